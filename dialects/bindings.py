@@ -1,0 +1,25 @@
+"""The one place that imports MLIR.
+
+Everything else takes ``ir``, ``ext`` and the upstream dialect modules from here. The bindings come from the
+``torch_mlir`` wheel; set ``IPU_MLIR_BINDINGS=mlir`` to take upstream's own package instead.
+"""
+
+import importlib
+import os
+from types import ModuleType
+
+PROVIDER = os.environ.get("IPU_MLIR_BINDINGS", "torch_mlir")
+
+ir = importlib.import_module(f"{PROVIDER}.ir")
+ext = importlib.import_module(f"{PROVIDER}.dialects.ext")
+rewrite = importlib.import_module(f"{PROVIDER}.rewrite")
+passmanager = importlib.import_module(f"{PROVIDER}.passmanager")
+
+# Without a module named <prefix>.<namespace> the bindings search for one each time that an op of the dialect
+# becomes an OpView, which makes every walk 4 to 40 times slower.
+importlib.import_module(f"{PROVIDER}._mlir_libs._mlir").globals.append_dialect_search_prefix("ipu_mlir.dialects")
+
+
+def upstream(dialect: str) -> ModuleType:
+    """The module of an upstream dialect, imported when it is first asked for: ``upstream("linalg")``."""
+    return importlib.import_module(f"{PROVIDER}.dialects.{dialect}")
