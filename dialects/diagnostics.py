@@ -1,9 +1,103 @@
-"""Errors of verifiers and passes, at the op that they speak of."""
+"""Errors of verifiers and passes: reported at the op that they speak of, collected, and shown in one line each.
 
+``fail`` reports from a verifier. ``collect`` catches what MLIR and we report while some code runs, as plain
+``Diagnostic`` values, and ``DiagnosedError`` carries them to the user.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
+
+from ipu_mlir.dialects.errors import CompileError
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message about one place in a source file; ``line`` and ``column`` are 0 where the place is unknown."""
+
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    severity: str = "error"
+    notes: tuple["Diagnostic", ...] = ()
+
+    def __str__(self) -> str:
+        """``file:line:col: error: message``, on one line.
+
+        >>> str(Diagnostic("expected ')'", "a.mlir", 3, 7))
+        "a.mlir:3:7: error: expected ')'"
+        """
+        place = f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
+        return f"{place}{self.severity}: {' '.join(self.message.split())}"
+
+
+class DiagnosedError(CompileError):
+    """The program is wrong in the places that ``diagnostics`` name; the text has one line for each."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(map(str, self.diagnostics)))
 
 
 def fail(op: Any, message: str) -> bool:
     """Report ``message`` at ``op``'s location, as MLIR's own verifiers do, and answer False."""
     op.location.emit_error(f"'{op.operation.name}' op {message}")
     return False
+
+
+def source_place(location: Any) -> tuple[str, int, int]:
+    """File, line and column that an ``ir.Location`` stands for: of several, the first that is known.
+
+    A name gives the place that it names, a call the place of the callee, a fused location its first known part.
+    """
+    for attribute in ("callee", "child_loc"):
+        if (inner := getattr(location, attribute, None)) is not None:
+            place = source_place(inner)
+            return place if place[1] else source_place(getattr(location, "caller", None))
+    for part in getattr(location, "locations", ()):
+        if (place := source_place(part))[1]:
+            return place
+    if hasattr(location, "filename"):
+        return str(location.filename).strip('"'), location.start_line, location.start_col
+    return "", 0, 0
+
+
+def diagnostic_at(location: Any, message: str, severity: str = "error") -> Diagnostic:
+    """``message`` as a plain value, at the place that ``location`` stands for."""
+    return Diagnostic(message, *source_place(location), severity=severity)
+
+
+def plain_diagnostic(diagnostic: Any) -> Diagnostic:
+    """A diagnostic of MLIR, with its notes, as a plain value that outlives the handler it was given to."""
+    return Diagnostic(
+        str(diagnostic.message),
+        *source_place(diagnostic.location),
+        severity=diagnostic.severity.name.lower(),
+        notes=tuple(plain_diagnostic(note) for note in diagnostic.notes),
+    )
+
+
+@contextmanager
+def collect(context: Any, severities: frozenset[str] = frozenset({"error"})) -> Iterator[list[Diagnostic]]:
+    """Catch the diagnostics of ``severities`` that are reported in ``context`` while the block runs.
+
+    Others go on to whoever listens outside, and to stderr where nobody does.
+    """
+    caught: list[Diagnostic] = []
+
+    def handle(diagnostic: Any) -> bool:
+        plain = plain_diagnostic(diagnostic)
+        if plain.severity in severities:
+            caught.append(plain)
+        return plain.severity in severities
+
+    emitted_before = context.emit_error_diagnostics
+    context.emit_error_diagnostics = True  # otherwise MLIR puts errors into the exception only
+    handler = context.attach_diagnostic_handler(handle)
+    try:
+        yield caught
+    finally:
+        handler.detach()
+        context.emit_error_diagnostics = emitted_before

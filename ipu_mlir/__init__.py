@@ -1,0 +1,80 @@
+"""Compile programs for the IPU and run them on NumPy.
+
+    import ipu_mlir as ipu
+
+    exe = ipu.compile("model.mlir", target=ipu.Target(ipus=1))
+    results = exe.run(inputs)
+
+Nothing is imported before it is used: ``import ipu_mlir`` costs no more than this file.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ipu_mlir import nn
+    from ipu_mlir.compiler import compile
+    from ipu_mlir.dialects.errors import CompileError, IpuError, RunError, TargetError
+    from ipu_mlir.dialects.mapping.mapping import Mapping
+    from ipu_mlir.dialects.target import Target
+    from ipu_mlir.executable import Executable
+    from ipu_mlir.hints import place
+    from ipu_mlir.specs import TensorSpec
+    from ipu_mlir.tracing.function import Function, function
+    from ipu_mlir.tracing.tensor import Tensor
+
+    __version__: str
+
+__all__ = [
+    "CompileError",
+    "Executable",
+    "Function",
+    "IpuError",
+    "Mapping",
+    "RunError",
+    "Target",
+    "TargetError",
+    "Tensor",
+    "TensorSpec",
+    "__version__",
+    "compile",
+    "function",
+    "nn",
+    "place",
+]
+
+_HOME = {
+    "CompileError": "ipu_mlir.dialects.errors",
+    "Executable": "ipu_mlir.executable",
+    "Function": "ipu_mlir.tracing.function",
+    "IpuError": "ipu_mlir.dialects.errors",
+    "Mapping": "ipu_mlir.dialects.mapping.mapping",
+    "RunError": "ipu_mlir.dialects.errors",
+    "Target": "ipu_mlir.dialects.target",
+    "TargetError": "ipu_mlir.dialects.errors",
+    "Tensor": "ipu_mlir.tracing.tensor",
+    "TensorSpec": "ipu_mlir.specs",
+    "compile": "ipu_mlir.compiler",
+    "function": "ipu_mlir.tracing.function",
+    "place": "ipu_mlir.hints",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``name`` when it is first asked for (PEP 562)."""
+    if name == "nn":
+        return importlib.import_module("ipu_mlir.nn")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("ipu-mlir")
+    elif name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module 'ipu_mlir' has no attribute {name!r}; it has {', '.join(__all__)}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

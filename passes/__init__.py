@@ -1,0 +1,34 @@
+"""Every pass of the project, by name."""
+
+from ipu_mlir.passes.anchor_hints import AnchorHints
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.check_supersteps import CheckSupersteps
+from ipu_mlir.passes.decompose_tensor_ops import DecomposeTensorOps
+from ipu_mlir.passes.fold_transposes import FoldTransposes
+from ipu_mlir.passes.form_supersteps import FormSupersteps
+from ipu_mlir.passes.materialize_casts import MaterializeCasts
+from ipu_mlir.passes.materialize_views import MaterializeViews
+from ipu_mlir.passes.merge_compute_sets import MergeComputeSets
+from ipu_mlir.passes.partition import Partition
+from ipu_mlir.passes.place_tensors import PlaceTensors
+from ipu_mlir.passes.raise_splats import RaiseSplats
+from ipu_mlir.passes.reuse_operands import ReuseOperands
+from ipu_mlir.passes.set_target import SetTarget
+from ipu_mlir.passes.split_fills import SplitFills
+
+PASSES: tuple[type[Pass], ...] = (
+    AnchorHints,
+    CheckSupersteps,
+    DecomposeTensorOps,
+    FoldTransposes,
+    FormSupersteps,
+    MaterializeCasts,
+    MaterializeViews,
+    MergeComputeSets,
+    Partition,
+    PlaceTensors,
+    RaiseSplats,
+    ReuseOperands,
+    SetTarget,
+    SplitFills,
+)

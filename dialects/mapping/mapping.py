@@ -1,16 +1,18 @@
 """Mapping: which tile holds which elements of one allocation."""
 
 from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
 
+import numpy as np
 
-@dataclass(frozen=True)
-class MappingLoop:
-    """Part ``p`` of the loop holds ``stride * i`` for ``i`` in ``block * p .. min(extent, block * (p + 1)) - 1``."""
-
-    block: int
-    extent: int
-    stride: int
-    tile_step: int
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.mapping import cover, enumeration, loops, normalize
+from ipu_mlir.dialects.mapping.boxes import Box, TileBoxes, boxes_of, boxes_of_part
+from ipu_mlir.dialects.mapping.factors import Family, family_of
+from ipu_mlir.dialects.mapping.loops import AnyArray, IntArray, MappingLoop, parts_of_loop
+from ipu_mlir.dialects.mapping.overlap import count_on_same_tiles, count_on_same_tiles_by_element
+from ipu_mlir.dialects.mapping.refine import refine
 
 
 @dataclass(frozen=True)
@@ -18,10 +20,202 @@ class Mapping:
     """Elements of an allocation by their row-major index, spread over tiles.
 
     Part ``(p_0, p_1, ...)`` lies on tile ``first_tile + sum(tile_step_l * p_l)`` and holds the elements
-    ``{offset + sum(stride_l * i_l)}``, ``i_l`` in block ``p_l`` of loop ``l``.
+    ``{offset + sum(stride_l * i_l)}``, ``i_l`` in block ``p_l`` of loop ``l``. At most one part lies on a tile.
+
+    Queries are vectorised over tiles and computed in closed form; ``overlap`` and what rests on it look at single
+    elements where the digits of two mappings do not fit together (``overlap.common_cuts``). All of them ask for a
+    well-formed mapping; those about elements raise ``CompileError`` if two parts lie on one tile.
+
+    >>> rows = Mapping(12, (MappingLoop(2, 3, 4, 1), MappingLoop(4, 4, 1, 0)))
+    >>> rows.normalized()
+    Mapping(elements=12, loops=(MappingLoop(block=8, extent=12, stride=1, tile_step=1),), offset=0, first_tile=0)
+    >>> [x.tolist() for x in rows.elements_per_tile()]
+    [[0, 1], [8, 4]]
     """
 
     elements: int
     loops: tuple[MappingLoop, ...] = ()
     offset: int = 0
     first_tile: int = 0
+
+    def normalized(self) -> "Mapping":
+        """The canonical form: the same elements on the same tiles in as many parts; often equal if they are the same.
+
+        See ``normalize.normalize`` for what is canonical.
+        """
+        return _normalized(self)
+
+    @property
+    def parts_per_loop(self) -> tuple[int, ...]:
+        """Into how many blocks each loop is cut."""
+        return tuple(parts_of_loop(loop) for loop in self.loops)
+
+    @property
+    def num_parts(self) -> int:
+        return prod(self.parts_per_loop)
+
+    def tiles(self) -> IntArray:
+        """The tile of each part, parts in row-major order of ``parts_per_loop``; shape ``(num_parts,)``."""
+        return loops.part_tiles(self.loops, self.first_tile)
+
+    @property
+    def min_tile(self) -> int:
+        """The lowest tile that a part lies on."""
+        return loops.tile_bounds(self.loops, self.first_tile)[0]
+
+    @property
+    def max_tile(self) -> int:
+        """The highest tile that a part lies on."""
+        return loops.tile_bounds(self.loops, self.first_tile)[1]
+
+    def tiles_are_distinct(self) -> bool:
+        """Whether no two parts lie on one tile."""
+        return _tiles_are_distinct(self)
+
+    def is_well_formed(self) -> bool:
+        """Whether blocks are at least 1, extents and elements not negative; every other query takes it for granted."""
+        return self.elements >= 0 and loops.is_well_formed(self.loops)
+
+    @property
+    def first_element(self) -> int:
+        """The lowest element index that a part holds."""
+        return self.offset + sum(min(0, x.stride * (x.extent - 1)) for x in self.loops)
+
+    @property
+    def last_element(self) -> int:
+        """The highest element index that a part holds."""
+        return self.offset + sum(max(0, x.stride * (x.extent - 1)) for x in self.loops)
+
+    def in_bounds(self) -> bool:
+        """Whether every element that a part holds is one of ``0 .. elements - 1``."""
+        return self.num_parts == 0 or (self.first_element >= 0 and self.last_element < self.elements)
+
+    def elements_per_tile(self) -> tuple[IntArray, IntArray]:
+        """The tiles in rising order, and how many different elements each holds."""
+        return _elements_per_tile(self)
+
+    def tile_of(self, indices: AnyArray) -> IntArray:
+        """The tile that holds each element, the lowest one if there are several; -1 where none does."""
+        family = family_with_distinct_tiles(self)
+        flat = np.asarray(indices, dtype=np.int64)
+        if family.num_parts == 0:
+            return np.full(flat.shape, -1, dtype=np.int64)
+        part = enumeration.lowest_holder(family, flat.reshape(-1))
+        tiles = np.where(part >= 0, family.tiles[part * len(family.repeats)], -1)
+        return tiles.reshape(flat.shape)
+
+    def is_disjoint(self) -> bool:
+        """Whether no element lies on two tiles."""
+        return cover.is_disjoint(family_with_distinct_tiles(self))
+
+    def covers(self) -> bool:
+        """Whether every element of the allocation lies on some tile, and nothing else does."""
+        return self.in_bounds() and cover.union_size(_family(self)) == self.elements
+
+    def is_home(self) -> bool:
+        """Whether every element of the allocation lies on exactly one tile, in one part per tile."""
+        return _is_home(self)
+
+    def boxes(self, tile: int) -> list[Box]:
+        """What ``tile`` holds, as disjoint boxes ``(offset, ((extent, stride), ...))``; empty if it holds nothing."""
+        family = family_with_distinct_tiles(self)
+        part = int(family.parts_on(np.array([tile]))[0])
+        return boxes_of_part(family, part) if part >= 0 else []
+
+    def all_boxes(self) -> list[TileBoxes]:
+        """What all tiles hold, as arrays of disjoint boxes; a list entry has at most one box of each tile."""
+        family = family_with_distinct_tiles(self)
+        return boxes_of(family, np.arange(family.num_parts))
+
+    def elements_on(self, tile: int) -> IntArray:
+        """The elements that ``tile`` holds, in rising order; empty if it holds none."""
+        family = family_with_distinct_tiles(self)
+        part = family.parts_on(np.array([tile]))
+        return enumeration.elements_of(family, part[part >= 0])[1]
+
+    def overlap(self, other: "Mapping") -> tuple[IntArray, IntArray]:
+        """The tiles of ``other`` in rising order, and how many of its elements ``self`` holds on the same tile."""
+        return _overlap(self, other)
+
+    def contains(self, other: "Mapping") -> bool:
+        """Whether ``self`` holds on every tile at least what ``other`` holds there."""
+        if _normalized(self) == _normalized(other):
+            return True
+        return bool((self.overlap(other)[1] == other.elements_per_tile()[1]).all())
+
+    def missing(self, other: "Mapping") -> tuple[int, int] | None:
+        """The lowest tile on which ``self`` lacks something of ``other``, and the lowest such element; or None."""
+        tiles, counts = self.overlap(other)
+        lacking = np.flatnonzero(counts < other.elements_per_tile()[1])
+        if not len(lacking):
+            return None
+        tile = int(tiles[lacking[0]])
+        return tile, int(np.setdiff1d(other.elements_on(tile), self.elements_on(tile))[0])
+
+
+@lru_cache(maxsize=4096)
+def _normalized(mapping: Mapping) -> Mapping:
+    return Mapping(mapping.elements, *normalize.normalize(mapping.loops, mapping.offset, mapping.first_tile))
+
+
+@lru_cache(maxsize=4096)
+def _tiles_are_distinct(mapping: Mapping) -> bool:
+    return loops.tiles_are_distinct(mapping.loops, mapping.first_tile)
+
+
+def _family(mapping: Mapping) -> Family:
+    normal = _normalized(mapping)
+    return family_of(normal.loops, normal.offset, normal.first_tile)
+
+
+def family_with_distinct_tiles(mapping: Mapping) -> Family:
+    """The parts of ``mapping`` as factors; raises ``CompileError`` if two of them lie on one tile."""
+    if not _tiles_are_distinct(mapping):
+        raise CompileError(
+            f"{mapping} has two parts on one tile; give each loop with several parts its own tile step, larger than "
+            "the tiles that the loops of smaller steps take together"
+        )
+    return _family(mapping)
+
+
+def _by_tile(family: Family, counts: IntArray) -> tuple[IntArray, IntArray]:
+    tiles = family.tiles
+    counts = np.broadcast_to(counts, tiles.shape)
+    if len(tiles) > 1 and not (tiles[1:] > tiles[:-1]).all():
+        order = np.argsort(tiles, kind="stable")
+        tiles, counts = tiles[order], counts[order]
+    tiles, counts = tiles.view(), counts.view()
+    tiles.flags.writeable = counts.flags.writeable = False  # they are cached
+    return tiles, counts
+
+
+@lru_cache(maxsize=128)
+def _elements_per_tile(mapping: Mapping) -> tuple[IntArray, IntArray]:
+    family = family_with_distinct_tiles(mapping)
+    return _by_tile(family, family.sizes)
+
+
+@lru_cache(maxsize=4096)
+def _is_home(mapping: Mapping) -> bool:
+    return mapping.tiles_are_distinct() and mapping.is_disjoint() and mapping.covers()
+
+
+@lru_cache(maxsize=128)
+def _overlap(holder: Mapping, held: Mapping) -> tuple[IntArray, IntArray]:
+    if _normalized(holder) == _normalized(held):
+        return held.elements_per_tile()
+    a, b = (family_with_distinct_tiles(x) for x in (holder, held))
+    counts = count_on_same_tiles(a, b)
+    if counts is not None:
+        return _by_tile(b, counts)
+    strides = {loop.stride for x in (holder, held) for loop in _normalized(x).loops if loop.stride > 0}
+    fine_a, fine_b = (_refined(x, strides) for x in (holder, held))
+    counts = count_on_same_tiles(fine_a, fine_b)
+    if counts is not None:
+        return _by_tile(fine_b, counts)
+    return _by_tile(b, count_on_same_tiles_by_element(a, b))
+
+
+def _refined(mapping: Mapping, strides: set[int]) -> Family:
+    normal = _normalized(mapping)
+    return family_of(refine(normal.loops, strides), normal.offset, normal.first_tile)

@@ -1,6 +1,15 @@
 """Parts: how the loops of one operation are cut into vertices."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from ipu_mlir.dialects.mapping import loops
+from ipu_mlir.dialects.mapping.loops import IntArray, MappingLoop, parts_of_loop
+from ipu_mlir.dialects.mapping.mapping import Mapping
 
 
 @dataclass(frozen=True)
@@ -20,16 +29,89 @@ class PartLoop:
 class Parts:
     """A family of vertices: one part per combination of blocks, each on a tile of its own.
 
-    >>> Parts((PartLoop(8, 20, 1), PartLoop(16, 16, 0)), first_tile=4).num_parts
+    Parts are numbered in row-major order of ``parts_per_loop``.
+
+    >>> parts = Parts((PartLoop(8, 20, 1), PartLoop(16, 16, 0)), first_tile=4)
+    >>> parts.num_parts
     3
+    >>> parts.image(strides=(16, 1), offset=0, elements=320)
+    Mapping(elements=320, loops=(MappingLoop(block=128, extent=320, stride=1, tile_step=1),), offset=0, first_tile=4)
     """
 
     loops: tuple[PartLoop, ...]
     first_tile: int = 0
 
     @property
+    def parts_per_loop(self) -> tuple[int, ...]:
+        """Into how many blocks each loop is cut."""
+        return tuple(parts_of_loop(loop) for loop in self.loops)
+
+    @property
     def num_parts(self) -> int:
-        count = 1
+        return prod(self.parts_per_loop)
+
+    def tiles(self) -> IntArray:
+        """The tile of each part, shape ``(num_parts,)``."""
+        return loops.part_tiles(self.loops, self.first_tile)
+
+    @property
+    def min_tile(self) -> int:
+        """The lowest tile that a part lies on."""
+        return loops.tile_bounds(self.loops, self.first_tile)[0]
+
+    @property
+    def max_tile(self) -> int:
+        """The highest tile that a part lies on."""
+        return loops.tile_bounds(self.loops, self.first_tile)[1]
+
+    def tiles_are_distinct(self) -> bool:
+        """Whether no two parts lie on one tile."""
+        return _tiles_are_distinct(self)
+
+    def is_well_formed(self) -> bool:
+        """Whether blocks are at least 1 and extents not negative; every other query takes it for granted."""
+        return loops.is_well_formed(self.loops)
+
+    def covers(self, extents: Sequence[int]) -> bool:
+        """Whether the parts cut exactly the loops of these extents."""
+        return self.is_well_formed() and tuple(loop.extent for loop in self.loops) == tuple(extents)
+
+    def image(self, strides: Sequence[int], offset: int, elements: int) -> Mapping:
+        """What each part touches of an allocation of ``elements`` elements, as a normalized mapping.
+
+        The access is to element ``offset + sum(strides[l] * i_l)`` for iteration ``i`` of the loops.
+        """
+        return _image(self, tuple(strides), offset, elements)
+
+    def bounds(self) -> tuple[IntArray, IntArray]:
+        """First and end of the iterations of each part in each loop, both of shape ``(num_parts, len(loops))``."""
+        index = np.indices(self.parts_per_loop).reshape(len(self.loops), self.num_parts).T
+        blocks = np.array([loop.block for loop in self.loops], dtype=np.int64)
+        extents = np.array([loop.extent for loop in self.loops], dtype=np.int64)
+        return index * blocks, np.minimum((index + 1) * blocks, extents)
+
+    def iterations_per_part(self) -> IntArray:
+        """How many iterations each part runs, shape ``(num_parts,)``."""
+        total = np.ones(1, dtype=np.int64)
         for loop in self.loops:
-            count *= -(-loop.extent // loop.block)
-        return count
+            starts = loop.block * np.arange(parts_of_loop(loop))
+            total = np.multiply.outer(total, np.minimum(loop.block, loop.extent - starts)).reshape(-1)
+        return total
+
+    def box(self, part: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """First and end of the iterations of part ``(p_0, p_1, ...)`` in each loop."""
+        pairs = list(zip(self.loops, part, strict=True))
+        starts = tuple(loop.block * p for loop, p in pairs)
+        return starts, tuple(min(loop.extent, loop.block * (p + 1)) for loop, p in pairs)
+
+
+@lru_cache(maxsize=4096)
+def _tiles_are_distinct(parts: Parts) -> bool:
+    return loops.tiles_are_distinct(parts.loops, parts.first_tile)
+
+
+@lru_cache(maxsize=4096)
+def _image(parts: Parts, strides: tuple[int, ...], offset: int, elements: int) -> Mapping:
+    pairs = zip(parts.loops, strides, strict=True)
+    nest = tuple(MappingLoop(loop.block, loop.extent, stride, loop.tile_step) for loop, stride in pairs)
+    return Mapping(elements, nest, offset, parts.first_tile).normalized()

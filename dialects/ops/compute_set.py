@@ -1,13 +1,56 @@
 """``ipu.compute_set``: one superstep's compute phase."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from ipu_mlir.dialects.bindings import ext, ir
+from ipu_mlir.dialects.buffers import may_overlap
+from ipu_mlir.dialects.diagnostics import fail
 from ipu_mlir.dialects.dialect import Ipu
+from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
 
 
 class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTrait]):
     """Run families of vertices that do not depend on each other, all tiles at once, then synchronise.
 
         "ipu.compute_set"() ({ "ipu.vertices"() ({ ... }) {...} : () -> () }) : () -> ()
+
+    Holds ``ipu.vertices`` only. No family writes an element that another family reads or writes.
     """
 
     body: ext.Region
+
+    @staticmethod
+    def verify_region_invariants(op: Any) -> bool:
+        region = op.operation.regions[0]
+        if len(region.blocks) != 1:
+            return fail(op, f"needs one block of ipu.vertices, has {len(region.blocks)} blocks")
+        families = list(region.blocks[0].operations)
+        for inner in families:
+            if not isinstance(inner, VerticesOp):
+                return fail(op, f"holds {inner.operation.name}; only ipu.vertices may stand in a compute set")
+        for family, other in _pairs(families):
+            shared = conflict(family, other)
+            if shared is not None:
+                return fail(
+                    op,
+                    f"has two families that meet in one buffer: '{family.codelet.value}' {shared[0]} what "
+                    f"'{other.codelet.value}' {shared[1]} ({shared[2]}); put them in compute sets of their own",
+                )
+        return True
+
+
+def conflict(family: VerticesOp, other: VerticesOp) -> tuple[str, str, ir.Type] | None:
+    """How two families meet in one buffer, or None if they are independent."""
+    for value, writes in accesses(family):
+        for theirs, they_write in accesses(other):
+            if (writes or they_write) and may_overlap(value, theirs):
+                verb = ("reads", "writes")
+                return verb[writes], verb[they_write], value.type
+    return None
+
+
+def _pairs(families: list[VerticesOp]) -> Iterator[tuple[VerticesOp, VerticesOp]]:
+    for index, family in enumerate(families):
+        for other in families[index + 1 :]:
+            yield family, other

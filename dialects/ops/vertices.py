@@ -1,16 +1,94 @@
 """``ipu.vertices``: the code of one family of vertices."""
 
-from ipu_mlir.dialects.attributes import PartsAttr
+from collections.abc import Iterator
+from typing import Any
+
+from ipu_mlir.dialects.attributes import PartsAttr, parts_from_attr
 from ipu_mlir.dialects.bindings import ext, ir
+from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.diagnostics import fail
 from ipu_mlir.dialects.dialect import Ipu
+from ipu_mlir.dialects.loop_nest import LoopNest, is_structured, loop_nest, num_outputs, reads_operand
+from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.operand_mapping import operand_mapping
+from ipu_mlir.dialects.part_rules import broken_part_rule
 
 
 class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
     """One vertex per part: each runs the structured op inside over its own part of the loops, on its own tile.
 
-        "ipu.vertices"() ({ linalg.add ins(...) outs(...) }) {codelet = "binary_f32", parts = #ipu.parts<...>} : () -> ()
+        "ipu.vertices"() ({ linalg.add ins(...) outs(...) }) {codelet = "add_f32", parts = #ipu.parts<...>} : () -> ()
+
+    The parts cut every loop of the op completely; no two lie on one tile. Whatever a part reads lies on its tile, and
+    whatever it writes lies there and nowhere else.
     """
 
     codelet: ir.StringAttr
     parts: PartsAttr
     body: ext.Region
+
+    @staticmethod
+    def verify_region_invariants(op: Any) -> bool:
+        inner = structured_op(op)
+        if inner is None:
+            return fail(op, "needs exactly one linalg op inside")
+        nest = loop_nest(inner)
+        if nest is None:
+            return fail(op, f"holds {inner.name}, whose loops are not known; rewrite it as linalg.generic")
+        parts = parts_from_attr(op.operation.attributes["parts"])
+        broken = broken_part_rule(parts, nest.extents, nest.parallel)
+        if broken is not None:
+            return fail(op, broken)
+        return all(
+            _verify_operand(op, nest, parts, inner, number) for number in range(len(inner.operands))
+        )
+
+
+def structured_op(vertices: ir.OpView) -> ir.Operation | None:
+    """The one linalg op that every vertex of the family runs; None where there is no such single op."""
+    blocks = list(vertices.operation.regions[0].blocks)
+    operations = list(blocks[0].operations) if len(blocks) == 1 else []
+    if len(operations) != 1 or not is_structured(operations[0]):
+        return None
+    return operations[0].operation
+
+
+def accesses(vertices: ir.OpView) -> Iterator[tuple[ir.Value, bool]]:
+    """Every buffer that the family reads (False) or writes (True); one that it updates comes with both."""
+    inner = structured_op(vertices)
+    assert inner is not None, "accesses of a family that did not verify"
+    outputs = num_outputs(inner)
+    for number, value in enumerate(inner.operands):
+        if isinstance(value.type, ir.MemRefType):
+            if reads_operand(inner, number):
+                yield value, False
+            if number >= len(inner.operands) - outputs:
+                yield value, True
+
+
+def _verify_operand(op: Any, nest: LoopNest, parts: Parts, inner: ir.Operation, number: int) -> bool:
+    memref = inner.operands[number].type
+    if not isinstance(memref, ir.MemRefType):
+        return True  # a scalar, part of the code
+    written = number >= nest.num_inputs
+    name = f"result {number - nest.num_inputs}" if written else f"operand {number}"
+    mapping = memory_mapping(memref)
+    if mapping is None:
+        return fail(op, f"has {name} on no tile: {memref}; give it a #ipu.mapping as memory space")
+    if not written and not reads_operand(inner, number):
+        return True
+    strides, offset = strides_and_offset(memref)
+    needed = operand_mapping(parts, nest.indices[number], memref.shape, strides, offset, mapping.elements)
+    if not mapping.contains(needed):
+        tile, element = mapping.missing(needed)
+        verb = "writes" if written else "reads"
+        return fail(
+            op,
+            f"{verb} element {element} of {name} on tile {tile}, where it does not lie ({memref}); "
+            "exchange it into a mapping that holds what the parts need",
+        )
+    if written and not mapping.is_disjoint():
+        return fail(op, f"writes {name}, whose elements lie on several tiles each ({memref}); write to a home mapping")
+    if written and not needed.is_disjoint():
+        return fail(op, f"has two parts that write one element of {name}")
+    return True

@@ -1,0 +1,57 @@
+"""What a memref type says: shape, element size, strides, offset and mapping."""
+
+from ipu_mlir.dialects.attributes import mapping_from_attr
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.mapping.mapping import Mapping
+
+
+def memory_mapping(memref: ir.Type) -> Mapping | None:
+    """The mapping that ``memref`` has as memory space; None for a buffer that lies nowhere."""
+    space = ir.MemRefType(memref).memory_space
+    if space is None or not str(space).startswith("#ipu.mapping<"):
+        return None
+    return mapping_from_attr(space)
+
+
+def strides_and_offset(memref: ir.Type) -> tuple[tuple[int, ...], int]:
+    """Elements from index to index in each dimension, and of the first element, within the allocation."""
+    strides, offset = ir.MemRefType(memref).get_strides_and_offset()
+    return tuple(strides), offset
+
+
+def element_bytes(element_type: ir.Type) -> int:
+    """Bytes that one element takes in memory; a boolean takes one.
+
+    Source: sizes of IEEE and two's complement types; ``index`` is 64 bits wide here as on the host.
+    """
+    if isinstance(element_type, ir.IntegerType):
+        return max(1, element_type.width // 8)
+    if isinstance(element_type, ir.IndexType):
+        return 8
+    return element_type.width // 8
+
+
+def root_of(value: ir.Value) -> ir.Value:
+    """The allocation, constant or argument that ``value`` is a view of."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name in VIEW_OPS:
+        value = value.owner.operands[0]
+    return value
+
+
+VIEW_OPS = frozenset(
+    ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.reinterpret_cast")
+)
+
+
+def may_overlap(one: ir.Value, other: ir.Value) -> bool:
+    """Whether two buffers can share an element: views of one allocation whose address ranges meet."""
+    if root_of(one) != root_of(other):
+        return False
+    (first, last), (start, stop) = _address_range(one.type), _address_range(other.type)
+    return first <= stop and start <= last
+
+
+def _address_range(memref: ir.Type) -> tuple[int, int]:
+    """The first and the last element of the allocation that a view shows."""
+    strides, offset = strides_and_offset(memref)
+    return offset, offset + sum(stride * (size - 1) for stride, size in zip(strides, memref.shape, strict=True))

@@ -1,0 +1,29 @@
+"""What a codelet is: the name, the meaning and the cost of one vertex."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class LibraryCodelet:
+    """Vertex code that is not a loop nest over scalars, such as a sort.
+
+    In IR it is a ``linalg.generic`` whose ``library_call`` is the codelet's name: loops and indexing maps say what each
+    vertex reads and writes; the reduction loops are those that one vertex needs whole. The body is not executed.
+
+    Attributes:
+        name: the ``library_call``, without the element type: ``sort``.
+        per_tile: inputs of one vertex (arrays in the shape of the operand's box) to its outputs; the definition.
+        vectorised: whole operands to whole results, all vertices at once; the fast form.
+        scratch_bytes: bytes one vertex needs besides its operands, from the shapes of its input boxes and the element size.
+        source: where the meaning comes from.
+    """
+
+    name: str
+    per_tile: Callable[..., tuple[np.ndarray[Any, Any], ...]]
+    vectorised: Callable[..., tuple[np.ndarray[Any, Any], ...]]
+    scratch_bytes: Callable[[tuple[tuple[int, ...], ...], int], int]
+    source: str

@@ -1,0 +1,36 @@
+"""The name of the codelet that runs a structured op: what it does and on which type, ``matmul_f32``."""
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.loop_nest import LoopNest
+
+_ARITIES = ("nullary", "unary", "binary", "ternary")
+
+
+def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
+    """``operation_dtype`` for the vertices of ``op``; the dtype is that of the first result."""
+    name, dtype = op.name.removeprefix("linalg."), _element_type(op, nest.num_inputs)
+    attributes = op.attributes
+    if "library_call" in attributes:
+        return f"{ir.StringAttr(attributes['library_call']).value}_{dtype}"
+    if name != "generic":
+        return f"{name}_{dtype}"
+    body = [inner.operation for inner in op.regions[0].blocks[0].operations]
+    if len(body) == 1:
+        return f"{'copy' if nest.num_inputs else 'fill'}_{dtype}"
+    if not all(nest.parallel):
+        return f"{'contraction' if _is_contraction(body, nest) else 'reduce'}_{dtype}"
+    if len(body) == 2:
+        return f"{body[0].name.split('.')[1]}_{dtype}"
+    return f"{_ARITIES[nest.num_inputs] if nest.num_inputs < len(_ARITIES) else 'map'}_{dtype}"
+
+
+def _is_contraction(body: list[ir.Operation], nest: LoopNest) -> bool:
+    names = tuple(operation.name for operation in body)
+    return nest.num_inputs == 2 and names in (
+        ("arith.mulf", "arith.addf", "linalg.yield"),
+        ("arith.muli", "arith.addi", "linalg.yield"),
+    )
+
+
+def _element_type(op: ir.Operation, operand: int) -> str:
+    return str(ir.ShapedType(op.operands[operand].type).element_type)

@@ -1,0 +1,192 @@
+"""The loop nest of a structured (linalg) operation, as plain values.
+
+Verifier, planner and passes ask the same questions of every linalg op, named or generic: how far do the loops run,
+which of them are parallel, and which element of an operand does an iteration touch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ipu_mlir.dialects.bindings import ir, upstream
+
+
+@dataclass(frozen=True)
+class Index:
+    """The index of one operand dimension: ``constant + sum(coefficients[l] * loop_l)``.
+
+    ``linear`` is False for an index that is no such sum (``d0 floordiv 4``): it may be anywhere in the dimension.
+    """
+
+    coefficients: tuple[int, ...]
+    constant: int = 0
+    linear: bool = True
+
+    @property
+    def plain_loop(self) -> int | None:
+        """The loop that this index is, if it is just that."""
+        if self.linear and self.constant == 0 and sum(c != 0 for c in self.coefficients) == 1 and 1 in self.coefficients:
+            return self.coefficients.index(1)
+        return None
+
+
+@dataclass(frozen=True)
+class LoopNest:
+    """Loops and operand indices of a structured op.
+
+    Attributes:
+        extents: iterations per loop.
+        parallel: per loop, whether its iterations are independent (False: it is reduced over).
+        indices: per operand, inputs first, the index of each of its dimensions.
+        num_inputs: operands that are only read; the others are the outputs.
+    """
+
+    extents: tuple[int, ...]
+    parallel: tuple[bool, ...]
+    indices: tuple[tuple[Index, ...], ...]
+    num_inputs: int
+
+    @property
+    def inputs(self) -> tuple[tuple[Index, ...], ...]:
+        return self.indices[: self.num_inputs]
+
+    @property
+    def outputs(self) -> tuple[tuple[Index, ...], ...]:
+        return self.indices[self.num_inputs :]
+
+
+def is_structured(op: ir.Operation | ir.OpView) -> bool:
+    """Whether ``op`` is a linalg op with a loop nest (not ``linalg.yield``, not ``linalg.index``)."""
+    name = op.operation.name
+    return name.startswith("linalg.") and name not in ("linalg.yield", "linalg.index")
+
+
+def indexing_maps(op: ir.Operation | ir.OpView) -> list[ir.AffineMap] | None:
+    """One map per operand, or None for an op without them (``linalg.softmax``)."""
+    maps = upstream("linalg").get_indexing_maps(op.operation)
+    return None if maps is None else [attribute.value for attribute in maps]
+
+
+def num_outputs(op: ir.Operation | ir.OpView) -> int:
+    """How many of the operands, the last ones, are outputs."""
+    operation = op.operation
+    if len(operation.results):
+        return len(operation.results)
+    if "operandSegmentSizes" in operation.attributes:
+        return list(operation.attributes["operandSegmentSizes"])[-1]
+    return len(operation.operands) - 1 if operation.name == "linalg.reduce" and len(operation.operands) > 2 else 1
+
+
+def reads_operand(op: ir.Operation | ir.OpView, number: int) -> bool:
+    """Whether the body of a structured op uses the elements of that operand (a pooling window has only a shape)."""
+    operation = op.operation
+    if "library_call" in operation.attributes:
+        return number < len(operation.operands) - num_outputs(op)
+    return next(iter(operation.regions[0].blocks[0].arguments[number].uses), None) is not None
+
+
+def loop_nest(op: ir.Operation | ir.OpView) -> LoopNest | None:
+    """The loop nest of a structured op with static shapes, or None where it has none."""
+    maps = indexing_maps(op)
+    if maps is None:
+        return None
+    operands = list(op.operation.operands)
+    shapes = tuple(tuple(value.type.shape) if isinstance(value.type, ir.ShapedType) else () for value in operands)
+    indices = tuple(_indices(str(affine_map), affine_map) for affine_map in maps)
+    inputs = len(operands) - num_outputs(op)
+    loops = maps[0].n_dims
+    extents = _extents(loops, indices, shapes)
+    if extents is None:
+        return None
+    return LoopNest(extents, _parallel(op, loops, indices[inputs:]), indices, inputs)
+
+
+def loop_strides(
+    indices: Sequence[Index], dim_strides: Sequence[int], loops: int
+) -> tuple[tuple[int, ...], int, tuple[tuple[int, int], ...]]:
+    """What an access with ``indices`` into a buffer with ``dim_strides`` means for the buffer's elements.
+
+    Returns:
+        the stride of each loop, the constant offset (both in elements), and the (dimension, stride) of every dimension
+        whose index is not linear in the loops and which is therefore needed whole.
+
+    >>> loop_strides((Index((1, 0)), Index((0, 2), constant=1)), (10, 1), loops=2)
+    ((10, 2), 1, ())
+    """
+    strides = [0] * loops
+    offset = 0
+    whole = []
+    for dimension, (index, dim_stride) in enumerate(zip(indices, dim_strides, strict=True)):
+        if not index.linear:
+            whole.append((dimension, dim_stride))
+            continue
+        offset += index.constant * dim_stride
+        for loop, coefficient in enumerate(index.coefficients):
+            strides[loop] += coefficient * dim_stride
+    return tuple(strides), offset, tuple(whole)
+
+
+_KNOWN: dict[str, tuple[Index, ...]] = {}
+
+
+def _indices(text: str, affine_map: ir.AffineMap) -> tuple[Index, ...]:
+    found = _KNOWN.get(text)
+    if found is None:
+        found = _KNOWN[text] = tuple(_index(expr, affine_map.n_dims) for expr in affine_map.results)
+    return found
+
+
+def _index(expr: ir.AffineExpr, loops: int) -> Index:
+    terms = _linear_terms(expr, loops)
+    if terms is None:
+        return Index((0,) * loops, linear=False)
+    return Index(tuple(terms[:loops]), terms[loops])
+
+
+def _linear_terms(expr: ir.AffineExpr, loops: int) -> list[int] | None:
+    """Coefficients per loop and, last, the constant; None where ``expr`` is not linear."""
+    if isinstance(expr, ir.AffineDimExpr):
+        return [int(loop == expr.position) for loop in range(loops)] + [0]
+    if isinstance(expr, ir.AffineConstantExpr):
+        return [0] * loops + [expr.value]
+    if isinstance(expr, ir.AffineAddExpr):
+        left, right = _linear_terms(expr.lhs, loops), _linear_terms(expr.rhs, loops)
+        return None if left is None or right is None else [a + b for a, b in zip(left, right, strict=True)]
+    if isinstance(expr, ir.AffineMulExpr):
+        left, right = _linear_terms(expr.lhs, loops), _linear_terms(expr.rhs, loops)
+        if left is None or right is None:
+            return None
+        if any(left[:loops]):
+            left, right = right, left
+        return None if any(left[:loops]) else [left[loops] * b for b in right]
+    return None
+
+
+def _extents(
+    loops: int, indices: tuple[tuple[Index, ...], ...], shapes: tuple[tuple[int, ...], ...]
+) -> tuple[int, ...] | None:
+    """Iterations per loop, from the dimensions that are indexed by that loop alone."""
+    extents: list[int | None] = [None] * loops
+    for operand, shape in zip(indices, shapes, strict=True):
+        for index, size in zip(operand, shape, strict=True):
+            loop = index.plain_loop
+            if loop is not None and extents[loop] is None:
+                extents[loop] = size
+    if any(extent is None or extent < 0 for extent in extents):
+        return None
+    return tuple(extent for extent in extents if extent is not None)
+
+
+def _parallel(
+    op: ir.Operation | ir.OpView, loops: int, outputs: tuple[tuple[Index, ...], ...]
+) -> tuple[bool, ...]:
+    attributes = op.operation.attributes
+    if "iterator_types" in attributes:
+        return tuple("parallel" in str(kind) for kind in attributes["iterator_types"])
+    return _loops_of(outputs[0], loops)
+
+
+@lru_cache(maxsize=1024)
+def _loops_of(indices: tuple[Index, ...], loops: int) -> tuple[bool, ...]:
+    """Which loops an operand's index depends on: for the output of a named op, its parallel ones."""
+    return tuple(any(index.coefficients[loop] for index in indices) for loop in range(loops))

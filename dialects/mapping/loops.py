@@ -1,0 +1,80 @@
+"""What loops of mappings and of parts have in common: blocks, parts, and the tile of each part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray: TypeAlias = npt.NDArray[np.int64]
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+
+class BlockedLoop(Protocol):
+    """A loop of ``extent`` iterations cut into blocks; each block further on adds ``tile_step`` to the tile."""
+
+    @property
+    def block(self) -> int: ...
+    @property
+    def extent(self) -> int: ...
+    @property
+    def tile_step(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class MappingLoop:
+    """Part ``p`` of the loop holds ``stride * i`` for ``i`` in ``block * p .. min(extent, block * (p + 1)) - 1``."""
+
+    block: int
+    extent: int
+    stride: int
+    tile_step: int
+
+
+def ceil_div(a: int, b: int) -> int:
+    """``a / b`` rounded up."""
+    return -(-a // b)
+
+
+def parts_of_loop(loop: BlockedLoop) -> int:
+    """Into how many blocks the loop is cut."""
+    return ceil_div(loop.extent, loop.block)
+
+
+def part_tiles(loops: Sequence[BlockedLoop], first_tile: int) -> IntArray:
+    """The tile of each part, parts in row-major order; shape ``(num_parts,)``."""
+    tiles = np.array([first_tile], dtype=np.int64)
+    for loop in loops:
+        tiles = (tiles[:, None] + loop.tile_step * np.arange(parts_of_loop(loop))).reshape(-1)
+    return tiles
+
+
+def tile_bounds(loops: Sequence[BlockedLoop], first_tile: int) -> tuple[int, int]:
+    """The lowest and the highest tile that a part lies on."""
+    reach = [loop.tile_step * (parts_of_loop(loop) - 1) for loop in loops]
+    return first_tile + sum(min(0, x) for x in reach), first_tile + sum(max(0, x) for x in reach)
+
+
+def tiles_are_distinct(loops: Sequence[BlockedLoop], first_tile: int) -> bool:
+    """Whether no two parts lie on one tile."""
+    split = sorted((abs(x.tile_step), parts_of_loop(x)) for x in loops if parts_of_loop(x) != 1)
+    if any(parts == 0 for _, parts in split):
+        return True
+    span = 0
+    for step, parts in split:
+        if step <= span:
+            break
+        span += step * (parts - 1)
+    else:
+        return True
+    low, high = tile_bounds(loops, first_tile)
+    num_parts = int(np.prod([parts for _, parts in split]))
+    if num_parts > high - low + 1:
+        return False
+    return int(np.bincount(part_tiles(loops, first_tile) - low).max()) == 1
+
+
+def is_well_formed(loops: Sequence[BlockedLoop]) -> bool:
+    """Whether every block has at least one iteration and no extent is negative; all other questions ask for this."""
+    return all(loop.block >= 1 and loop.extent >= 0 for loop in loops)

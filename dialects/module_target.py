@@ -1,0 +1,18 @@
+"""The target that a module names."""
+
+from ipu_mlir.dialects.attributes import target_from_attr
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.target import Target
+
+ATTRIBUTE = "ipu.target"
+
+
+def module_target(op: ir.Operation) -> Target:
+    """The target of the module that ``op`` is or stands in; the default one where it names none."""
+    while True:
+        if ATTRIBUTE in op.attributes:
+            return target_from_attr(op.attributes[ATTRIBUTE])
+        parent = op.parent
+        if parent is None:
+            return Target()
+        op = parent.operation

@@ -1,0 +1,39 @@
+"""The operand mapping of an access: which elements of an allocation the parts of an operation touch, on which tile."""
+
+from collections.abc import Sequence
+
+from ipu_mlir.dialects.loop_nest import Index, loop_strides
+from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
+from ipu_mlir.dialects.mapping.parts import Parts
+
+
+def operand_mapping(
+    parts: Parts,
+    indices: Sequence[Index],
+    shape: Sequence[int],
+    strides: Sequence[int],
+    offset: int,
+    elements: int,
+) -> Mapping:
+    """What every part of ``parts`` reads or writes of an operand, as a mapping of the operand's allocation.
+
+    Args:
+        parts: one loop per loop of the op.
+        indices: the op's index into each dimension of the operand.
+        shape, strides, offset: the view of the allocation that the operand is, in elements.
+        elements: elements of the allocation.
+
+    A dimension whose index is not linear in the loops is needed whole.
+
+    >>> from ipu_mlir.dialects.mapping.parts import PartLoop
+    >>> rows = Parts((PartLoop(2, 6, 1), PartLoop(5, 5, 0)))
+    >>> operand_mapping(rows, (Index((1, 0)),), shape=(6,), strides=(1,), offset=0, elements=6)
+    Mapping(elements=6, loops=(MappingLoop(block=2, extent=6, stride=1, tile_step=1),), offset=0, first_tile=0)
+    """
+    loop_steps, constant, whole = loop_strides(indices, strides, len(parts.loops))
+    loops = [
+        MappingLoop(part.block, part.extent, stride, part.tile_step)
+        for part, stride in zip(parts.loops, loop_steps, strict=True)
+    ]
+    loops += [MappingLoop(shape[dimension], shape[dimension], stride, 0) for dimension, stride in whole]
+    return Mapping(elements, tuple(loops), offset + constant, parts.first_tile).normalized()

@@ -1,0 +1,26 @@
+"""What holds for the parts of any structured op, asked by the verifier and before a planner's answer is taken."""
+
+from collections.abc import Sequence
+
+from ipu_mlir.dialects.mapping.parts import Parts
+
+
+def broken_part_rule(parts: Parts, extents: Sequence[int], parallel: Sequence[bool]) -> str | None:
+    """The first rule that ``parts`` break for loops of these ``extents``, as the end of a sentence; None if they break none.
+
+    >>> from ipu_mlir.dialects.mapping.parts import PartLoop
+    >>> broken_part_rule(Parts((PartLoop(4, 8, 1),)), extents=(10,), parallel=(True,))
+    'has parts for 8 iterations of loop d0, which has 10'
+    """
+    if len(parts.loops) != len(extents):
+        return f"has parts of {len(parts.loops)} loops, but the op has {len(extents)}"
+    for number, (part, extent) in enumerate(zip(parts.loops, extents, strict=True)):
+        if part.extent != extent:
+            return f"has parts for {part.extent} iterations of loop d{number}, which has {extent}"
+        if part.block < 1 and extent:
+            return f"cuts loop d{number} into blocks of {part.block}; a block has at least one iteration"
+        if not parallel[number] and part.block < extent:
+            return f"cuts the reduction loop d{number} into blocks of {part.block}; one vertex must run all {extent}"
+    if not parts.tiles_are_distinct():
+        return "puts two of its parts on one tile"
+    return None

@@ -1,0 +1,36 @@
+"""Element types: NumPy's names for those of MLIR, and back."""
+
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+
+# What programs may be made of. MLIR's integers have no sign of their own, so NumPy's unsigned types have no place here.
+DTYPES: dict[str, np.dtype[Any]] = {
+    "f64": np.dtype(np.float64),
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "i64": np.dtype(np.int64),
+    "i32": np.dtype(np.int32),
+    "i16": np.dtype(np.int16),
+    "i8": np.dtype(np.int8),
+    "i1": np.dtype(np.bool_),
+    "index": np.dtype(np.int64),
+}
+_MLIR_NAMES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name != "index"}
+
+
+def is_supported(dtype: np.dtype[Any]) -> bool:
+    """Whether tensors of this NumPy type can be part of a program."""
+    return dtype in _MLIR_NAMES
+
+
+def element_type(dtype: np.dtype[Any]) -> ir.Type:
+    """The MLIR type of ``dtype`` in the current context; ``dtype`` is supported."""
+    return ir.Type.parse(_MLIR_NAMES[dtype])
+
+
+def dtype_of(element: ir.Type) -> np.dtype[Any] | None:
+    """The NumPy type of an MLIR element type, or None where NumPy has none."""
+    return DTYPES.get(str(element))

@@ -1,0 +1,122 @@
+"""A compiled program: run it, look at it."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.element_types import dtype_of
+from ipu_mlir.lowering import LEVELS, Lowering
+from ipu_mlir.runtime.engine import Engine
+from ipu_mlir.specs import TensorSpec
+
+if TYPE_CHECKING:
+    from ipu_mlir.placements import Placements
+    from ipu_mlir.tracing.structure import Call
+
+
+class Executable:
+    """A program compiled for a target; made by ``ipu_mlir.compile``.
+
+    Attributes:
+        entry: name of the function that runs.
+        argument_specs: shape and type of each argument, flat, in order.
+        result_specs: shape and type of each result, flat, in order.
+        pass_timings: how long each pass took.
+        run: ``run(inputs) -> results``, both flat lists of arrays in the order of the function's arguments and results;
+            inputs are never written, results are fresh.
+    """
+
+    run: Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+
+    def __init__(self, module: ir.Module, entry: str, lowering: Lowering, call: "Call | None" = None) -> None:
+        self.entry = entry
+        self.argument_specs, self.result_specs = _signature(module, entry)
+        self._l0 = module
+        self._lowering = lowering
+        self._call = call
+        self._l3 = _clone(module)
+        self.pass_timings = lowering.run(self._l3.operation)
+        self._engine = Engine(self._l3, entry)
+        self.run = self._engine.run  # bound once: nothing of ours runs per call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run in the caller's structure.
+
+        A traced function takes and gives what its Python function does. Another program takes one array per argument
+        and gives one array, or a tuple of them.
+        """
+        if self._call is not None:
+            return self._call.unflatten(self.run(self._call.flatten(args, kwargs)))
+        results = self.run([np.asarray(array) for array in args])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """As ``run``, but tile by tile, each with a memory of its own: slow, exact, and the judge of ``run``."""
+        return self._per_tile.run(list(inputs))
+
+    @cached_property
+    def _per_tile(self) -> Any:
+        from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
+
+        return PerTileExecutor(self._l3, self.entry)
+
+    def source(self) -> str:
+        """The NumPy program that runs."""
+        return self._engine.source
+
+    def mlir(self, level: str = "l3") -> str:
+        """The program as MLIR text, mappings as aliases.
+
+        Args:
+            level: ``l0`` as it came in, ``l1`` normalised, ``l2`` placed on tiles, ``l3`` supersteps.
+        """
+        from ipu_mlir.dialects.printing import print_module
+
+        if level not in LEVELS:
+            raise CompileError(f"there is no level {level!r}; the levels are {', '.join(LEVELS)}")
+        return print_module(self._at(level).operation)
+
+    def placements(self) -> "Placements":
+        """Where the arguments, constants and results lie on the tiles; prints as a table."""
+        from ipu_mlir.placements import placements
+
+        return placements(self._l3.operation, self.entry)
+
+    def _at(self, level: str) -> Any:
+        """The program at ``level``: lowered anew from what came in, but for the level that runs."""
+        if level == "l0":
+            return self._l0
+        if level == "l3":
+            return self._l3
+        module = _clone(self._l0)
+        self._lowering.run(module.operation, level)
+        return module
+
+    def __repr__(self) -> str:
+        arguments, results = (", ".join(map(str, specs)) for specs in (self.argument_specs, self.result_specs))
+        return f"<Executable {self.entry}({arguments}) -> ({results})>"
+
+
+def _clone(module: Any) -> Any:
+    """A copy that shares the constants' data with ``module``."""
+    return module.operation.clone()
+
+
+def _signature(module: ir.Module, entry: str) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    function = ir.SymbolTable(module.operation)[entry]
+    kind = function.attributes["function_type"].value
+    return tuple(map(_spec, kind.inputs)), tuple(map(_spec, kind.results))
+
+
+def _spec(type_: ir.Type) -> TensorSpec:
+    """The spec of a tensor, a memref or a scalar type."""
+    element = getattr(type_, "element_type", type_)
+    dtype = dtype_of(element)
+    if dtype is None:
+        raise CompileError(f"an argument or result has element type {element}, which NumPy does not have")
+    shape = tuple(type_.shape) if hasattr(type_, "shape") else ()
+    return TensorSpec(shape, dtype)

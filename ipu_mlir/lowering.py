@@ -1,0 +1,93 @@
+"""Which passes make a program, and to which level of the IR each of them leads."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipu_mlir.dialects.attributes import target_to_attr
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.module_target import ATTRIBUTE
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.passes import PASSES
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.manager import PassTime, run_steps
+from ipu_mlir.passes.names import by_name
+from ipu_mlir.passes.pipelines import PIPELINES
+from ipu_mlir.passes.set_target import SetTarget
+from ipu_mlir.passes.steps import PassStep, Registry, Step, replace_pass
+
+LEVELS = ("l0", "l1", "l2", "l3")
+
+_PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
+
+Pipeline = str | Pass | Iterable[str | Pass]
+"""Pipeline text, a pass, or a list of passes and pieces of pipeline text."""
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """The way of a program from what came in (``l0``) to supersteps (``l3``), in stages that end at a level.
+
+    With a pipeline of the user's own, what it leaves is ``l3``, and the levels in between have no name.
+
+    Attributes:
+        stages: by the level they lead to, in order, the steps from the level before.
+        target: the machine; None keeps the one that the module names, or takes the default machine.
+    """
+
+    stages: dict[str, tuple[Step, ...]]
+    target: Target | None = None
+    own_pipeline: bool = field(default=False)
+
+    def run(self, module: ir.Operation, level: str = "l3") -> list[PassTime]:
+        """Bring ``module``, which is at ``l0``, to ``level`` in place; gives the time that each pass took.
+
+        Raises:
+            CompileError: a pass refuses the program, or there is no such level.
+        """
+        if level == "l0":
+            return []
+        stages = self._up_to(level)
+        if self.target is not None:
+            with module.context, ir.Location.unknown():
+                module.attributes[ATTRIBUTE] = target_to_attr(self.target)
+        return [time for steps in stages for time in run_steps(module, steps)]
+
+    def _up_to(self, level: str) -> list[tuple[Step, ...]]:
+        names = list(self.stages)
+        if level not in names:
+            why = "; a pipeline of your own has no levels in between" if self.own_pipeline else ""
+            raise CompileError(f"the program has no level {level!r}; its levels are {', '.join(['l0', *names])}{why}")
+        return [self.stages[name] for name in names[: names.index(level) + 1]]
+
+
+def plan_lowering(
+    target: Target | None = None, pipeline: Pipeline | None = None, planner: Callable[..., Any] | None = None
+) -> Lowering:
+    """The passes for ``compile``.
+
+    Args:
+        target: the machine; None keeps the one that the module names, or takes the default machine.
+        pipeline: replaces the default passes; the module gets its target first.
+        planner: decides how each op is partitioned, instead of the built-in decision.
+
+    Raises:
+        CompileError: a pass that does not exist, or both a pipeline and a planner.
+    """
+    registry = Registry(by_name(PASSES), PIPELINES)
+    begin = PassStep(SetTarget())
+    if pipeline is not None:
+        if planner is not None:
+            raise CompileError("give either pipeline= or planner=; a pipeline can hold Partition(planner=...)")
+        return Lowering({"l3": (begin, *registry.resolve(pipeline))}, target, own_pipeline=True)
+    stages = {level: registry.resolve(name) for level, name in _PIPELINE_TO.items()}
+    if planner is not None:
+        stages["l2"] = replace_pass(stages["l2"], _partition(planner))
+    return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)
+
+
+def _partition(planner: Callable[..., Any]) -> Pass:
+    from ipu_mlir.passes.partition import Partition
+
+    return Partition(planner=planner)

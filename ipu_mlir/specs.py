@@ -1,0 +1,41 @@
+"""What goes into a program and what comes out: shapes and element types."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """Shape and element type of one argument or result.
+
+    >>> TensorSpec((32, 784), "float32")
+    TensorSpec(shape=(32, 784), dtype=dtype('float32'))
+    >>> str(TensorSpec((32, 784), "float32"))
+    'float32[32, 784]'
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __init__(self, shape: int | Sequence[int], dtype: Any = np.float32) -> None:
+        sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
+        object.__setattr__(self, "shape", sizes)
+        object.__setattr__(self, "dtype", np.dtype(dtype))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tensor in NumPy's storage."""
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+def spec_of(value: Any) -> TensorSpec:
+    """The spec of an array, or of anything that has ``shape`` and ``dtype``; a spec is its own."""
+    if isinstance(value, TensorSpec):
+        return value
+    return TensorSpec(tuple(value.shape), value.dtype)

@@ -1,0 +1,225 @@
+"""Matrix products and ``einsum``: sums of products over shared dimensions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.tracing import shapes
+from ipu_mlir.tracing.elementwise import astype
+from ipu_mlir.tracing.emit import Loop, filled, structured
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Symbol, Trace
+from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
+from ipu_mlir.tracing.reductions import reduce
+from ipu_mlir.tracing.scalar_ops import BODIES
+from ipu_mlir.tracing.views import transpose
+
+linalg = upstream("linalg")
+
+_NAMED = {2: "matmul", 3: "batch_matmul"}
+
+
+def matmul(left: Any, right: Any) -> Any:
+    """``left @ right``: over the last dimension of ``left`` and the one but last of ``right``; batches broadcast.
+
+    Raises:
+        TraceValueError: the sizes that are summed over differ, or the batches do not broadcast.
+    """
+    trace = trace_of((left, right))
+    left, right = tensor(trace, left), tensor(trace, right)
+    name = f"matmul of {left} and {right}"
+    if not left.shape or not right.shape:
+        raise TraceValueError(f"{name}: a number cannot be multiplied as a matrix; use *")
+    inner = right.shape[0] if len(right.shape) == 1 else right.shape[-2]
+    if left.shape[-1] != inner:
+        raise TraceValueError(
+            f"{name}: the inner sizes {left.shape[-1]} and {inner} differ; transpose one of them (x.mT), or check the layout"
+        )
+    rows = left.shape[-2:-1]
+    columns = right.shape[-1:] if len(right.shape) > 1 else ()
+    try:
+        batch = shapes.broadcast_shapes([left.shape[:-2], right.shape[:-2]])
+    except ValueError as error:
+        raise TraceValueError(f"{name}: {error}") from error
+    letters = [f"b{place}" for place in range(len(batch))]
+    m, n = ["m"] * len(rows), ["n"] * len(columns)
+    return contract(
+        trace,
+        "matmul",
+        [
+            (left, [*_trailing(letters, left.shape[:-2]), *m, "k"]),
+            (right, [*_trailing(letters, right.shape[:-2]), "k", *n]),
+        ],
+        [*letters, *m, *n],
+    )
+
+
+def tensordot(left: Any, right: Any, axes: Any = 2) -> Any:
+    """The sum over pairs of axes: the last ``axes`` of ``left`` with the first of ``right``, or two lists of axes."""
+    trace = trace_of((left, right))
+    left, right = tensor(trace, left), tensor(trace, right)
+    if isinstance(axes, int):
+        axes = (range(len(left.shape) - axes, len(left.shape)), range(axes))
+    pairs = [[each] if isinstance(each, int) else list(each) for each in axes]
+    left_axes = [shapes.normalize_axis(axis, len(left.shape)) for axis in pairs[0]]
+    right_axes = [shapes.normalize_axis(axis, len(right.shape)) for axis in pairs[1]]
+    left_names = [f"l{axis}" for axis in range(len(left.shape))]
+    right_names = [f"r{axis}" for axis in range(len(right.shape))]
+    for one, other in zip(left_axes, right_axes, strict=True):
+        right_names[other] = left_names[one]
+    kept = [name for axis, name in enumerate(left_names) if axis not in left_axes]
+    kept += [name for axis, name in enumerate(right_names) if axis not in right_axes]
+    return contract(trace, "tensordot", [(left, left_names), (right, right_names)], kept)
+
+
+def dot(left: Any, right: Any) -> Any:
+    """``np.dot``: products of numbers, of vectors and matrices; the last axis with the one but last."""
+    left_rank, right_rank = np.ndim(left), np.ndim(right)
+    if left_rank == 0 or right_rank == 0:
+        return left * right
+    if right_rank <= 2 and left_rank <= 2:
+        return matmul(left, right)
+    return tensordot(left, right, ([left_rank - 1], [max(right_rank - 2, 0)]))
+
+
+def einsum(subscripts: str, *values: Any) -> Any:
+    """Einstein's sum for subscripts without ``...``, one letter at most once per operand.
+
+    More than two operands are taken from left to right.
+
+    Raises:
+        TraceValueError: the subscripts do not fit the operands. TraceTypeError: a form that is not supported.
+    """
+    trace = trace_of(values)
+    tensors = [tensor(trace, value) for value in values]
+    name = f"einsum {subscripts!r} of {' and '.join(map(str, tensors))}"
+    inputs, output = _parse_subscripts(name, subscripts, tensors)
+    operands = list(zip(tensors, inputs, strict=True))
+    while len(operands) > 2:
+        later = set(output).union(*(letters for _, letters in operands[2:]))
+        letters = [letter for letter in dict.fromkeys(operands[0][1] + operands[1][1]) if letter in later]
+        operands[:2] = [(contract(trace, "einsum", operands[:2], letters, name), letters)]
+    if len(operands) == 2:
+        return contract(trace, "einsum", operands, output, name)
+    value, letters = operands[0]
+    summed = [axis for axis, letter in enumerate(letters) if letter not in output]
+    if summed:
+        value = reduce("sum", value, summed, dtype=value.dtype)
+    rest = [letter for letter in letters if letter in output]
+    return transpose(value, [rest.index(letter) for letter in output])
+
+
+def contract(
+    trace: Trace,
+    name: str,
+    operands: Sequence[tuple[Symbol, list[str]]],
+    output: list[str],
+    shown: str = "",
+) -> Any:
+    """The product of two tensors, summed over the dimensions that ``output`` does not name.
+
+    Args:
+        operands: two tensors, each with a name per dimension; a size of 1 broadcasts.
+        output: names of the result's dimensions.
+        shown: how errors call the operation.
+    """
+    dtype = common_dtype([value for value, _ in operands])
+    converted = [(astype(value, dtype), names) for value, names in operands]
+    sizes = _sizes(shown or name, converted)
+    inputs = [_untransposed(value, names) for value, names in converted]
+    if (named := _named_form(inputs, output, sizes)) is not None:
+        return _emit_named(trace, named, [value for value, _ in inputs], tuple(sizes[each] for each in output), dtype)
+    summed = [each for each in sizes if each not in output]
+    order = [*output, *summed]
+    loops = [Loop(sizes[each], "reduction" if each in summed else "parallel") for each in order]
+    indexed = [
+        (
+            value,
+            tuple(
+                order.index(each) if size == sizes[each] else None
+                for each, size in zip(names, value.shape, strict=True)
+            ),
+        )
+        for value, names in inputs
+    ]
+    multiply, add = (BODIES[each].for_kind(dtype.kind) for each in ("multiply", "add"))
+    assert multiply is not None and add is not None, "every element type has sums and products"
+
+    def code(left: ir.Value, right: ir.Value, so_far: ir.Value) -> ir.Value:
+        return add(so_far, multiply(left, right))
+
+    return structured(trace, name, indexed, loops, tuple(range(len(output))), dtype, code, 0)
+
+
+def _trailing(letters: list[str], shape: shapes.Shape) -> list[str]:
+    return letters[len(letters) - len(shape) :]
+
+
+def _sizes(shown: str, operands: Sequence[tuple[Symbol, list[str]]]) -> dict[str, int]:
+    """The size of each named dimension.
+
+    Raises:
+        TraceValueError: two operands disagree.
+    """
+    sizes: dict[str, int] = {}
+    for value, names in operands:
+        for each, size in zip(names, value.shape, strict=True):
+            known = sizes.setdefault(each, size)
+            if known != size and 1 not in (known, size):
+                raise TraceValueError(
+                    f"{shown}: dimension {each!r} has size {known} in one operand and {size} in another"
+                )
+            sizes[each] = max(known, size)
+    return sizes
+
+
+def _untransposed(value: Symbol, names: list[str]) -> tuple[Symbol, list[str]]:
+    """The tensor that ``value`` is a transposition of, with its dimensions' names; a product needs no copy of it."""
+    owner = value.value.owner
+    if isinstance(owner, ir.Block) or owner.name != "linalg.transpose":
+        return value, names
+    order = list(ir.DenseI64ArrayAttr(owner.attributes["permutation"]))
+    source = [names[order.index(axis)] for axis in range(len(order))]
+    shape = tuple(value.shape[order.index(axis)] for axis in range(len(order)))
+    return value.trace.wrap(owner.operands[0], shape, value.dtype), source
+
+
+def _named_form(inputs: Sequence[tuple[Symbol, list[str]]], output: list[str], sizes: dict[str, int]) -> str | None:
+    """``matmul`` or ``batch_matmul`` where the product is exactly that."""
+    (left, left_names), (right, right_names) = inputs
+    name = _NAMED.get(len(output))
+    if name is None or not len(left_names) == len(right_names) == len(output):
+        return None
+    *batch, m, n = output
+    inner = left_names[-1]
+    plain = inner not in output and left_names == [*batch, m, inner] and right_names == [*batch, inner, n]
+    whole = all(size == sizes[each] for value, names in inputs for each, size in zip(names, value.shape, strict=True))
+    return name if plain and whole else None
+
+
+def _emit_named(trace: Trace, name: str, values: Sequence[Symbol], shape: shapes.Shape, dtype: np.dtype[Any]) -> Any:
+    with trace.emit(name):
+        product = getattr(linalg, name)(*(value.value for value in values), outs=[filled(shape, dtype, 0)])
+        return trace.wrap(product, shape, dtype)
+
+
+def _parse_subscripts(name: str, subscripts: str, values: Sequence[Symbol]) -> tuple[list[list[str]], list[str]]:
+    text = subscripts.replace(" ", "")
+    if "." in text:
+        raise TraceTypeError(f"{name}: '...' is not supported; name every dimension")
+    left, arrow, right = text.partition("->")
+    inputs = [list(each) for each in left.split(",")]
+    if len(inputs) != len(values):
+        raise TraceValueError(f"{name}: subscripts for {len(inputs)} operands, got {len(values)}")
+    for letters, value in zip(inputs, values, strict=True):
+        if len(letters) != len(value.shape):
+            raise TraceValueError(f"{name}: {''.join(letters)!r} names {len(letters)} dimensions of {value}")
+        if len(set(letters)) != len(letters):
+            raise TraceTypeError(f"{name}: a diagonal ({''.join(letters)!r} names a dimension twice) is not supported")
+    every = [letter for letters in inputs for letter in letters]
+    output = list(right) if arrow else sorted(letter for letter in set(every) if every.count(letter) == 1)
+    if unknown := [letter for letter in output if letter not in every]:
+        raise TraceValueError(f"{name}: the result names {unknown[0]!r}, which no operand has")
+    return inputs, output

@@ -1,0 +1,47 @@
+"""Scalars from one element type to another, as NumPy's ``astype`` does it."""
+
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.element_types import element_type
+from ipu_mlir.tracing.emit import constant
+
+arith = upstream("arith")
+
+
+def convert(value: ir.Value, source: np.dtype[Any], target: np.dtype[Any]) -> ir.Value:
+    """``value``, a scalar of type ``source``, as a ``target``.
+
+    A float becomes an integer by cutting its fraction off; what is not zero becomes True.
+    """
+    if source == target:
+        return value
+    type_ = element_type(target)
+    match source.kind, target.kind:
+        case _, "b":
+            return truth(value, source)
+        case "f", "f":
+            return (arith.extf if target.itemsize > source.itemsize else arith.truncf)(type_, value)
+        case "f", "i":
+            return arith.fptosi(type_, value)
+        case "i", "f":
+            return arith.sitofp(type_, value)
+        case "b", "f":
+            return arith.uitofp(type_, value)
+        case "b", "i":
+            return arith.extui(type_, value)
+        case "i", "i":
+            return (arith.extsi if target.itemsize > source.itemsize else arith.trunci)(type_, value)
+    raise AssertionError(f"{source} and {target} are element types of programs")
+
+
+def truth(value: ir.Value, dtype: np.dtype[Any]) -> ir.Value:
+    """Whether a scalar is not zero; NaN is not zero."""
+    if dtype.kind == "b":
+        return value
+    zero = constant(0, dtype)
+    if dtype.kind == "f":
+        return arith.cmpf(arith.CmpFPredicate.UNE, value, zero)
+    return arith.cmpi(arith.CmpIPredicate.ne, value, zero)

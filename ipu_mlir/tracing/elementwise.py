@@ -1,0 +1,172 @@
+"""Functions of one element: NumPy's ufuncs, casts, and the choice between two tensors."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.element_types import is_supported
+from ipu_mlir.tracing import shapes
+from ipu_mlir.tracing.conversions import convert
+from ipu_mlir.tracing.emit import Index, Loop, constant, structured
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Symbol, Trace, unsupported_dtype
+from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, trace_of
+from ipu_mlir.tracing.scalar_ops import BODIES, Body
+
+arith = upstream("arith")
+
+
+def elementwise(
+    trace: Trace,
+    name: str,
+    operands: Sequence[Operand],
+    dtypes: Sequence[np.dtype[Any]],
+    dtype: np.dtype[Any],
+    body: Callable[..., ir.Value],
+    shape: shapes.Shape | None = None,
+) -> Any:
+    """One op over all elements of the broadcast ``operands``; nothing is repeated in memory.
+
+    Args:
+        dtypes: what each operand is converted to, element by element, before ``body`` sees it.
+        dtype: of the result of ``body``.
+        shape: of the result, where it is larger than what the operands broadcast to.
+    """
+    if shape is None:
+        shape = broadcast(name, operands)
+    symbols = [op for op in operands if isinstance(op, Symbol)]
+    values = [op.as_type(to) if isinstance(op, Scalar) else None for op, to in zip(operands, dtypes, strict=True)]
+
+    def code(*scalars: ir.Value) -> ir.Value:
+        arguments = iter(scalars)
+        ready = [
+            constant(value, to) if isinstance(op, Scalar) else convert(next(arguments), op.dtype, to)
+            for op, value, to in zip(operands, values, dtypes, strict=True)
+        ]
+        return body(*ready)
+
+    loops = [Loop(size) for size in shape]
+    inputs = [(symbol, broadcast_index(symbol.shape, shape)) for symbol in symbols]
+    return structured(trace, name, inputs, loops, tuple(range(len(shape))), dtype, code)
+
+
+def broadcast(name: str, operands: Sequence[Operand]) -> shapes.Shape:
+    """The common shape of ``operands``.
+
+    Raises:
+        TraceValueError: they do not broadcast.
+    """
+    try:
+        return shapes.broadcast_shapes([op.shape for op in operands])
+    except ValueError as error:
+        raise TraceValueError(f"{name} of {_shown(operands)}: {error}") from error
+
+
+def broadcast_index(shape: shapes.Shape, to: shapes.Shape) -> Index:
+    """How loops over ``to`` index a tensor of ``shape``."""
+    first = len(to) - len(shape)
+    return tuple(first + axis if size == to[first + axis] else None for axis, size in enumerate(shape))
+
+
+def apply_ufunc(name: str, ufunc: np.ufunc, values: Sequence[Any], dtype: Any = None) -> Any:
+    """``ufunc(*values)``, with the element types that NumPy chooses.
+
+    Raises:
+        TraceTypeError: the function is not supported, or not for these element types.
+    """
+    trace = trace_of(values)
+    body = BODIES.get(ufunc.__name__)
+    if body is None:
+        raise TraceTypeError(f"{name} is not supported while tracing; supported are {', '.join(sorted(BODIES))}")
+    operands = [operand(trace, value) for value in values]
+    if ufunc is np.power and (special := _power(trace, operands)) is not None:
+        return special
+    *dtypes, result = _resolve(name, ufunc, operands, dtype)
+    return elementwise(trace, name, operands, dtypes, result, _code(name, body, operands, dtypes[0]))
+
+
+def apply_unary_float(name: str, value: Symbol) -> Any:
+    """A function that NumPy lacks, on a float tensor; integers become float64 as in NumPy's functions."""
+    dtype = value.dtype if value.dtype.kind == "f" else np.dtype(np.float64)
+    return elementwise(value.trace, name, [value], [dtype], dtype, _code(name, BODIES[name], [value], dtype))
+
+
+def astype(value: Symbol, dtype: Any) -> Any:
+    """``value`` with another element type."""
+    target = np.dtype(dtype)
+    if not is_supported(target):
+        raise TraceTypeError(unsupported_dtype(target))
+    if target == value.dtype:
+        return value
+    return elementwise(value.trace, "astype", [value], [target], target, lambda scalar: scalar)
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """Elements of ``yes`` where ``condition`` holds, of ``no`` elsewhere."""
+    trace = trace_of((condition, yes, no))
+    operands = [operand(trace, value) for value in (condition, yes, no)]
+    dtype = common_dtype(operands[1:])
+    return elementwise(trace, "where", operands, [np.dtype(np.bool_), dtype, dtype], dtype, arith.select)
+
+
+def _resolve(name: str, ufunc: np.ufunc, operands: Sequence[Operand], dtype: Any) -> list[np.dtype[Any]]:
+    """The element types that ``ufunc`` computes in, and that of its result."""
+    kinds = [type(op.value) if isinstance(op, Scalar) and op.weak else op.dtype for op in operands]
+    signature = None if dtype is None else (*(None for _ in operands), np.dtype(dtype))
+    try:
+        resolved = list(ufunc.resolve_dtypes((*kinds, None), signature=signature))
+    except TypeError as error:
+        raise TraceTypeError(f"{name} is not defined for {_shown(operands)}: {error}; use astype") from error
+    for each in resolved:
+        if not is_supported(each):
+            raise TraceTypeError(f"{name} of {_shown(operands)}: {unsupported_dtype(each)}")
+    return resolved
+
+
+def _code(name: str, body: Body, operands: Sequence[Operand], dtype: np.dtype[Any]) -> Callable[..., ir.Value]:
+    code = body.for_kind(dtype.kind)
+    if code is None:
+        raise TraceTypeError(f"{name} is not supported for {_shown(operands)}; use astype(np.float32)")
+    return code
+
+
+def _power(trace: Trace, operands: Sequence[Operand]) -> Any:
+    """Powers that are quicker and more exact as products or roots; None for all others.
+
+    Raises:
+        TraceValueError: a negative power of integers, which is no integer.
+    """
+    base, exponent = operands
+    if not isinstance(base, Symbol) or not isinstance(exponent, Scalar) or base.dtype.kind == "b":
+        return None
+    number = exponent.value
+    if base.dtype.kind == "i" and exponent.dtype.kind == "i" and number < 0:
+        raise TraceValueError(f"integers to the negative power {number} are no integers; use x.astype(np.float32)")
+    if not exponent.weak or np.result_type(base.dtype, number) != base.dtype:
+        return None
+    dtype = base.dtype
+
+    def apply(code: Callable[[ir.Value], ir.Value]) -> Any:
+        return elementwise(trace, "power", [base], [dtype], dtype, code)
+
+    def on_kind(name: str) -> Callable[..., ir.Value]:
+        return _code("power", BODIES[name], operands, dtype)
+
+    if number == 1:
+        return base
+    if number == 2:
+        return apply(on_kind("square"))
+    if number == 3:
+        multiply = on_kind("multiply")
+        return apply(lambda a: multiply(multiply(a, a), a))
+    if number == 0.5:
+        return apply(on_kind("sqrt"))
+    if number == -1:
+        return apply(on_kind("reciprocal"))
+    return None
+
+
+def _shown(operands: Sequence[Operand]) -> str:
+    return " and ".join(map(str, operands))

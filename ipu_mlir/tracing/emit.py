@@ -1,0 +1,106 @@
+"""Emits one structured op at a time, from plain descriptions of its loops and operands."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.element_types import element_type
+from ipu_mlir.tracing.graph import Symbol, Trace, scalar_attribute
+
+arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
+
+
+@dataclass(frozen=True)
+class Backward:
+    """A dimension of ``size`` elements that a loop runs over from the last to the first."""
+
+    loop: int
+    size: int
+
+
+Index = tuple[int | Backward | None, ...]
+"""Per dimension of an operand the loop that runs over it; None stands for element 0, which a broadcast repeats."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One loop of a structured op."""
+
+    size: int
+    kind: Literal["parallel", "reduction"] = "parallel"
+
+
+def structured(
+    trace: Trace,
+    name: str,
+    inputs: Sequence[tuple[Symbol, Index]],
+    loops: Sequence[Loop],
+    output: tuple[int, ...],
+    dtype: np.dtype[Any],
+    body: Callable[..., ir.Value],
+    initial: Any = None,
+) -> Any:
+    """Emit a ``linalg.generic`` with one result.
+
+    Args:
+        name: what the op is called in its location.
+        inputs: tensors, each with the loops that index it.
+        loops: all loops, outermost first.
+        output: the loops that index the result, which give it its shape.
+        dtype: of the result.
+        body: takes a scalar per input and the result so far, emits arith and math ops, gives the new result.
+        initial: what a reduction starts from; None where every element is written once.
+    """
+    sizes = tuple(loops[loop].size for loop in output)
+    with trace.emit(name):
+        init = empty(sizes, dtype) if initial is None else filled(sizes, dtype, initial)
+        op = linalg.GenericOp(
+            [init.type],
+            [symbol.value for symbol, _ in inputs],
+            [init],
+            ir.ArrayAttr.get(
+                [ir.AffineMapAttr.get(_affine_map(len(loops), index)) for index in (*(i for _, i in inputs), output)]
+            ),
+            ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{loop.kind}>") for loop in loops]),
+        )
+        scalars = [element_type(symbol.dtype) for symbol, _ in inputs] + [element_type(dtype)]
+        block = op.regions[0].blocks.append(*scalars, arg_locs=[op.location] * len(scalars))
+        with ir.InsertionPoint(block):
+            linalg.YieldOp([body(*block.arguments)])
+        return trace.wrap(op.results[0], sizes, dtype)
+
+
+def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.Value:
+    """A tensor without values, at the current insertion point."""
+    return tensor.empty(list(shape), element_type(dtype))
+
+
+def filled(shape: Sequence[int], dtype: np.dtype[Any], value: Any) -> ir.Value:
+    """A tensor with one value everywhere, at the current insertion point."""
+    return linalg.fill(constant(value, dtype), outs=[empty(shape, dtype)])
+
+
+def constant(value: Any, dtype: np.dtype[Any]) -> ir.Value:
+    """A scalar constant at the current insertion point."""
+    return arith.constant(element_type(dtype), scalar_attribute(value, dtype))
+
+
+def index_constant(value: int) -> ir.Value:
+    """A constant of type index at the current insertion point."""
+    type_ = ir.IndexType.get()
+    return arith.constant(type_, ir.IntegerAttr.get(type_, value))
+
+
+def _affine_map(num_loops: int, index: Index) -> ir.AffineMap:
+    return ir.AffineMap.get(num_loops, 0, [_affine_expr(entry) for entry in index])
+
+
+def _affine_expr(entry: int | Backward | None) -> ir.AffineExpr:
+    if entry is None:
+        return ir.AffineConstantExpr.get(0)
+    if isinstance(entry, Backward):
+        return ir.AffineConstantExpr.get(entry.size - 1) - ir.AffineDimExpr.get(entry.loop)
+    return ir.AffineDimExpr.get(entry)

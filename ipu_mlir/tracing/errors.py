@@ -1,0 +1,54 @@
+"""Errors of tracing: each names the user's line, what was found there, and the way out.
+
+They are also the ``TypeError``, ``ValueError`` or ``IndexError`` that NumPy would raise in their place.
+"""
+
+import os
+from types import TracebackType
+
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.tracing.places import is_users, user_place
+
+FULL_TRACEBACK = "IPU_MLIR_FULL_TRACEBACK"
+"""Set this environment variable to see our frames below the user's line."""
+
+
+class TraceError(CompileError):
+    """The Python function does something that cannot become part of a program.
+
+    Attributes:
+        place: file, line and column of the user's code.
+    """
+
+    def __init__(self, message: str) -> None:
+        self.place = user_place()
+        super().__init__(f"{self.place}: {message}")
+
+
+class TraceTypeError(TraceError, TypeError):
+    """A value of the wrong kind or element type, or an operation that is not supported."""
+
+
+class TraceValueError(TraceError, ValueError):
+    """Shapes that do not fit, or an argument out of its range."""
+
+
+class TraceIndexError(TraceError, IndexError):
+    """An index outside its dimension, or of a kind that is not supported."""
+
+
+def at_the_users_line(error: TraceError) -> TraceError:
+    """``error`` with a traceback that ends at the user's line, without the frames of ours below it."""
+    if os.environ.get(FULL_TRACEBACK):
+        return error
+    frames: list[TracebackType] = []
+    trace = error.__traceback__
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    while frames and not is_users(frames[-1].tb_frame):
+        frames.pop()
+    shortened: TracebackType | None = None
+    for frame in reversed(frames):
+        shortened = TracebackType(shortened, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return error.with_traceback(shortened) if shortened is not None else error

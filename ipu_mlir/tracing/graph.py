@@ -1,0 +1,138 @@
+"""The module under construction, and the values in it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.element_types import element_type, is_supported
+from ipu_mlir.specs import TensorSpec
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.places import user_place
+
+builtin, func, arith = upstream("builtin"), upstream("func"), upstream("arith")
+
+
+class Symbol:
+    """A tensor whose values are known only when the program runs.
+
+    Attributes:
+        shape: its sizes, all known.
+        dtype: its NumPy element type.
+        trace: the module that it is part of.
+        value: the SSA value.
+    """
+
+    __slots__ = ("dtype", "shape", "trace", "value")
+
+    def __init__(self, trace: "Trace", value: ir.Value, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.trace = trace
+        self.value = value
+        self.shape = shape
+        self.dtype = dtype
+
+    def __str__(self) -> str:
+        return str(TensorSpec(self.shape, self.dtype))
+
+
+class Trace:
+    """One function of MLIR that grows while the user's Python function runs.
+
+    Args:
+        name: name of the module.
+        entry: name of the function.
+        arguments: name and spec of each argument.
+        tensor: the class of the values, which knows the operators.
+    """
+
+    def __init__(
+        self, name: str, entry: str, arguments: Sequence[tuple[str, TensorSpec]], tensor: type[Symbol]
+    ) -> None:
+        self._tensor = tensor
+        self._context = ipu.context()
+        with self._context, _location("function"):
+            self.module = ir.Module.create()
+            self.module.operation.attributes["sym_name"] = ir.StringAttr.get(name)
+            types = [self.tensor_type(spec.shape, spec.dtype) for _, spec in arguments]
+            with ir.InsertionPoint(self.module.body):
+                self._function = func.FuncOp(entry, (types, []))
+            locations = [ir.Location.name(name) for name, _ in arguments]
+            block = ir.Block.create_at_start(self._function.regions[0], types, locations)
+        self._end = ir.InsertionPoint(block)
+        self.arguments = [
+            tensor(self, value, spec.shape, spec.dtype)
+            for value, (_, spec) in zip(block.arguments, arguments, strict=True)
+        ]
+
+    @contextmanager
+    def emit(self, name: str) -> Iterator[None]:
+        """Within the block, ops are appended; they carry the user's line and ``name``."""
+        with self._context, self._end, _location(name):
+            yield
+
+    def wrap(self, value: ir.Value, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A tensor of the user's for an SSA value."""
+        return self._tensor(self, value, shape, dtype)
+
+    def constant(self, array: np.ndarray) -> Any:
+        """A tensor with the values of ``array``."""
+        if not is_supported(array.dtype):
+            raise TraceTypeError(unsupported_dtype(array.dtype))
+        with self.emit("constant"):
+            type_ = self.tensor_type(array.shape, array.dtype)
+            return self.wrap(arith.constant(type_, _dense(array, type_)), array.shape, array.dtype)
+
+    def finish(self, results: Sequence[Symbol]) -> ir.Module:
+        """The module, with a function that returns ``results``."""
+        with self._context, self._end, _location("return"):
+            func.ReturnOp([result.value for result in results])
+            kind = self._function.function_type.value
+            self._function.attributes["function_type"] = ir.TypeAttr.get(
+                ir.FunctionType.get(kind.inputs, [result.value.type for result in results])
+            )
+        assert self.module.operation.verify(), "tracing gives IR that verifies"
+        return self.module
+
+    @staticmethod
+    def tensor_type(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.Type:
+        """The MLIR type of a tensor, in the current context."""
+        if 0 in shape:
+            raise TraceValueError(f"a tensor of shape {tuple(shape)} has no elements, and lies on no tile")
+        return ir.RankedTensorType.get(list(shape), element_type(dtype))
+
+
+def scalar_attribute(value: Any, dtype: np.dtype[Any]) -> ir.Attribute:
+    """``value`` as an attribute of ``dtype``'s type, in the current context."""
+    type_ = element_type(dtype)
+    if dtype.kind == "f":
+        return ir.FloatAttr.get(type_, float(value))
+    return ir.IntegerAttr.get(type_, int(value))
+
+
+def unsupported_dtype(dtype: Any) -> str:
+    """What to say about an element type that programs cannot have."""
+    kind = getattr(dtype, "kind", "")
+    way_out = {
+        "u": "integers are signed here: use astype(np.int32) or another signed type",
+        "c": "carry the real and the imaginary part as two tensors",
+        "O": "give an array of numbers",
+        "U": "give an array of numbers",
+    }.get(kind, "use bool, int8, int16, int32, int64, float16, float32 or float64")
+    return f"element type {dtype} is not supported; {way_out}"
+
+
+def _location(name: str) -> ir.Location:
+    place = user_place()
+    return ir.Location.name(name, ir.Location.file(place.file, place.line, place.column))
+
+
+def _dense(array: np.ndarray, type_: ir.Type) -> ir.Attribute:
+    """The values of ``array``, kept once where they are all the same."""
+    contiguous = np.ascontiguousarray(array).reshape(array.shape)
+    bits = contiguous.reshape(-1).view(f"u{array.itemsize}")
+    if array.size > 1 and (bits == bits[0]).all():
+        return ir.DenseElementsAttr.get_splat(type_, scalar_attribute(array.flat[0], array.dtype))
+    return ir.DenseElementsAttr.get(contiguous)

@@ -1,0 +1,90 @@
+"""What may stand beside a traced tensor: other traced tensors, arrays, and numbers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.element_types import is_supported
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Symbol, Trace, unsupported_dtype
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number that is known while tracing; it becomes a constant in the code of an element.
+
+    Attributes:
+        value: a Python number, or a NumPy scalar.
+        weak: a Python number, which takes the element type of what it meets, as in NumPy 2.
+    """
+
+    value: Any
+    weak: bool
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type it has by itself."""
+        return np.asarray(self.value).dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ()
+
+    def as_type(self, dtype: np.dtype[Any]) -> Any:
+        """The value as a NumPy scalar of ``dtype``."""
+        try:
+            return np.asarray(self.value, dtype)[()] if self.weak else np.asarray(self.value).astype(dtype)[()]
+        except OverflowError as error:
+            raise TraceValueError(f"the number {self.value} does not fit into {dtype}") from error
+
+    def __str__(self) -> str:
+        return repr(self.value) if self.weak else f"{self.dtype}({self.value})"
+
+
+Operand = Symbol | Scalar
+
+
+def trace_of(values: Iterable[Any]) -> Trace:
+    """The trace that the traced tensors among ``values`` belong to.
+
+    Raises:
+        TraceValueError: they belong to different calls of traced functions.
+    """
+    traces = {id(value.trace): value.trace for value in values if isinstance(value, Symbol)}
+    if len(traces) != 1:
+        raise TraceValueError(
+            "a traced tensor is used after its function has ended, in another call; "
+            "return it from the function instead of storing it"
+        )
+    return next(iter(traces.values()))
+
+
+def operand(trace: Trace, value: Any) -> Operand:
+    """``value`` as an operand: arrays become constants of the program, numbers stay numbers."""
+    if isinstance(value, Symbol):
+        return value
+    if isinstance(value, bool | int | float) and not isinstance(value, np.generic):
+        return Scalar(value, weak=not isinstance(value, bool))
+    array = np.asarray(value)
+    if not is_supported(array.dtype):
+        raise TraceTypeError(unsupported_dtype(array.dtype))
+    return Scalar(array[()], weak=False) if array.ndim == 0 else trace.constant(array)
+
+
+def tensor(trace: Trace, value: Any, dtype: np.dtype[Any] | None = None) -> Any:
+    """``value`` as a tensor, numbers included."""
+    given = operand(trace, value)
+    if isinstance(given, Scalar):
+        return trace.constant(np.asarray(given.as_type(dtype or given.dtype)))
+    return given
+
+
+def common_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:
+    """The element type that NumPy gives to a mixture of ``operands``."""
+    kinds = [op.value if isinstance(op, Scalar) and op.weak else op.dtype for op in operands]
+    dtype = np.result_type(*kinds)
+    if not is_supported(dtype):
+        raise TraceTypeError(unsupported_dtype(dtype))
+    return dtype

@@ -1,0 +1,168 @@
+"""Sums, products, extrema and the like along axes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.tracing import shapes
+from ipu_mlir.tracing.conversions import convert
+from ipu_mlir.tracing.emit import Index, Loop, index_constant, structured
+from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.scalar_ops import BODIES
+from ipu_mlir.tracing.views import reshape
+
+arith, linalg = upstream("arith"), upstream("linalg")
+
+Axes = int | Iterable[int] | None
+
+# Reductions by the ufunc that combines two elements, with their neutral element.
+_COMBINE = {
+    "sum": ("add", 0),
+    "prod": ("multiply", 1),
+    "max": ("maximum", None),
+    "min": ("minimum", None),
+    "any": ("logical_or", 0),
+    "all": ("logical_and", 1),
+}
+
+
+def axes_of(name: str, value: Symbol, axis: Axes) -> tuple[int, ...]:
+    """The axes that ``axis`` names.
+
+    Raises:
+        TraceIndexError: one that ``value`` does not have. TraceValueError: one named twice.
+    """
+    try:
+        return shapes.normalize_axes(axis, len(value.shape))
+    except IndexError as error:
+        raise TraceIndexError(f"{name} of {value}: {error}") from error
+    except ValueError as error:
+        raise TraceValueError(f"{name} of {value}: {error}") from error
+
+
+def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, dtype: Any = None) -> Any:
+    """``sum``, ``prod``, ``max``, ``min``, ``any`` or ``all`` along ``axis``.
+
+    Sums and products of small integers and of bools are int64, as in NumPy; ``dtype`` chooses another type.
+    """
+    axes = axes_of(name, value, axis)
+    result = _result_dtype(name, value.dtype, dtype)
+    combine = BODIES[_COMBINE[name][0]].for_kind(result.kind)
+    if combine is None:
+        raise TraceTypeError(f"{name} is not supported for {value}; use astype")
+
+    def code(element: ir.Value, so_far: ir.Value) -> ir.Value:
+        return combine(so_far, convert(element, value.dtype, result))
+
+    reduced = structured(
+        value.trace,
+        name,
+        [(value, _all(value))],
+        _loops(value, axes),
+        _kept(value, axes),
+        result,
+        code,
+        _neutral(name, result),
+    )
+    return _with_dims(value, reduced, axes) if keepdims else reduced
+
+
+def mean(value: Symbol, axis: Axes = None, keepdims: bool = False, dtype: Any = None) -> Any:
+    """The arithmetic mean; that of integers is float64, as in NumPy."""
+    result = np.dtype(dtype) if dtype is not None else value.dtype if value.dtype.kind == "f" else np.dtype("f8")
+    total = reduce("sum", value, axis, keepdims, result)
+    return total / _count(value, axes_of("mean", value, axis))
+
+
+def variance(value: Any, axis: Axes = None, keepdims: bool = False, dtype: Any = None, ddof: int = 0) -> Any:
+    """The mean of the squared distances from the mean, over ``n - ddof`` elements."""
+    centred = value - mean(value, axis, True, dtype)
+    count = _count(value, axes_of("var", value, axis)) - ddof
+    if count <= 0:
+        raise TraceValueError(f"var of {value} over {count + ddof} elements needs ddof < {count + ddof}, got {ddof}")
+    return reduce("sum", centred * centred, axis, keepdims) / count
+
+
+def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """``argmax`` or ``argmin``: the index of the first extremum along ``axis``, of the first NaN if there is one.
+
+    It is the smallest index whose element equals the extremum, so both steps have one combiner and can be split.
+    """
+    if axis is None:
+        flat = reshape(value, (-1,))
+        found = arg_extremum(name, flat, 0)
+        return reshape(found, (1,) * len(value.shape)) if keepdims else found
+    (along,) = axes_of(name, value, axis)
+    extremum = reduce(name.removeprefix("arg"), value, along, True)
+    count, result = value.shape[along], np.dtype(np.int64)
+
+    def code(element: ir.Value, best: ir.Value, so_far: ir.Value) -> ir.Value:
+        found = _same_or_nan(element, best)
+        position = arith.select(found, linalg.index(along), index_constant(count))
+        return arith.minsi(so_far, arith.index_cast(so_far.type, position))
+
+    best_index: Index = tuple(None if axis == along else axis for axis in range(len(value.shape)))
+    reduced = structured(
+        value.trace,
+        name,
+        [(value, _all(value)), (extremum, best_index)],
+        _loops(value, (along,)),
+        _kept(value, (along,)),
+        result,
+        code,
+        count,
+    )
+    return _with_dims(value, reduced, (along,)) if keepdims else reduced
+
+
+def _same_or_nan(element: ir.Value, best: ir.Value) -> ir.Value:
+    if isinstance(element.type, ir.IntegerType):
+        return arith.cmpi(arith.CmpIPredicate.eq, element, best)
+    nan = arith.cmpf(arith.CmpFPredicate.UNO, element, element)
+    return arith.ori(nan, arith.cmpf(arith.CmpFPredicate.OEQ, element, best))
+
+
+def _result_dtype(name: str, given: np.dtype[Any], asked: Any) -> np.dtype[Any]:
+    if name in ("any", "all"):
+        return np.dtype(np.bool_)
+    if name in ("max", "min"):
+        return given
+    if asked is not None:
+        return np.dtype(asked)
+    return given if given.kind == "f" else np.dtype(np.int64)
+
+
+def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
+    """What a reduction starts from: it changes no element that it is combined with."""
+    fixed = _COMBINE[name][1]
+    if fixed is not None:
+        return fixed
+    lowest = name == "max"
+    if dtype.kind == "b":
+        return not lowest
+    if dtype.kind == "f":
+        return -np.inf if lowest else np.inf
+    return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
+
+
+def _all(value: Symbol) -> Index:
+    return tuple(range(len(value.shape)))
+
+
+def _loops(value: Symbol, axes: tuple[int, ...]) -> list[Loop]:
+    return [Loop(size, "reduction" if axis in axes else "parallel") for axis, size in enumerate(value.shape)]
+
+
+def _kept(value: Symbol, axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(axis for axis in range(len(value.shape)) if axis not in axes)
+
+
+def _with_dims(value: Symbol, reduced: Any, axes: tuple[int, ...]) -> Any:
+    return reshape(reduced, tuple(1 if axis in axes else size for axis, size in enumerate(value.shape)))
+
+
+def _count(value: Symbol, axes: tuple[int, ...]) -> int:
+    return int(np.prod([value.shape[axis] for axis in axes], dtype=np.int64))

@@ -1,0 +1,265 @@
+"""What NumPy's element-wise functions do to one element, as arith and math ops.
+
+``BODIES`` has an entry per ufunc name. Where MLIR leaves a case undefined that NumPy defines (division of integers by
+zero, shifts by more than the width), the body defines it; with constant operands canonicalisation removes the guard.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ir, upstream
+
+arith, math = upstream("arith"), upstream("math")
+_FLOAT, _INT = arith.CmpFPredicate, arith.CmpIPredicate
+
+ScalarOp = Callable[..., ir.Value]
+
+
+@dataclass(frozen=True)
+class Body:
+    """The scalar code of one function, for float, integer and bool operands; None where there is none."""
+
+    on_float: ScalarOp | None = None
+    on_int: ScalarOp | None = None
+    on_bool: ScalarOp | None = None
+
+    def for_kind(self, kind: str) -> ScalarOp | None:
+        """The code for a NumPy dtype kind: ``f``, ``i`` or ``b``."""
+        return {"f": self.on_float, "i": self.on_int, "b": self.on_bool}[kind]
+
+
+def like(value: ir.Value, number: float | int) -> ir.Value:
+    """A constant of ``value``'s type."""
+    type_ = value.type
+    if isinstance(type_, ir.IntegerType | ir.IndexType):
+        return arith.constant(type_, ir.IntegerAttr.get(type_, int(number)))
+    return arith.constant(type_, ir.FloatAttr.get(type_, float(number)))
+
+
+def _cmpf(predicate: Any) -> ScalarOp:
+    return lambda a, b: arith.cmpf(predicate, a, b)
+
+
+def _cmpi(predicate: Any) -> ScalarOp:
+    return lambda a, b: arith.cmpi(predicate, a, b)
+
+
+def _identity(a: ir.Value) -> ir.Value:
+    return a
+
+
+def _not(a: ir.Value) -> ir.Value:
+    return arith.xori(a, like(a, 1))
+
+
+def _true(a: ir.Value) -> ir.Value:
+    return arith.cmpi(_INT.eq, a, a)
+
+
+def _false(a: ir.Value) -> ir.Value:
+    return arith.cmpi(_INT.ne, a, a)
+
+
+def _truth_f(a: ir.Value) -> ir.Value:
+    return arith.cmpf(_FLOAT.UNE, a, like(a, 0))
+
+
+def _truth_i(a: ir.Value) -> ir.Value:
+    return arith.cmpi(_INT.ne, a, like(a, 0))
+
+
+def _logical(combine: ScalarOp) -> Body:
+    return Body(lambda a, b: combine(_truth_f(a), _truth_f(b)), lambda a, b: combine(_truth_i(a), _truth_i(b)), combine)
+
+
+def _compare(on_float: Any, on_int: Any, on_bool: Any) -> Body:
+    return Body(_cmpf(on_float), _cmpi(on_int), _cmpi(on_bool))
+
+
+def _square_f(a: ir.Value) -> ir.Value:
+    return arith.mulf(a, a)
+
+
+def _sign_f(a: ir.Value) -> ir.Value:
+    """1, -1 or 0; NaN stays."""
+    zero = like(a, 0)
+    negative = arith.select(arith.cmpf(_FLOAT.OLT, a, zero), like(a, -1), a)
+    return arith.select(arith.cmpf(_FLOAT.OGT, a, zero), like(a, 1), negative)
+
+
+def _sign_i(a: ir.Value) -> ir.Value:
+    zero = like(a, 0)
+    negative = arith.select(arith.cmpi(_INT.slt, a, zero), like(a, -1), zero)
+    return arith.select(arith.cmpi(_INT.sgt, a, zero), like(a, 1), negative)
+
+
+def _remainder_f(a: ir.Value, b: ir.Value) -> ir.Value:
+    """The remainder with the sign of the divisor; a zero has its sign as well."""
+    return _divmod_f(a, b)[1]
+
+
+def _floor_divide_f(a: ir.Value, b: ir.Value) -> ir.Value:
+    return _divmod_f(a, b)[0]
+
+
+def _divmod_f(a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
+    zero = like(a, 0)
+    rest = arith.remf(a, b)
+    quotient = arith.divf(arith.subf(a, rest), b)  # a whole number, but for rounding
+    signs_differ = arith.cmpi(_INT.ne, arith.cmpf(_FLOAT.OLT, rest, zero), arith.cmpf(_FLOAT.OLT, b, zero))
+    wrong = arith.andi(arith.cmpf(_FLOAT.UNE, rest, zero), signs_differ)
+    quotient = arith.select(wrong, arith.subf(quotient, like(a, 1)), quotient)
+    rest = arith.select(wrong, arith.addf(rest, b), rest)
+    rest = arith.select(arith.cmpf(_FLOAT.OEQ, rest, zero), math.copysign(zero, b), rest)
+    by_zero = arith.cmpf(_FLOAT.OEQ, b, zero)
+    return arith.select(by_zero, arith.divf(a, b), math.roundeven(quotient)), rest
+
+
+def _floor_divide_i(a: ir.Value, b: ir.Value) -> ir.Value:
+    """Rounded down; 0 where the divisor is 0, as NumPy has it."""
+    by_zero = arith.cmpi(_INT.eq, b, like(b, 0))
+    return arith.select(by_zero, like(a, 0), arith.floordivsi(a, arith.select(by_zero, like(b, 1), b)))
+
+
+def _remainder_i(a: ir.Value, b: ir.Value) -> ir.Value:
+    """With the sign of the divisor; 0 where the divisor is 0."""
+    zero = like(a, 0)
+    rest = arith.remsi(a, arith.select(arith.cmpi(_INT.eq, b, zero), like(b, 1), b))
+    signs_differ = arith.cmpi(_INT.slt, arith.xori(rest, b), zero)
+    wrong = arith.andi(arith.cmpi(_INT.ne, rest, zero), signs_differ)
+    return arith.select(wrong, arith.addi(rest, b), rest)
+
+
+def _fmod_i(a: ir.Value, b: ir.Value) -> ir.Value:
+    """With the sign of the dividend; 0 where the divisor is 0."""
+    by_zero = arith.cmpi(_INT.eq, b, like(b, 0))
+    return arith.select(by_zero, like(a, 0), arith.remsi(a, arith.select(by_zero, like(b, 1), b)))
+
+
+def _in_width(a: ir.Value, b: ir.Value) -> ir.Value:
+    return arith.cmpi(_INT.ult, b, like(b, a.type.width))
+
+
+def _left_shift(a: ir.Value, b: ir.Value) -> ir.Value:
+    """0 where all bits are shifted out."""
+    fits = _in_width(a, b)
+    return arith.select(fits, arith.shli(a, arith.select(fits, b, like(b, 0))), like(a, 0))
+
+
+def _right_shift(a: ir.Value, b: ir.Value) -> ir.Value:
+    """Copies of the sign where all bits are shifted out."""
+    return arith.shrsi(a, arith.select(_in_width(a, b), b, like(b, a.type.width - 1)))
+
+
+def _hypot(a: ir.Value, b: ir.Value) -> ir.Value:
+    """Scaled by the larger one, so that squares do not overflow."""
+    a, b = math.absf(a), math.absf(b)
+    large, small = arith.maximumf(a, b), arith.minimumf(a, b)
+    ratio = arith.divf(small, large)
+    length = arith.mulf(large, math.sqrt(arith.addf(like(a, 1), arith.mulf(ratio, ratio))))
+    # 0 / 0 and inf / inf have no ratio.
+    return arith.select(arith.cmpf(_FLOAT.OEQ, small, large), arith.mulf(large, like(a, 2**0.5)), length)
+
+
+def _logaddexp(a: ir.Value, b: ir.Value) -> ir.Value:
+    """The larger one is taken out of the sum, so that exp does not overflow."""
+    rest = math.log1p(math.exp(arith.negf(math.absf(arith.subf(a, b)))))
+    equal = arith.cmpf(_FLOAT.OEQ, a, b)  # inf - inf has no difference
+    return arith.addf(arith.maximumf(a, b), arith.select(equal, like(a, 0.6931471805599453), rest))
+
+
+def _is_infinite(a: ir.Value) -> ir.Value:
+    return arith.cmpf(_FLOAT.OEQ, math.absf(a), like(a, float("inf")))
+
+
+def _is_finite(a: ir.Value) -> ir.Value:
+    return arith.cmpf(_FLOAT.OLT, math.absf(a), like(a, float("inf")))
+
+
+def _scaled(factor: float) -> Body:
+    return Body(lambda a: arith.mulf(a, like(a, factor)))
+
+
+BODIES: dict[str, Body] = {
+    # arithmetic
+    "add": Body(arith.addf, arith.addi, arith.ori),
+    "subtract": Body(arith.subf, arith.subi),
+    "multiply": Body(arith.mulf, arith.muli, arith.andi),
+    "divide": Body(arith.divf),
+    "floor_divide": Body(_floor_divide_f, _floor_divide_i),
+    "remainder": Body(_remainder_f, _remainder_i),
+    "fmod": Body(arith.remf, _fmod_i),
+    "power": Body(math.powf, math.ipowi),
+    "float_power": Body(math.powf),
+    "negative": Body(arith.negf, lambda a: arith.subi(like(a, 0), a)),
+    "positive": Body(_identity, _identity),
+    "conjugate": Body(_identity, _identity, _identity),
+    "absolute": Body(math.absf, math.absi, _identity),
+    "fabs": Body(math.absf),
+    "sign": Body(_sign_f, _sign_i),
+    "square": Body(_square_f, lambda a: arith.muli(a, a), _identity),
+    "reciprocal": Body(lambda a: arith.divf(like(a, 1), a)),
+    "maximum": Body(arith.maximumf, arith.maxsi, arith.ori),
+    "minimum": Body(arith.minimumf, arith.minsi, arith.andi),
+    "fmax": Body(arith.maxnumf, arith.maxsi, arith.ori),
+    "fmin": Body(arith.minnumf, arith.minsi, arith.andi),
+    "copysign": Body(math.copysign),
+    "hypot": Body(_hypot),
+    "logaddexp": Body(_logaddexp),
+    # exponentials and logarithms
+    "exp": Body(math.exp),
+    "exp2": Body(math.exp2),
+    "expm1": Body(math.expm1),
+    "log": Body(math.log),
+    "log2": Body(math.log2),
+    "log10": Body(math.log10),
+    "log1p": Body(math.log1p),
+    "sqrt": Body(math.sqrt),
+    "cbrt": Body(math.cbrt),
+    "erf": Body(math.erf),
+    # angles
+    "sin": Body(math.sin),
+    "cos": Body(math.cos),
+    "tan": Body(math.tan),
+    "arcsin": Body(math.asin),
+    "arccos": Body(math.acos),
+    "arctan": Body(math.atan),
+    "arctan2": Body(math.atan2),
+    "sinh": Body(math.sinh),
+    "cosh": Body(math.cosh),
+    "tanh": Body(math.tanh),
+    "arcsinh": Body(math.asinh),
+    "arccosh": Body(math.acosh),
+    "arctanh": Body(math.atanh),
+    "degrees": _scaled(57.29577951308232),
+    "rad2deg": _scaled(57.29577951308232),
+    "radians": _scaled(0.017453292519943295),
+    "deg2rad": _scaled(0.017453292519943295),
+    # rounding
+    "floor": Body(math.floor, _identity, _identity),
+    "ceil": Body(math.ceil, _identity, _identity),
+    "trunc": Body(math.trunc, _identity, _identity),
+    "rint": Body(math.roundeven),
+    # questions
+    "equal": _compare(_FLOAT.OEQ, _INT.eq, _INT.eq),
+    "not_equal": _compare(_FLOAT.UNE, _INT.ne, _INT.ne),
+    "less": _compare(_FLOAT.OLT, _INT.slt, _INT.ult),
+    "less_equal": _compare(_FLOAT.OLE, _INT.sle, _INT.ule),
+    "greater": _compare(_FLOAT.OGT, _INT.sgt, _INT.ugt),
+    "greater_equal": _compare(_FLOAT.OGE, _INT.sge, _INT.uge),
+    "isnan": Body(lambda a: arith.cmpf(_FLOAT.UNO, a, a), _false, _false),
+    "isinf": Body(_is_infinite, _false, _false),
+    "isfinite": Body(_is_finite, _true, _true),
+    # logic and bits
+    "logical_and": _logical(arith.andi),
+    "logical_or": _logical(arith.ori),
+    "logical_xor": _logical(arith.xori),
+    "logical_not": Body(lambda a: _not(_truth_f(a)), lambda a: _not(_truth_i(a)), _not),
+    "bitwise_and": Body(None, arith.andi, arith.andi),
+    "bitwise_or": Body(None, arith.ori, arith.ori),
+    "bitwise_xor": Body(None, arith.xori, arith.xori),
+    "invert": Body(None, lambda a: arith.xori(a, like(a, -1)), _not),
+    "left_shift": Body(None, _left_shift),
+    "right_shift": Body(None, _right_shift),
+}

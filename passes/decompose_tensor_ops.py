@@ -1,0 +1,52 @@
+"""``ipu-decompose-tensor-ops``: pads and concatenations as fills and inserted slices, no views of empty tensors."""
+
+import importlib
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import PROVIDER, ir
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.tensor_views import VIEW_OPS
+
+# Upstream has the patterns, but only the transform dialect reaches them.
+_SCHEDULE = """
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%module: !transform.any_op) {
+    %functions = transform.structured.match ops{["func.func"]} in %module : (!transform.any_op) -> !transform.any_op
+    transform.apply_patterns to %functions {
+      transform.apply_patterns.tensor.decompose_concat
+      transform.apply_patterns.linalg.decompose_pad
+      transform.apply_patterns.tensor.fold_tensor_empty
+    } : !transform.any_op
+    transform.yield
+  }
+}
+"""
+
+
+@dataclass(frozen=True)
+class DecomposeTensorOps(Pass):
+    """Write tensor.pad and tensor.concat as fills and inserted slices, and views of empty tensors as empty tensors.
+
+    Needs:  linalg on tensors.
+    Leaves: ``tensor.empty``, ``linalg.fill`` and ``tensor.insert_slice`` in place of ``tensor.pad`` with a constant
+            border and of ``tensor.concat`` (bufferization loses the mapping of the latter); no view of a
+            ``tensor.empty``, which could not lie where its user wants it.
+    """
+
+    name = "ipu-decompose-tensor-ops"
+
+    def run(self, module: ir.Operation) -> None:
+        if not any(_is_decomposed(op) for op in list_ops(module, "tensor.pad", "tensor.concat", *VIEW_OPS)):
+            return
+        interpreter = importlib.import_module(f"{PROVIDER}.dialects.transform.interpreter")
+        with module.context, ir.Location.unknown():
+            schedule = ir.Module.parse(_SCHEDULE)
+            interpreter.apply_named_sequence(module, next(iter(schedule.body.operations)), schedule)
+
+
+def _is_decomposed(op: ir.Operation) -> bool:
+    if op.name not in VIEW_OPS:
+        return True
+    owner = op.operands[0].owner
+    return not isinstance(owner, ir.Block) and owner.name == "tensor.empty"

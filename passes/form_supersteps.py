@@ -1,0 +1,91 @@
+"""``ipu-form-supersteps``: bufferized ops become exchanges and compute sets of vertices."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ipu_mlir.dialects.attributes import parts_to_attr
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.codelets.naming import codelet_name
+from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, VerticesOp
+from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.passes.base import Pass, Refusals
+from ipu_mlir.passes.placement_hints import PARTS
+from ipu_mlir.passes.planner.follow import parts_that_follow
+from ipu_mlir.passes.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class FormSupersteps(Pass):
+    """Wrap structured ops into vertices of compute sets, and copies between mappings into exchanges.
+
+    Needs:  bufferized IR whose memory spaces are mappings; ``ipu.parts`` on structured ops.
+    Leaves: supersteps: ``ipu.exchange`` where mappings or views differ, and every other linalg op or copy in an
+            ``ipu.compute_set`` of its own.
+    """
+
+    name = "ipu-form-supersteps"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, ir.Location.unknown(), Refusals() as refuse:
+            for op in list_ops(module):
+                if op.name in ("memref.copy", "linalg.copy"):
+                    _form_copy(op, refuse)
+                elif is_structured(op):
+                    if PARTS not in op.attributes:
+                        refuse(op, "has no ipu.parts; run ipu-partition before bufferization")
+                        continue
+                    parts = op.attributes[PARTS]
+                    del op.attributes[PARTS]
+                    _wrap(op, parts)
+
+
+def _form_copy(op: ir.Operation, refuse: Refusals) -> None:
+    source, dest = op.operands
+    if _same_place(source.type, dest.type):
+        parts = _parts_on_tile(dest.type)
+        if parts is None:
+            refuse(op, f"copies on the tiles of a mapping that is no cut of its dimensions: {dest.type}")
+            return
+        with ir.InsertionPoint(op), op.location:
+            copy = upstream("linalg").CopyOp([], [source], [dest])
+            upstream("linalg").fill_builtin_region(copy.operation)
+        op.erase()
+        _wrap(copy.operation, parts_to_attr(parts))
+        return
+    with ir.InsertionPoint(op):
+        ExchangeOp(source=source, dest=dest, loc=op.location)
+    op.erase()
+
+
+def _same_place(source: Any, dest: Any) -> bool:
+    """Whether every element lies on the same tiles on both sides."""
+    return source.memory_space == dest.memory_space and strides_and_offset(source) == strides_and_offset(dest)
+
+
+def _parts_on_tile(memref: Any) -> Parts | None:
+    """Parts of a copy that runs where the buffer lies."""
+    strides, _ = strides_and_offset(memref)
+    mapping: Mapping | None = memory_mapping(memref)
+    assert mapping is not None, "bufferization left a buffer without a mapping"
+    if prod(memref.shape) == 0:
+        return None
+    return parts_that_follow(mapping, tuple(memref.shape), strides, tuple(range(len(memref.shape))))
+
+
+def _wrap(op: ir.Operation, parts: ir.Attribute) -> None:
+    """Put ``op`` into vertices, and those into a compute set, where ``op`` stands."""
+    nest = loop_nest(op)
+    assert nest is not None, "ipu-partition refuses ops without known loops"
+    with ir.InsertionPoint(op):
+        compute_set = ComputeSetOp(loc=op.location)
+    with ir.InsertionPoint(compute_set.body.blocks.append()):
+        vertices = VerticesOp(codelet=ir.StringAttr.get(codelet_name(op, nest)), parts=parts, loc=op.location)
+    inside = vertices.body.blocks.append()
+    with ir.InsertionPoint(inside):
+        anchor = op.clone()
+    op.erase()
+    del anchor

@@ -1,0 +1,60 @@
+"""``ipu-materialize-views``: a copy where memory has to be its own."""
+
+from dataclasses import dataclass
+from math import prod
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.tensor_views import VIEW_OPS, window_of
+
+
+@dataclass(frozen=True)
+class MaterializeViews(Pass):
+    """Copy where a view cannot show its elements, or must have memory of its own.
+
+    Bufferization would allocate there by itself, but with the mapping of the source, which has another size.
+
+    Needs:  linalg on tensors, after the last ``canonicalize`` (which removes copies between equal types).
+    Leaves: views whose elements are evenly spaced in the memory of their source; results of functions, destinations of
+            inserted slices and initial values of ops that are no parts of other tensors.
+    """
+
+    name = "ipu-materialize-views"
+
+    def run(self, module: ir.Operation) -> None:
+        for function in list_ops(module, "func.func"):
+            for op in list_ops(function, *VIEW_OPS):
+                if window_of(op.results[0]) is None and window_of(op.operands[0]) is not None:
+                    _copy_operand(op, 0)
+            for op in list_ops(function):
+                for number in _owning_operands(op):
+                    if _is_part_of_another(op.operands[number]):
+                        _copy_operand(op, number)
+
+
+def _owning_operands(op: ir.Operation) -> range:
+    """The operands that need memory of their own."""
+    if op.name == "func.return":
+        return range(len(op.operands))
+    if op.name == "tensor.insert_slice":
+        return range(1, 2)
+    if is_structured(op):
+        return range(len(op.operands) - len(op.results), len(op.operands))
+    return range(0)
+
+
+def _is_part_of_another(value: ir.Value) -> bool:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in VIEW_OPS:
+        return False
+    found = window_of(value)
+    return found is None or prod(found[0].type.shape) != prod(value.type.shape)
+
+
+def _copy_operand(op: ir.Operation, number: int) -> None:
+    value = op.operands[number]
+    with ir.InsertionPoint(op), op.location:
+        fresh = upstream("tensor").EmptyOp(list(value.type.shape), value.type.element_type).result
+        op.operands[number] = upstream("linalg").copy(value, outs=[fresh])

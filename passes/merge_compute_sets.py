@@ -1,0 +1,114 @@
+"""``ipu-merge-compute-sets``: independent families run in one superstep."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.buffers import root_of
+from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp
+from ipu_mlir.dialects.ops.vertices import accesses
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.rewriting import list_ops
+
+_FREE_TO_MOVE = frozenset(
+    ("memref.alloc", "memref.get_global", "memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast",
+     "arith.constant", "ipu.exchange")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MergeComputeSets(Pass):
+    """Let families of vertices that do not depend on each other share a compute set.
+
+    A compute set joins the one before it if nothing that it needs depends on that one; the allocations, views and
+    exchanges that it needs move up with it. One synchronisation is saved for each that joins.
+
+    Needs:  supersteps (``ipu-form-supersteps``).
+    Leaves: no two neighbouring compute sets that could be one.
+    """
+
+    name = "ipu-merge-compute-sets"
+
+    def run(self, module: ir.Operation) -> None:
+        for function in list_ops(module, "func.func"):
+            for region in function.regions:
+                for block in region.blocks:
+                    _merge_block(block)
+
+
+@dataclass
+class _Group:
+    """A compute set and what it touches; ``between`` are the ops after it, with what they touch."""
+
+    op: ComputeSetOp
+    reads: set[ir.Value]
+    writes: set[ir.Value]
+    between: list[tuple[Any, set[ir.Value], set[ir.Value]]]
+
+
+def _merge_block(block: ir.Block) -> None:
+    group: _Group | None = None
+    for op in list(block.operations):
+        if isinstance(op, ComputeSetOp):
+            reads, writes = _touched(op)
+            if group is not None and _joins(group, op, reads, writes):
+                group.reads |= reads
+                group.writes |= writes
+            else:
+                group = _Group(op, reads, writes, [])
+        elif op.operation.name in _FREE_TO_MOVE:
+            if group is not None:
+                group.between.append((op, *_touched(op)))
+        else:
+            group = None
+
+
+def _joins(group: _Group, op: ComputeSetOp, reads: set[ir.Value], writes: set[ir.Value]) -> bool:
+    """Move the families of ``op`` into ``group``, if they do not depend on it; what they need moves before it."""
+    if _depends(reads, writes, group.reads, group.writes):
+        return False
+    moving: list[Any] = []
+    left_reads, left_writes = set(group.reads), set(group.writes)
+    for other, other_reads, other_writes in group.between:
+        if _depends(other_reads, other_writes, left_reads, left_writes):
+            left_reads |= other_reads
+            left_writes |= other_writes
+        else:
+            moving.append(other)
+    if _depends(reads, writes, left_reads, left_writes):
+        return False
+    for other in moving:
+        other.operation.move_before(group.op.operation)
+    group.between = [entry for entry in group.between if entry[0] not in moving]
+    target = group.op.body.blocks[0]
+    for family in list(op.body.blocks[0].operations):
+        last = list(target.operations)[-1]
+        family.operation.move_after(last.operation)
+    op.operation.erase()
+    return True
+
+
+def _depends(reads: set[ir.Value], writes: set[ir.Value], earlier_reads: set[ir.Value], earlier_writes: set[ir.Value]) -> bool:
+    """Whether an op must stay after earlier ones; values are allocations, or results that are made."""
+    return bool(reads & earlier_writes or writes & earlier_writes or writes & earlier_reads)
+
+
+def _touched(op: Any) -> tuple[set[ir.Value], set[ir.Value]]:
+    """The allocations (and scalars) that ``op`` reads, and those that it writes or makes."""
+    if isinstance(op, ExchangeOp):
+        return {root_of(op.source), op.source, op.dest}, {root_of(op.dest)}
+    if isinstance(op, ComputeSetOp):
+        reads: set[ir.Value] = set()
+        writes: set[ir.Value] = set()
+        for family in op.body.blocks[0].operations:
+            for value, is_written in accesses(family):
+                reads.add(value)
+                (writes if is_written else reads).add(root_of(value))
+            reads.update(_captured_scalars(family))
+        return reads, writes
+    return set(op.operation.operands), set(op.operation.results)
+
+
+def _captured_scalars(family: Any) -> set[ir.Value]:
+    """Values from outside that the bodies use."""
+    return {value for inner in list_ops(family.operation) for value in inner.operands if not isinstance(value.type, ir.MemRefType)}

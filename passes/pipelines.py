@@ -1,0 +1,53 @@
+"""Named pipelines: what each runs, in order, as pipeline elements in text; they may name each other."""
+
+NORMALIZE: tuple[str, ...] = (
+    "ipu-anchor-hints",
+    "convert-elementwise-to-linalg",
+    "canonicalize",
+    "cse",
+    "ipu-raise-splats",
+    "linalg-fold-unit-extent-dims",
+    "linalg-fuse-elementwise-ops",
+    "ipu-fold-transposes",
+    "canonicalize",
+    "cse",
+)
+"""Linalg as it came in -> few, fused ops. Unit dimensions go first: generalised convolutions break that pass, and fusion
+is wider without them."""
+
+PLACE: tuple[str, ...] = (
+    "ipu-decompose-tensor-ops",
+    "canonicalize",
+    "cse",
+    "eliminate-empty-tensors",
+    "ipu-split-fills",
+    "ipu-materialize-views",
+    "ipu-partition",
+    "ipu-place-tensors",
+    "ipu-reuse-operands",
+)
+"""Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing."""
+
+BUFFERIZE = (
+    "one-shot-bufferize{use-encoding-for-memory-space bufferize-function-boundaries "
+    "function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map "
+    "allow-return-allocs-from-loops buffer-alignment=0}"
+)
+
+LOWER: tuple[str, ...] = (
+    "ipu-materialize-casts",
+    BUFFERIZE,
+    "ipu-form-supersteps",
+    "canonicalize",
+    "cse",
+    "ipu-merge-compute-sets",
+    "ipu-check-supersteps",
+)
+"""Placed tensors -> supersteps on buffers."""
+
+PIPELINES: dict[str, tuple[str, ...]] = {
+    "ipu-normalize": NORMALIZE,
+    "ipu-place": PLACE,
+    "ipu-lower": LOWER,
+    "ipu-compile": ("ipu-set-target", "ipu-normalize", "ipu-place", "ipu-lower"),
+}

@@ -1,0 +1,140 @@
+"""The first planner: parts of equal size, close to where the operands lie."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from ipu_mlir.dialects.loop_nest import loop_strides
+from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.passes.planner.follow import parts_that_follow
+from ipu_mlir.passes.planner.operation import Operation, OperandUse
+
+_BEAM = 256  # partial grids kept from loop to loop: enough that wider ones found nothing better on the corpus
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """Cut loops into equal blocks, so that the largest part does least.
+
+    The cost of a cut is the number of iterations of its largest part plus twice the number of elements that have to
+    move to that part's tile: what moved once usually has to move back. Candidates are the best grid over all tiles, and the cuts of each operand that lies somewhere.
+
+    Attributes:
+        grain_bytes: the fastest dimension of a result is cut at multiples of this many bytes, because a tile writes whole
+            64-bit words.
+    """
+
+    grain_bytes: int = 8
+
+    def __call__(self, operation: Operation, target: Target) -> Parts:
+        """The parts of ``operation`` on ``target``."""
+        grid = best_grid(
+            operation.extents, operation.cuttable, _reads(operation), self._grains(operation), target.num_tiles
+        )
+        candidates = [grid]
+        for use in operation.inputs:
+            if use.home is not None and use.home.elements > 1:
+                strides, _, whole = loop_strides(use.indices, use.strides, len(operation.extents))
+                parts = parts_that_follow(use.home, operation.extents, strides, operation.cuttable)
+                if parts is not None and not whole:
+                    candidates.append(parts)
+        return min(candidates, key=lambda parts: cost(operation, parts))
+
+    def _grains(self, operation: Operation) -> tuple[int, ...]:
+        """Per loop, the multiple at which it is cut: the grain for those that run along a result's memory."""
+        grains = [1] * len(operation.extents)
+        for use in operation.outputs:
+            strides, _, _ = loop_strides(use.indices, use.strides, len(operation.extents))
+            for loop, stride in enumerate(strides):
+                if stride == 1:
+                    grains[loop] = max(grains[loop], self.grain_bytes // use.element_bytes)
+        return tuple(grains)
+
+
+def cost(operation: Operation, parts: Parts) -> int:
+    """Iterations of the largest part plus twice the elements that move to its tile."""
+    blocks = tuple(loop.block for loop in parts.loops)
+    moved = 0
+    for use in operation.inputs:
+        if use.home is None or not use.home.contains(use.needed(parts)):
+            moved += prod(min(_span(use, blocks, dimension), size) for dimension, size in enumerate(use.shape))
+    return prod(blocks) + 2 * moved
+
+
+def _span(use: OperandUse, blocks: tuple[int, ...], dimension: int) -> int:
+    """How far one part reaches in a dimension of an operand."""
+    index = use.indices[dimension]
+    if not index.linear:
+        return use.shape[dimension]
+    return 1 + sum(abs(c) * (block - 1) for c, block in zip(index.coefficients, blocks, strict=True))
+
+
+def _reads(operation: Operation) -> tuple[tuple[int, ...], ...]:
+    """Per input, the loops that its elements depend on."""
+    loops = range(len(operation.extents))
+    return tuple(
+        tuple(loop for loop in loops if any(index.coefficients[loop] for index in use.indices))
+        for use in operation.inputs
+    )
+
+
+@lru_cache(maxsize=4096)
+def best_grid(
+    extents: tuple[int, ...],
+    cuttable: tuple[int, ...],
+    reads: tuple[tuple[int, ...], ...],
+    grains: tuple[int, ...],
+    num_tiles: int,
+) -> Parts:
+    """The grid of blocks over at most ``num_tiles`` tiles whose largest part does and reads least.
+
+    Loops are added one by one; after each, the partial grids that can still end best are kept.
+
+    >>> best_grid((128, 64), (0, 1), ((0, 1),), (1, 2), num_tiles=16).loops
+    (PartLoop(block=8, extent=128, tile_step=1), PartLoop(block=64, extent=64, tile_step=0))
+    """
+    blocks = np.array([extents], dtype=np.int64)
+    for position, loop in enumerate(cuttable):
+        choices = _block_sizes(extents[loop], grains[loop], num_tiles)
+        blocks = np.repeat(blocks, len(choices), axis=0)
+        blocks[:, loop] = np.tile(choices, len(blocks) // len(choices))
+        counts = np.prod(-(-np.array(extents, dtype=np.int64) // blocks), axis=1)
+        blocks, counts = blocks[counts <= num_tiles], counts[counts <= num_tiles]
+        work = np.prod(blocks, axis=1)
+        remaining = prod(extents[later] for later in cuttable[position + 1 :])
+        bound = work / np.minimum(num_tiles // counts, remaining) + _elements_read(blocks, reads)
+        blocks = blocks[np.lexsort((-blocks[:, loop], counts, bound))[:_BEAM]]  # at equal cost, long runs in memory
+    order = _tile_order(extents, cuttable, blocks[0])
+    return Parts(tuple(PartLoop(int(b), e, order[loop]) for loop, (b, e) in enumerate(zip(blocks[0], extents, strict=True))))
+
+
+def _elements_read(blocks: np.ndarray, reads: tuple[tuple[int, ...], ...]) -> np.ndarray:
+    """Elements of all inputs that the largest part reads, per grid; a window counts as its loops' product."""
+    total = np.zeros(len(blocks), dtype=np.int64)
+    for loops in reads:
+        total += np.prod(blocks[:, list(loops)], axis=1)
+    return total
+
+
+@lru_cache(maxsize=4096)
+def _block_sizes(extent: int, grain: int, num_tiles: int) -> tuple[int, ...]:
+    """The block sizes worth trying: the smallest for each number of parts, whole grains each."""
+    grains = -(-extent // grain)
+    parts = np.arange(1, min(grains, num_tiles) + 1)
+    sizes = np.unique(-(-grains // parts)) * grain
+    return tuple(int(size) for size in np.minimum(sizes[::-1], extent))
+
+
+def _tile_order(extents: tuple[int, ...], cuttable: tuple[int, ...], blocks: np.ndarray) -> dict[int, int]:
+    """Tile steps that number the parts row by row, the last loop fastest; 0 for loops that are not cut."""
+    steps = dict.fromkeys(range(len(extents)), 0)
+    step = 1
+    for loop in reversed(cuttable):
+        count = -(-extents[loop] // int(blocks[loop]))
+        if count > 1:
+            steps[loop] = step
+            step *= count
+    return steps

@@ -1,0 +1,70 @@
+"""What a planner is told about an operation, and what a planner is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.loop_nest import Index
+from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.operand_mapping import operand_mapping
+from ipu_mlir.dialects.target import Target
+
+
+@dataclass(frozen=True)
+class OperandUse:
+    """One operand of an operation that is to be cut into parts.
+
+    Attributes:
+        indices: per dimension of the operand, its index in terms of the op's loops.
+        shape: of the operand.
+        strides, offset: of the operand within its allocation, in elements (it may be a view).
+        elements: of the allocation.
+        element_bytes: bytes of one element.
+        home: where the allocation lies, or None if that is not decided yet.
+    """
+
+    indices: tuple[Index, ...]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    elements: int
+    element_bytes: int
+    home: Mapping | None = None
+
+    def needed(self, parts: Parts) -> Mapping:
+        """What ``parts`` touch of the operand's allocation, and on which tiles."""
+        return operand_mapping(parts, self.indices, self.shape, self.strides, self.offset, self.elements)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation that is to be cut into parts.
+
+    Attributes:
+        name: ``linalg.matmul``.
+        codelet: what its vertices run, ``matmul_f32``.
+        extents: iterations per loop.
+        parallel: per loop, whether it may be cut.
+        inputs: operands that are read.
+        outputs: operands that are written; an element must be written by one part.
+    """
+
+    name: str
+    codelet: str
+    extents: tuple[int, ...]
+    parallel: tuple[bool, ...]
+    inputs: tuple[OperandUse, ...]
+    outputs: tuple[OperandUse, ...]
+
+    @property
+    def cuttable(self) -> tuple[int, ...]:
+        """The loops that may be cut: parallel ones that index a dimension of every output by themselves."""
+        return tuple(
+            loop
+            for loop, parallel in enumerate(self.parallel)
+            if parallel and all(any(index.plain_loop == loop for index in use.indices) for use in self.outputs)
+        )
+
+
+Planner = Callable[[Operation, Target], Parts]
+"""Decides how an operation is cut into vertices and on which tiles they run."""

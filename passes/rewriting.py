@@ -1,0 +1,92 @@
+"""Helpers to rewrite IR: run patterns, list ops, erase safely.
+
+A pattern is a function ``(op, rewriter) -> bool`` that answers ``SKIP`` or ``REWRITTEN``. Inside, new ops are made
+``with rewriter.ip:``, and ``rewriter.replace_op(op, new)`` or ``rewriter.erase_op(op)`` ends the old one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.bindings import rewrite as drivers
+
+SKIP = True
+"""The pattern did not apply (the bindings take a true answer as "no match")."""
+REWRITTEN = False
+"""The pattern applied."""
+
+Root = type | str
+Pattern = Callable[[Any, Any], bool]
+Patterns = Mapping[Root, Pattern | Iterable[Pattern]]
+
+
+def _pattern_set(patterns: Patterns) -> Any:
+    """``patterns`` for the current context; a set belongs to one context and can be frozen only once."""
+    made = drivers.RewritePatternSet()
+    for root, functions in patterns.items():
+        for function in (functions,) if callable(functions) else functions:
+            made.add(root, function)
+    return made.freeze()
+
+
+def rewrite(op: ir.Operation, patterns: Patterns, *, fold: bool = True) -> None:
+    """Apply ``patterns`` below ``op`` until none applies.
+
+    Args:
+        patterns: op class or op name -> pattern, or several.
+        fold: also fold constants and delete dead ops, as ``canonicalize`` does.
+
+    Raises:
+        RuntimeError: the patterns feed each other without an end; this is a bug in them.
+    """
+    config = drivers.GreedyRewriteConfig()
+    config.max_iterations = -1
+    config.max_num_rewrites = 1000 + 20 * count_ops(op)  # stops patterns that undo each other
+    config.enable_folding = fold
+    with op.context:
+        drivers.apply_patterns_and_fold_greedily(op, _pattern_set(patterns), config)
+
+
+def rewrite_once(op: ir.Operation, patterns: Patterns) -> None:
+    """Offer each op below ``op`` to ``patterns`` once; ops that the patterns make are not offered."""
+    with op.context:
+        drivers.walk_and_apply_patterns(op, _pattern_set(patterns))
+
+
+def count_ops(op: ir.Operation) -> int:
+    """Number of ops below ``op`` and of itself."""
+    count = 0
+
+    def visit(_: ir.Operation) -> ir.WalkResult:
+        nonlocal count
+        count += 1
+        return ir.WalkResult.ADVANCE
+
+    op.operation.walk(visit)
+    return count
+
+
+def list_ops(op: ir.Operation, *names: str) -> list[ir.Operation]:
+    """The ops named ``names`` (all ops without names) below ``op``, each after those inside it; a list that may be
+    edited from: members stay valid until they are erased.
+    """
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if not names or inner.name in names:
+            found.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    op.operation.walk(visit)
+    return found
+
+
+def has_uses(op: ir.Operation) -> bool:
+    """Whether any result of ``op`` is used."""
+    return any(next(iter(result.uses), None) is not None for result in op.results)
+
+
+def safe_erase(op: ir.Operation) -> None:
+    """Erase ``op``, which must be unused: MLIR crashes on used ones."""
+    assert not has_uses(op), f"'{op.operation.name}' is erased, but its results still have uses"
+    op.operation.erase()

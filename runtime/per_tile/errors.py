@@ -1,0 +1,39 @@
+"""What the per-tile executor refuses: programs that a real machine could not run, or would run to garbage."""
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import RunError
+
+
+class LocalityError(RunError):
+    """A vertex touches an element that is not on its tile."""
+
+
+class UnwrittenError(RunError):
+    """A program reads an element that nothing has written."""
+
+
+class RaceError(RunError):
+    """Two vertices of one compute set touch one element, and one of them writes it."""
+
+
+class IncoherentError(RunError):
+    """Two tiles hold different values for one element of one buffer."""
+
+
+def place_of(location: ir.Location) -> str:
+    """``file:line:column`` of ``location`` where it has one, and its text otherwise."""
+    text = str(location)
+    if text.startswith('loc("') and text.count('"') == 2:
+        file, rest = text[5:-1].split('"')
+        return file + rest
+    return text.removeprefix("loc(").removesuffix(")")
+
+
+def some_of(numbers: list[int], most: int = 4) -> str:
+    """The first few of ``numbers`` for a message.
+
+    >>> some_of([1, 2, 3, 4, 5, 6])
+    '1, 2, 3, 4 and 2 more'
+    """
+    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
+    return ", ".join(map(str, numbers[:most])) + more

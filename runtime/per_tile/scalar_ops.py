@@ -1,0 +1,90 @@
+"""Every operation on scalars that a body may hold: its name, and how its NumPy function is made.
+
+``SCALAR_OPS[name](op)`` gives a function of arrays that broadcast with each other, with attributes and result type of
+``op`` built in. It returns one array, or a tuple for an op with several results.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.runtime.per_tile.element_types import dtype_of
+from ipu_mlir.runtime.per_tile.float_ops import FLOAT_OPS
+from ipu_mlir.runtime.per_tile.integer_ops import INTEGER_OPS, signed, unsigned, wrap
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
+
+
+def constant_value(op: ir.OpView) -> np.generic:
+    """The value of a scalar ``arith.constant``."""
+    return dtype_of(op.result.type).type(op.attributes["value"].maybe_downcast().value)
+
+
+def _constant(op: ir.OpView) -> Function:
+    value = constant_value(op)
+    return lambda: value
+
+
+def _select(op: ir.OpView) -> Function:
+    return lambda condition, yes, no: np.where(condition, yes, no)
+
+
+def _round(op: ir.OpView) -> Function:
+    dtype = dtype_of(op.results[0].type)
+    return lambda x: x.astype(dtype)
+
+
+def _resize(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Function]:
+    """Widen or narrow an integer that is read as signed or unsigned."""
+
+    def make(op: ir.OpView) -> Function:
+        dtype = dtype_of(op.results[0].type)
+        return lambda x: wrap(read(x), dtype)
+
+    return make
+
+
+def _from_integer(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Function]:
+    def make(op: ir.OpView) -> Function:
+        dtype = dtype_of(op.results[0].type)
+        return lambda x: read(x).astype(dtype)
+
+    return make
+
+
+def _to_integer(wide: type[np.generic]) -> Callable[[ir.OpView], Function]:
+    """Cut off the fraction; what does not fit the type is open in MLIR and keeps its low bits here."""
+
+    def make(op: ir.OpView) -> Function:
+        dtype = dtype_of(op.results[0].type)
+        return lambda x: wrap(x.astype(wide), dtype)
+
+    return make
+
+
+def _bitcast(op: ir.OpView) -> Function:
+    dtype = dtype_of(op.results[0].type)
+    return lambda x: x.view(dtype)
+
+
+SCALAR_OPS: dict[str, Callable[[ir.OpView], Function]] = {
+    **INTEGER_OPS,
+    **FLOAT_OPS,
+    "arith.constant": _constant,
+    "arith.select": _select,
+    "arith.bitcast": _bitcast,
+    "arith.extf": _round,
+    "arith.truncf": _round,
+    "arith.extsi": _resize(signed),
+    "arith.extui": _resize(unsigned),
+    "arith.trunci": _resize(unsigned),
+    "arith.index_cast": _resize(signed),
+    "arith.index_castui": _resize(unsigned),
+    "arith.sitofp": _from_integer(signed),
+    "arith.uitofp": _from_integer(unsigned),
+    "arith.fptosi": _to_integer(np.int64),
+    "arith.fptoui": _to_integer(np.uint64),
+}

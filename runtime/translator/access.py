@@ -1,0 +1,105 @@
+"""Which element of which buffer a loop nest touches: one linear form for views, transposes, windows and broadcasts."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+
+class Role(Enum):
+    """Where the memory of a buffer comes from."""
+
+    ARGUMENT = "argument"
+    TEMPORARY = "temporary"
+    CONSTANT = "constant"
+
+
+@dataclass(eq=False)
+class Buffer:
+    """Memory of ``elements`` elements; compared by identity.
+
+    ``value`` is the flat array of a constant. ``splat`` is set when every element is known to be one scalar.
+    ``shape`` is how the program last spoke of the whole buffer; it only serves readers of the source.
+    """
+
+    name: str
+    elements: int
+    dtype: np.dtype[Any]
+    role: Role
+    shape: tuple[int, ...] = ()
+    value: np.ndarray | None = None
+    mutable: bool = field(default=False)
+
+    def __repr__(self) -> str:
+        return f"%{self.name}"
+
+
+@dataclass(frozen=True)
+class Access:
+    """Element ``offset + sum(strides[l] * i_l)`` of ``buffer``, for loop indices ``i_l``; all in elements."""
+
+    buffer: Buffer
+    offset: int
+    strides: tuple[int, ...]
+
+    def loops(self) -> frozenset[int]:
+        """The loops that this access moves with."""
+        return frozenset(loop for loop, stride in enumerate(self.strides) if stride)
+
+
+@dataclass(frozen=True)
+class Digit:
+    """One loop seen as a digit of the row-major address: values 0 .. ``extent`` - 1, worth ``stride`` each."""
+
+    loop: int
+    extent: int
+    stride: int
+
+
+def digits_of_cover(access: Access, extents: tuple[int, ...]) -> list[Digit] | None:
+    """The loops of ``access`` as the digits of a number, most significant first, if it names each element exactly once.
+
+    >>> b = Buffer("b", 6, np.dtype("f4"), Role.TEMPORARY)
+    >>> [d.loop for d in digits_of_cover(Access(b, 0, (1, 2)), (2, 3))]
+    [1, 0]
+    >>> digits_of_cover(Access(b, 0, (1,)), (5,)) is None
+    True
+    """
+    if access.offset != 0:
+        return None
+    digits = []
+    for loop, (extent, stride) in enumerate(zip(extents, access.strides, strict=True)):
+        if extent == 1:
+            continue
+        if stride <= 0:
+            return None
+        digits.append(Digit(loop, extent, stride))
+    digits.sort(key=lambda digit: -digit.stride)
+    expected = 1
+    for digit in reversed(digits):
+        if digit.stride != expected:
+            return None
+        expected *= digit.extent
+    return digits if expected == access.buffer.elements else None
+
+
+def merged_loops(extents: tuple[int, ...], accesses: list[tuple[int, ...]], keep: frozenset[int] = frozenset()) -> list[list[int]]:
+    """Neighbouring loops that act as one in all ``accesses`` (given by their strides), as lists of loops.
+
+    Loops of extent 1 are left out. A loop in ``keep`` is never joined to the loop before it.
+
+    >>> merged_loops((2, 3, 4), [(12, 4, 1), (0, 0, 1)])
+    [[0, 1], [2]]
+    """
+    groups: list[list[int]] = []
+    for loop, extent in enumerate(extents):
+        if extent == 1:
+            continue
+        if groups and loop not in keep:
+            before = groups[-1][-1]
+            if all(strides[before] == strides[loop] * extent for strides in accesses):
+                groups[-1].append(loop)
+                continue
+        groups.append([loop])
+    return groups

@@ -1,0 +1,163 @@
+"""Copies and fills that nothing can tell from their source are not made.
+
+A read of a copy becomes a read of the copy's source with other strides; a read of a filled buffer becomes the scalar.
+Exchanges, transposes and broadcasts vanish this way, except where their source is written later, where their
+own memory is written into piece by piece, or where they are a result.
+"""
+
+from dataclasses import dataclass, replace
+
+from ipu_mlir.runtime.translator.access import Access, Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.expression import Const, Expression, Read, rewrite
+from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
+from ipu_mlir.runtime.translator.transform import same, with_accesses, with_loop_split
+
+
+@dataclass(frozen=True)
+class CopyDigit:
+    """A digit of the copy's address: worth ``stride`` in the copy and ``source_stride`` in its source."""
+
+    extent: int
+    stride: int
+    source_stride: int
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What a buffer is a copy of: its address as digits, most significant first, and the source's address at 0."""
+
+    digits: tuple[CopyDigit, ...]
+    source: Buffer
+    offset: int
+
+
+def without_copies(program: Program) -> Program:
+    """``program`` with reads of copies and fills replaced; statements whose results nobody reads are gone."""
+    last_write: dict[Buffer, int] = {}
+    for position, statement in enumerate(program.statements):
+        for dest in statement.dests():
+            last_write[dest.buffer] = position
+    copies: dict[Buffer, Copied] = {}
+    fills: dict[Buffer, Const] = {b: c for b, c in _splat_constants(program)}
+    statements: list[Statement] = []
+    for position, old in enumerate(program.statements):
+        statement = with_splats(_with_sources(old, copies), fills)
+        statements.append(statement)
+        if not isinstance(statement, Elementwise) or len(statement.outputs) != 1:
+            continue
+        buffer = statement.outputs[0].buffer
+        if buffer.mutable or buffer.role is not Role.TEMPORARY:
+            continue
+        fill, source = statement.filled(), statement.copied()
+        if fill is not None:
+            fills[buffer] = fill
+        elif source is not None and source.buffer.dtype == buffer.dtype and last_write.get(source.buffer, -1) < position:
+            copies[buffer] = _copied(statement, source)
+    return without_dead(program.with_statements(statements))
+
+
+def without_dead(program: Program) -> Program:
+    """``program`` without statements that write only buffers that nobody reads."""
+    live = {access.buffer for access in program.results}
+    kept: list[Statement] = []
+    # A buffer that is written in pieces may be read before its last piece, so look twice for those.
+    for statement in reversed(program.statements):
+        if any(dest.buffer in live for dest in statement.dests()):
+            live.update(source.buffer for source in statement.sources())
+            kept.append(statement)
+    return program.with_statements(kept[::-1])
+
+
+def with_splats(statement: Statement, fills: dict[Buffer, Const]) -> Statement:
+    """``statement`` with reads of filled buffers replaced by their scalar, in scalar bodies."""
+    if not isinstance(statement, Elementwise | Fold | Scan) or not fills:
+        return statement
+
+    def change(node: Expression) -> Expression:
+        return fills.get(node.access.buffer, node) if isinstance(node, Read) else node
+
+    values = tuple(rewrite(statement.values, change))
+    if isinstance(statement, Fold):
+        return replace(statement, values=values, inits=tuple(rewrite(statement.inits, change)))
+    return replace(statement, values=values)
+
+
+def _splat_constants(program: Program):
+    for statement in program.statements:
+        for source in statement.sources():
+            buffer = source.buffer
+            if buffer.value is not None and buffer.elements > 0 and (buffer.value == buffer.value[0]).all():
+                yield buffer, Const(buffer.dtype, buffer.value[0])
+
+
+def _copied(statement: Elementwise, source: Access) -> Copied:
+    digits = digits_of_cover(statement.outputs[0], statement.extents)
+    assert digits is not None, "a buffer that is written once is written completely"
+    merged: list[CopyDigit] = []
+    for digit in digits:
+        here = CopyDigit(digit.extent, digit.stride, source.strides[digit.loop])
+        if merged and merged[-1].source_stride == here.source_stride * here.extent:
+            here = replace(here, extent=here.extent * merged[-1].extent)
+            merged.pop()
+        merged.append(here)
+    return Copied(tuple(merged), source.buffer, source.offset)
+
+
+def _with_sources(statement: Statement, copies: dict[Buffer, Copied]) -> Statement:
+    """``statement`` reading the sources of copies wherever that can be said with strides, splitting loops if needed."""
+    for _ in range(16):  # each round but the last splits one loop
+        renamed: dict[Access, Access] = {}
+        wanted: tuple[int, int] | None = None
+        for access in statement.sources():
+            copied = copies.get(access.buffer)
+            if copied is None:
+                continue
+            through = reading_through(access, statement.extents, copied)
+            if through is not None:
+                renamed[access] = through
+            elif wanted is None:
+                wanted = loop_to_split(access, statement.extents, copied)
+        if wanted is None:
+            return with_accesses(statement, lambda a, renamed=renamed: renamed.get(a, a), same) if renamed else statement
+        statement = with_loop_split(statement, *wanted)
+    return statement
+
+
+def _digits_of(number: int, copied: Copied) -> list[int]:
+    values = []
+    for digit in copied.digits:
+        value, number = divmod(number, digit.stride)
+        values.append(value)
+    return values
+
+
+def reading_through(access: Access, extents: tuple[int, ...], copied: Copied) -> Access | None:
+    """The same elements read from the copy's source; None if some index would carry from one digit into the next."""
+    if any(stride < 0 for stride in access.strides) or access.offset < 0:
+        return None
+    highest = offsets = _digits_of(access.offset, copied)
+    strides = []
+    for extent, stride in zip(extents, access.strides, strict=True):
+        steps = _digits_of(stride, copied) if extent > 1 else [0] * len(copied.digits)
+        highest = [h + step * (extent - 1) for h, step in zip(highest, steps, strict=True)]
+        strides.append(sum(step * d.source_stride for step, d in zip(steps, copied.digits, strict=True)))
+    if any(h >= d.extent for h, d in zip(highest, copied.digits, strict=True)):
+        return None
+    offset = copied.offset + sum(o * d.source_stride for o, d in zip(offsets, copied.digits, strict=True))
+    return Access(copied.source, offset, tuple(strides))
+
+
+def loop_to_split(access: Access, extents: tuple[int, ...], copied: Copied) -> tuple[int, int] | None:
+    """A loop that runs over several digits, and the inner extent that would keep it within the lowest of them."""
+    for loop, (extent, stride) in enumerate(zip(extents, access.strides, strict=True)):
+        if stride <= 0 or extent == 1:
+            continue
+        for digit in reversed(copied.digits):
+            step, rest = divmod(stride, digit.stride)
+            if rest or step >= digit.extent or digit.extent % step:
+                continue
+            inner = digit.extent // step
+            if 1 < inner < extent and extent % inner == 0:
+                return loop, inner
+            break
+    return None

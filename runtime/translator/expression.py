@@ -1,0 +1,133 @@
+"""Scalar bodies of loop nests as graphs of NumPy-like calls."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.access import Access
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """A scalar value of ``dtype`` at every point of a loop nest; compared by identity."""
+
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Const(Expression):
+    """The same scalar everywhere."""
+
+    value: Any
+
+    @staticmethod
+    def of(value: Any, dtype: np.dtype[Any]) -> "Const":
+        return Const(dtype, np.asarray(value).astype(dtype)[()])
+
+
+@dataclass(frozen=True, eq=False)
+class Read(Expression):
+    """The element that ``access`` names."""
+
+    access: Access
+
+
+@dataclass(frozen=True, eq=False)
+class Accumulator(Expression):
+    """The running value of output ``index`` of a reduction."""
+
+    index: int
+
+
+@dataclass(frozen=True, eq=False)
+class Apply(Expression):
+    """``call`` of ``args``: a NumPy ufunc, a function of ``ipu_mlir.runtime.numeric``, or ``cast`` / ``bits``.
+
+    ``cast`` converts to ``dtype`` as C does; ``bits`` reinterprets the bits and costs nothing.
+    """
+
+    call: str
+    args: tuple[Expression, ...]
+
+
+def apply(call: str, *args: Expression, dtype: np.dtype[Any] | None = None) -> Apply:
+    """``call`` of ``args``; the result has the type of the first argument unless told."""
+    return Apply(args[0].dtype if dtype is None else dtype, call, args)
+
+
+def cast(value: Expression, dtype: np.dtype[Any]) -> Expression:
+    """``value`` converted to ``dtype`` as C converts."""
+    return value if value.dtype == dtype else Apply(dtype, "cast", (value,))
+
+
+def bits(value: Expression, dtype: np.dtype[Any]) -> Expression:
+    """The bits of ``value`` read as ``dtype``."""
+    return value if value.dtype == dtype else Apply(dtype, "bits", (value,))
+
+
+def postorder(roots: Iterable[Expression]) -> list[Expression]:
+    """Every node once, arguments before users, the heavier argument first (that needs fewer temporaries)."""
+    weight: dict[int, int] = {}
+    for node in _depth_first(roots, lambda args: args):
+        if isinstance(node, Apply):
+            heaviest = sorted((weight[id(a)] for a in node.args), reverse=True)
+            weight[id(node)] = max((w + i for i, w in enumerate(heaviest)), default=1)
+        else:
+            weight[id(node)] = 0
+    return _depth_first(roots, lambda args: sorted(args, key=lambda a: -weight[id(a)]))
+
+
+def _depth_first(roots: Iterable[Expression], order: Callable[[Any], Any]) -> list[Expression]:
+    done: dict[int, Expression] = {}
+    stack = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        node, expanded = stack.pop()
+        if id(node) in done:
+            continue
+        if expanded or not isinstance(node, Apply):
+            done[id(node)] = node
+            continue
+        stack.append((node, True))
+        stack.extend((arg, False) for arg in reversed(order(node.args)) if id(arg) not in done)
+    return list(done.values())
+
+
+def rewrite(roots: Iterable[Expression], change: Callable[[Expression], Expression]) -> list[Expression]:
+    """``roots`` with ``change`` applied to every node, arguments first; nodes of equal content become one."""
+    roots = list(roots)
+    new: dict[int, Expression] = {}
+    known: dict[Any, Expression] = {}
+    for node in _depth_first(roots, lambda args: args):
+        if isinstance(node, Apply):
+            args = tuple(new[id(arg)] for arg in node.args)
+            fresh = change(node if args == node.args else Apply(node.dtype, node.call, args))
+        else:
+            fresh = change(node)
+        new[id(node)] = known.setdefault(_content(fresh), fresh)
+    return [new[id(root)] for root in roots]
+
+
+def _content(node: Expression) -> Any:
+    """Equal for nodes that stand for equal values."""
+    match node:
+        case Const():
+            return ("const", node.dtype, node.value.tobytes())
+        case Read():
+            return ("read", node.dtype, node.access)
+        case Accumulator():
+            return ("accumulator", node.index)
+        case Apply():
+            return (node.call, node.dtype, tuple(map(id, node.args)))
+    raise AssertionError(f"unknown node {node!r}")
+
+
+def reads(roots: Iterable[Expression]) -> list[Access]:
+    """The accesses of all reads, each once."""
+    return list(dict.fromkeys(node.access for node in _depth_first(roots, lambda a: a) if isinstance(node, Read)))
+
+
+def uses_accumulator(root: Expression) -> bool:
+    """True if some running value of a reduction flows into ``root``."""
+    return any(isinstance(node, Accumulator) for node in _depth_first([root], lambda a: a))

@@ -1,0 +1,194 @@
+"""From a module in the IR to a ``Program``: every structured op becomes loops, accesses and a scalar body."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.expression import Const, Expression, Read
+from ipu_mlir.runtime.translator.read_body import Unsupported, is_scalar_op, read_scalar_op
+from ipu_mlir.runtime.translator.read_memref import BufferView, constant_buffer, memref_parts
+from ipu_mlir.runtime.translator.read_nest import Nest, nests_of, whole
+from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Origin, Program, Statement
+from ipu_mlir.runtime.translator.walk import children, location_text, value_names
+
+_VIEWS = frozenset(
+    "memref.subview memref.collapse_shape memref.expand_shape memref.cast memref.reinterpret_cast memref.transpose".split()
+)
+_CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
+_IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An op that the runtime cannot run, where it stands, and why."""
+
+    op: str
+    location: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"'{self.op}'{f' at {self.location}' if self.location else ''}: {self.reason}"
+
+
+@dataclass
+class Reader:
+    """Reads one function; collects what it cannot read instead of stopping at the first."""
+
+    globals: dict[str, ir.Operation]
+    problems: list[Problem] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    views: dict[ir.Value, BufferView] = field(default_factory=dict)
+    scalars: dict[ir.Value, Expression] = field(default_factory=dict)
+    results: list[BufferView] = field(default_factory=list)
+
+    def function(self, function: ir.Operation) -> Program:
+        """The program of ``function``; incomplete if there are problems."""
+        names = value_names(function)
+        block = function.regions[0].blocks[0]
+        arguments = []
+        for argument in block.arguments:
+            view = self._guard(function, lambda value=argument: self._fresh(value, next(names), Role.ARGUMENT))
+            if view is not None:
+                arguments.append(view.buffer)
+        self._names = names
+        for op in children(function):
+            self._op(op)
+        accesses = tuple(Access(view.buffer, view.offset, view.strides) for view in self.results)
+        shapes = tuple(view.shape for view in self.results)
+        name = ir.StringAttr(function.attributes["sym_name"]).value
+        return Program(name, tuple(arguments), tuple(self.statements), accesses, shapes)
+
+    def _op(self, op: ir.Operation) -> None:
+        if op.name in _CONTAINERS:
+            for inner in children(op):
+                self._op(inner)
+            return
+        self._guard(op, lambda: self._read(op))
+
+    def _guard(self, op: ir.Operation, action):
+        try:
+            return action()
+        except Unsupported as error:
+            self.problems.append(Problem(op.name, location_text(op), str(error)))
+            for result in op.results if op.name != "func.func" else ():
+                self.views.setdefault(result, _STAND_IN)
+                self.scalars.setdefault(result, Const.of(0, np.dtype(np.int64)))
+            return None
+
+    def _fresh(self, value: ir.Value, name: str, role: Role) -> BufferView:
+        parts = memref_parts(value.type)
+        buffer = Buffer(name.replace("$", "_").replace(".", "_").replace("-", "_"), parts.elements, parts.dtype, role, parts.shape)
+        self.views[value] = BufferView(buffer, parts.shape, parts.strides, parts.offset)
+        return self.views[value]
+
+    def _read(self, op: ir.Operation) -> None:
+        name = op.name
+        if name in ("memref.alloc", "memref.alloca"):
+            self._fresh(op.results[0], next(self._names), Role.TEMPORARY)
+        elif name in _VIEWS:
+            parts = memref_parts(op.results[0].type)
+            source = self.views[op.operands[0]]
+            self.views[op.results[0]] = BufferView(source.buffer, parts.shape, parts.strides, parts.offset)
+        elif name == "memref.get_global":
+            symbol = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+            self.views[op.results[0]] = constant_buffer(symbol, self.globals[symbol], op.results[0].type)
+        elif name in ("memref.copy", "ipu.exchange"):
+            source, dest = (self.views[operand] for operand in op.operands)
+            self._copy(source, dest, op)
+        elif name == "memref.load":
+            self._load(op)
+        elif name == "memref.store":
+            self._store(op)
+        elif name == "func.return":
+            self.results = [self.views[operand] for operand in op.operands]
+        elif name.startswith("linalg."):
+            self._structured(op)
+        elif is_scalar_op(name):
+            self.scalars[op.results[0]] = read_scalar_op(op, self.scalars)
+        elif name not in _IGNORED:
+            raise Unsupported("the runtime does not know this op")
+
+    def _copy(self, source: BufferView, dest: BufferView, op: ir.Operation) -> None:
+        value = Read(source.buffer.dtype, whole(source))
+        self.statements.append(Elementwise(source.shape, _origin(op), (whole(dest),), (value,)))
+
+    def _load(self, op: ir.Operation) -> None:
+        """A scalar from memory is copied at once, so that later writes do not change it."""
+        source = self.views[op.operands[0]]
+        element = self._element(source, list(op.operands)[1:])
+        held = Buffer("scalar", 1, source.buffer.dtype, Role.TEMPORARY)
+        value = Read(held.dtype, element)
+        self.statements.append(Elementwise((), _origin(op), (Access(held, 0, ()),), (value,)))
+        self.scalars[op.results[0]] = Read(held.dtype, Access(held, 0, ()))
+
+    def _store(self, op: ir.Operation) -> None:
+        dest = self.views[op.operands[1]]
+        element = self._element(dest, list(op.operands)[2:])
+        value = self.scalars[op.operands[0]]
+        self.statements.append(Elementwise((), _origin(op), (element,), (value,)))
+
+    def _element(self, view: BufferView, indices: list[ir.Value]) -> Access:
+        offset = view.offset
+        for index, stride in zip(indices, view.strides, strict=True):
+            value = self.scalars[index]
+            if not isinstance(value, Const):
+                raise Unsupported("an element can only be named by constant indices here")
+            offset += int(value.value) * stride
+        return Access(view.buffer, offset, ())
+
+    def _structured(self, op: ir.Operation) -> None:
+        if "library_call" in op.attributes:
+            raise Unsupported(f"the library codelet {op.attributes['library_call']} has no fast form")
+        for nest in nests_of(op, self.views, self.scalars):
+            self.statements.append(_statement(nest, _origin(op)))
+
+
+def _statement(nest: Nest, origin: Origin) -> Statement:
+    if not any(nest.reduced):
+        return Elementwise(nest.extents, origin, nest.outputs, nest.values)
+    inits = tuple(Read(out.buffer.dtype, out) for out in nest.outputs)
+    return Fold(nest.extents, origin, nest.reduced, nest.outputs, inits, nest.values)
+
+
+def _origin(op: ir.Operation) -> Origin:
+    return Origin(op.name, location_text(op))
+
+
+_STAND_IN = BufferView(Buffer("unsupported", 0, np.dtype(np.int8), Role.TEMPORARY), (), (), 0)
+
+
+def find_function(module: ir.Operation, entry: str) -> ir.Operation:
+    """The ``func.func`` named ``entry``.
+
+    Raises:
+        CompileError: there is none; the message lists those that there are.
+    """
+    functions = [op for op in children(module) if op.name == "func.func"]
+    names = [ir.StringAttr(op.attributes["sym_name"]).value for op in functions]
+    if entry not in names:
+        raise CompileError(f"the module has no function '{entry}'; it has: {', '.join(names) or 'none'}")
+    return functions[names.index(entry)]
+
+
+def read_program(module: ir.Operation, entry: str) -> tuple[Program, list[Problem]]:
+    """The program of ``entry`` and everything in it that the runtime cannot run."""
+    constants = {
+        ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == "memref.global"
+    }
+    reader = Reader(constants)
+    program = reader.function(find_function(module, entry))
+    return program, reader.problems
+
+
+def unsupported_ops(module: ir.Module | ir.Operation) -> list[Problem]:
+    """Every op of every function in ``module`` that the fast runtime cannot run; empty if it can run all."""
+    operation = module.operation
+    found: list[Problem] = []
+    for op in children(operation):
+        if op.name == "func.func" and children(op):
+            name = ir.StringAttr(op.attributes["sym_name"]).value
+            found += read_program(operation, name)[1]
+    return found

@@ -1,0 +1,59 @@
+"""From scalar ops in the IR to expressions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, bits
+from ipu_mlir.runtime.translator.scalar_lowerings import LOWERINGS
+from ipu_mlir.runtime.translator.scalar_ops import SCALAR_OPS
+from ipu_mlir.runtime.translator.types import dtype_of, unsigned
+
+BOOL = np.dtype(np.bool_)
+
+
+class Unsupported(Exception):
+    """The runtime has no meaning for an op; the text says which and why."""
+
+
+def is_scalar_op(name: str) -> bool:
+    """True for the ops that ``read_scalar_op`` understands."""
+    return name == "arith.constant" or name in SCALAR_OPS or name in LOWERINGS
+
+
+def read_scalar_op(op: ir.Operation, values: Mapping[ir.Value, Expression]) -> Expression:
+    """The expression for the single result of ``op``.
+
+    Raises:
+        Unsupported: the op, or one of its types, has no entry in the tables.
+    """
+    result = dtype_of(op.results[0].type)
+    if result is None:
+        raise Unsupported(f"values of type {op.results[0].type} are not supported")
+    if op.name == "arith.constant":
+        return _constant(op.attributes["value"], result)
+    operands = tuple(values[operand] for operand in op.operands)
+    lowering = LOWERINGS.get(op.name)
+    if lowering is not None:
+        return lowering(operands, result, lambda name: op.attributes[name])
+    entry = SCALAR_OPS.get(op.name)
+    if entry is None:
+        raise Unsupported("no NumPy call is known for it")
+    if result == BOOL and entry.on_bool is not None:
+        return Apply(result, entry.on_bool, operands)
+    if entry.unsigned and result != BOOL:
+        seen = tuple(bits(operand, unsigned(operand.dtype)) for operand in operands)
+        return bits(Apply(seen[0].dtype, entry.call, seen), result)
+    return Apply(result, entry.call, operands)
+
+
+def _constant(attribute: ir.Attribute, dtype: np.dtype[Any]) -> Const:
+    if isinstance(attribute, ir.BoolAttr | ir.FloatAttr):
+        return Const.of(attribute.value, dtype)
+    if isinstance(attribute, ir.IntegerAttr):
+        if dtype == BOOL:
+            return Const.of(attribute.value & 1, dtype)
+        return Const(dtype, np.array(attribute.value).astype(dtype)[()])
+    raise Unsupported(f"constants like {str(attribute)[:60]} are not supported")

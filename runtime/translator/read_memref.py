@@ -1,0 +1,77 @@
+"""Memref types and constants as plain values."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.runtime.translator.access import Buffer, Role
+from ipu_mlir.runtime.translator.read_body import Unsupported
+from ipu_mlir.runtime.translator.types import dtype_of
+
+
+@dataclass(frozen=True)
+class MemrefParts:
+    """Shape, strides and offset (in elements) and element type of a memref type."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    dtype: np.dtype[Any]
+
+    @property
+    def elements(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class BufferView:
+    """A memref value: which buffer it shows, and how."""
+
+    buffer: Buffer
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+
+def memref_parts(mlir_type: ir.Type) -> MemrefParts:
+    """What a static memref type says.
+
+    Raises:
+        Unsupported: a dynamic size, stride or offset, or an element type without a dtype.
+    """
+    if not isinstance(mlir_type, ir.MemRefType):
+        raise Unsupported(f"a memref is needed here, not {mlir_type}")
+    dtype = dtype_of(mlir_type.element_type)
+    if dtype is None:
+        raise Unsupported(f"elements of type {mlir_type.element_type} are not supported")
+    if not mlir_type.has_static_shape:
+        raise Unsupported(f"dynamic sizes are not supported: {mlir_type}")
+    strides, offset = mlir_type.get_strides_and_offset()
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    if offset == dynamic or dynamic in strides:
+        raise Unsupported(f"dynamic strides and offsets are not supported: {mlir_type}")
+    return MemrefParts(tuple(mlir_type.shape), tuple(strides), offset, dtype)
+
+
+def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -> BufferView:
+    """The buffer of a ``memref.global``.
+
+    Raises:
+        Unsupported: no initial value, or a value that Python cannot read.
+    """
+    parts = memref_parts(mlir_type)
+    initial = definition.attributes["initial_value"] if "initial_value" in definition.attributes else None
+    if not isinstance(initial, ir.DenseElementsAttr):
+        raise Unsupported(f"the value of @{symbol} is not dense data in the module")
+    value = np.asarray(initial)
+    if value.dtype.kind in "iu" and parts.dtype == np.bool_:
+        value = value.astype(np.bool_)
+    if value.dtype.itemsize != parts.dtype.itemsize:
+        raise Unsupported(f"the value of @{symbol} has elements of {value.dtype}, not {parts.dtype}")
+    flat = np.ascontiguousarray(value).reshape(-1).view(parts.dtype)
+    name = symbol.lstrip("_").replace(".", "_").replace("-", "_")
+    buffer = Buffer(f"const_{name}" if not name[:1].isalpha() else name, parts.elements, parts.dtype, Role.CONSTANT, parts.shape, flat)
+    return BufferView(buffer, parts.shape, parts.strides, parts.offset)

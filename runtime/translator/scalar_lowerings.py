@@ -1,0 +1,133 @@
+"""Scalar ops that take more than one call, or whose call depends on types or predicates.
+
+``LOWERINGS`` maps an op's name to a function (operands, result dtype, attribute getter) -> expression.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, apply, bits, cast
+from ipu_mlir.runtime.translator.types import unsigned
+
+BOOL = np.dtype(np.bool_)
+
+_ORDERED = {"eq": "equal", "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal"}
+_INVERSE = {"gt": "less_equal", "ge": "less", "lt": "greater_equal", "le": "greater"}
+_SWAPPED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
+
+# The order of the enumerations in MLIR: predicates are stored as numbers.
+CMPF_PREDICATES = "false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split()
+CMPI_PREDICATES = "eq ne slt sle sgt sge ult ule ugt uge".split()
+
+Operands = tuple[Expression, ...]
+Attribute = Callable[[str], Any]
+
+
+def _compare(call: str, a: Expression, b: Expression) -> Expression:
+    return Apply(BOOL, call, (a, b))
+
+
+def _not(a: Expression) -> Expression:
+    return Apply(BOOL, "logical_not", (a,))
+
+
+def compare_floats(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    """``arith.cmpf``: an ordered predicate is false on NaN, an unordered one true."""
+    predicate = CMPF_PREDICATES[attribute("predicate").value]
+    a, b = operands
+    order, relation = predicate[0], predicate[1:]
+    if predicate in ("false", "true"):
+        return Const.of(predicate == "true", BOOL)
+    if predicate == "une":
+        return _compare("not_equal", a, b)
+    if predicate in ("ord", "uno"):
+        # x == x fails exactly for NaN
+        both = Apply(BOOL, "logical_and", (_compare("equal", a, a), _compare("equal", b, b)))
+        return both if predicate == "ord" else _not(both)
+    if predicate in ("one", "ueq"):
+        differ = Apply(BOOL, "logical_or", (_compare("less", a, b), _compare("greater", a, b)))
+        return differ if predicate == "one" else _not(differ)
+    if order == "o":
+        return _compare(_ORDERED[relation], a, b)
+    return _not(_compare(_INVERSE[relation], a, b))
+
+
+def compare_integers(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    """``arith.cmpi``: signed or unsigned by predicate; a signed i1 has true = -1."""
+    predicate = CMPI_PREDICATES[attribute("predicate").value]
+    a, b = operands
+    if predicate in ("eq", "ne"):
+        return _compare("equal" if predicate == "eq" else "not_equal", a, b)
+    sign, relation = predicate[0], predicate[1:]
+    if a.dtype == BOOL:
+        return _compare(_ORDERED[_SWAPPED[relation] if sign == "s" else relation], a, b)
+    if sign == "u":
+        a, b = bits(a, unsigned(a.dtype)), bits(b, unsigned(b.dtype))
+    return _compare(_ORDERED[relation], a, b)
+
+
+def _signed_number(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    """extsi, sitofp, index_cast: an i1 is 0 or -1."""
+    (a,) = operands
+    return apply("negative", cast(a, dtype)) if a.dtype == BOOL else cast(a, dtype)
+
+
+def _unsigned_number(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    """extui, uitofp, index_castui."""
+    (a,) = operands
+    return cast(a if a.dtype == BOOL else bits(a, unsigned(a.dtype)), dtype)
+
+
+def _integer_cast(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    """trunci, and index_cast to a narrower type: the low bits."""
+    (a,) = operands
+    if dtype != BOOL:
+        return _signed_number(operands, dtype, attribute)
+    return cast(apply("bitwise_and", a, Const.of(1, a.dtype)), BOOL) if a.dtype != BOOL else a
+
+
+def _float_cast(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    return cast(operands[0], dtype)
+
+
+def _float_to_unsigned(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    if dtype == BOOL:
+        return _compare("not_equal", operands[0], Const.of(0, operands[0].dtype))
+    return bits(cast(operands[0], unsigned(dtype)), dtype)
+
+
+def _reciprocal_sqrt(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    return apply("divide", Const.of(1, dtype), apply("sqrt", operands[0]))
+
+
+def _fused_multiply_add(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    a, b, c = operands
+    return apply("add", apply("multiply", a, b), c)
+
+
+def _float_to_integer_power(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    base, exponent = operands
+    return apply("power", base, cast(exponent, dtype))
+
+
+LOWERINGS: dict[str, Callable[[Operands, Any, Attribute], Expression]] = {
+    "arith.cmpf": compare_floats,
+    "arith.cmpi": compare_integers,
+    "arith.extsi": _signed_number,
+    "arith.sitofp": _signed_number,
+    "arith.extui": _unsigned_number,
+    "arith.uitofp": _unsigned_number,
+    "arith.index_cast": _integer_cast,
+    "arith.index_castui": _unsigned_number,
+    "arith.trunci": _integer_cast,
+    "arith.extf": _float_cast,
+    "arith.truncf": _float_cast,
+    "arith.fptosi": _float_cast,
+    "arith.fptoui": _float_to_unsigned,
+    "arith.bitcast": lambda operands, dtype, attribute: bits(operands[0], dtype),
+    "math.rsqrt": _reciprocal_sqrt,
+    "math.fma": _fused_multiply_add,
+    "math.fpowi": _float_to_integer_power,
+}

@@ -1,0 +1,139 @@
+"""What a program is made of between reading and emitting: a list of these, in order of execution."""
+
+from dataclasses import dataclass, replace
+
+from ipu_mlir.runtime.translator.access import Access, Buffer
+from ipu_mlir.runtime.translator.expression import Const, Expression, Read, reads
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The op that a statement comes from, for comments and messages."""
+
+    op: str
+    location: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Something done once for every point of a box of loops of the given extents."""
+
+    extents: tuple[int, ...]
+    origin: Origin
+
+    def sources(self) -> list[Access]:
+        """Everything that is read."""
+        raise NotImplementedError
+
+    def dests(self) -> list[Access]:
+        """Everything that is written."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Elementwise(Statement):
+    """``outputs[i] <- values[i]`` at every point; no loop is reduced. Fills and copies are of this kind."""
+
+    outputs: tuple[Access, ...]
+    values: tuple[Expression, ...]
+
+    def sources(self) -> list[Access]:
+        return reads(self.values)
+
+    def dests(self) -> list[Access]:
+        return list(self.outputs)
+
+    def copied(self) -> Access | None:
+        """The source, if this is a plain copy."""
+        if len(self.values) == 1 and isinstance(self.values[0], Read):
+            return self.values[0].access
+        return None
+
+    def filled(self) -> Const | None:
+        """The scalar, if this is a plain fill."""
+        if len(self.values) == 1 and isinstance(self.values[0], Const):
+            return self.values[0]
+        return None
+
+
+@dataclass(frozen=True)
+class Fold(Statement):
+    """A reduction as the IR has it: ``outputs`` start from ``inits`` and are updated by ``values`` at each point.
+
+    ``reduced[l]`` tells whether loop ``l`` is a reduction. ``decompose`` turns it into the statements below.
+    """
+
+    reduced: tuple[bool, ...]
+    outputs: tuple[Access, ...]
+    inits: tuple[Expression, ...]
+    values: tuple[Expression, ...]
+
+    def sources(self) -> list[Access]:
+        return reads((*self.values, *self.inits))
+
+    def dests(self) -> list[Access]:
+        return list(self.outputs)
+
+
+@dataclass(frozen=True)
+class Dot(Statement):
+    """``out <- sum of a * b`` over the loops that ``out`` does not move with."""
+
+    a: Access
+    b: Access
+    out: Access
+
+    def sources(self) -> list[Access]:
+        return [self.a, self.b]
+
+    def dests(self) -> list[Access]:
+        return [self.out]
+
+
+@dataclass(frozen=True)
+class Reduce(Statement):
+    """``out <- call over all of source`` along the loops that are ``reduced``; ``call`` is a NumPy ufunc."""
+
+    reduced: tuple[bool, ...]
+    call: str
+    source: Access
+    out: Access
+    unsigned: bool = False
+
+    def sources(self) -> list[Access]:
+        return [self.source]
+
+    def dests(self) -> list[Access]:
+        return [self.out]
+
+
+@dataclass(frozen=True)
+class Scan(Statement):
+    """A reduction with any body: reduction loops run one point at a time over whole parallel planes.
+
+    ``outputs`` hold their initial values already; ``values`` read them where the body uses its running values.
+    """
+
+    reduced: tuple[bool, ...]
+    outputs: tuple[Access, ...]
+    values: tuple[Expression, ...]
+
+    def sources(self) -> list[Access]:
+        return reads(self.values)
+
+    def dests(self) -> list[Access]:
+        return list(self.outputs)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function: its arguments, what it does, and which buffers it gives back, with their shapes."""
+
+    name: str
+    arguments: tuple[Buffer, ...]
+    statements: tuple[Statement, ...]
+    results: tuple[Access, ...]
+    result_shapes: tuple[tuple[int, ...], ...]
+
+    def with_statements(self, statements: list[Statement]) -> "Program":
+        return replace(self, statements=tuple(statements))

@@ -1,0 +1,51 @@
+"""Cheap access to IR: children of an op without making OpViews (which would import whole dialect modules)."""
+
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ipu_mlir.dialects.bindings import PROVIDER, ir
+
+_linalg = importlib.import_module(f"{PROVIDER}._mlir_libs._mlirDialectsLinalg")
+
+
+def children(op: ir.Operation) -> list[ir.Operation]:
+    """The ops directly inside ``op``'s regions, in order."""
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if inner == op:
+            return ir.WalkResult.ADVANCE
+        found.append(inner)
+        return ir.WalkResult.SKIP
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def indexing_maps(op: ir.Operation) -> list[Any] | None:
+    """The affine map of every operand of a linalg op that has maps, named or generic."""
+    maps = _linalg.get_indexing_maps(op)
+    return None if maps is None else [m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value for m in maps]
+
+
+def value_names(function: ir.Operation) -> Iterator[str]:
+    """Names of the function's arguments, then of each ``memref.alloc`` in order, as the printer gives them."""
+    text = function.get_asm(large_elements_limit=1, use_local_scope=True, assume_verified=True, enable_debug_info=False)
+    header_end = text.index("\n")
+    # an argument is "%name: type"; nothing else in the header has that form
+    for match in re.finditer(r"%([\w$.-]+): ", text[:header_end]):
+        yield match[1]
+    for match in re.finditer(r"%([\w$.-]+) = memref\.alloca?\(", text):
+        yield match[1]
+
+
+def location_text(op: ir.Operation) -> str:
+    """Where ``op`` stands, as ``file:line:column``, or an empty string."""
+    text = str(op.location)
+    match = re.search(r'"([^"]*)":(\d+):(\d+)', text)
+    if match is None:
+        return ""
+    file = match[1].rsplit("/", 1)[-1]
+    return f"{file}:{match[2]}:{match[3]}" if file and file != "-" else f"{match[2]}:{match[3]}"
