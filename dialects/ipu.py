@@ -11,7 +11,18 @@ from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
 
-__all__ = ["ComputeSetOp", "ExchangeOp", "Ipu", "MappingAttr", "PartsAttr", "PlaceOp", "TargetAttr", "VerticesOp", "context", "load"]
+__all__ = [
+    "ComputeSetOp",
+    "ExchangeOp",
+    "Ipu",
+    "MappingAttr",
+    "PartsAttr",
+    "PlaceOp",
+    "TargetAttr",
+    "VerticesOp",
+    "context",
+    "load",
+]
 
 
 def load(context: ir.Context) -> None:

@@ -25,7 +25,12 @@ class Index:
     @property
     def plain_loop(self) -> int | None:
         """The loop that this index is, if it is just that."""
-        if self.linear and self.constant == 0 and sum(c != 0 for c in self.coefficients) == 1 and 1 in self.coefficients:
+        if (
+            self.linear
+            and self.constant == 0
+            and sum(c != 0 for c in self.coefficients) == 1
+            and 1 in self.coefficients
+        ):
             return self.coefficients.index(1)
         return None
 
@@ -177,9 +182,7 @@ def _extents(
     return tuple(extent for extent in extents if extent is not None)
 
 
-def _parallel(
-    op: ir.Operation | ir.OpView, loops: int, outputs: tuple[tuple[Index, ...], ...]
-) -> tuple[bool, ...]:
+def _parallel(op: ir.Operation | ir.OpView, loops: int, outputs: tuple[tuple[Index, ...], ...]) -> tuple[bool, ...]:
     attributes = op.operation.attributes
     if "iterator_types" in attributes:
         return tuple("parallel" in str(kind) for kind in attributes["iterator_types"])

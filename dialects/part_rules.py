@@ -6,7 +6,7 @@ from ipu_mlir.dialects.mapping.parts import Parts
 
 
 def broken_part_rule(parts: Parts, extents: Sequence[int], parallel: Sequence[bool]) -> str | None:
-    """The first rule that ``parts`` break for loops of these ``extents``, as the end of a sentence; None if they break none.
+    """The first rule that ``parts`` break for loops of these ``extents``, as the end of a sentence, or None.
 
     >>> from ipu_mlir.dialects.mapping.parts import PartLoop
     >>> broken_part_rule(Parts((PartLoop(4, 8, 1),)), extents=(10,), parallel=(True,))

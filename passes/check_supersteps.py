@@ -5,8 +5,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
-
 from ipu_mlir.dialects.attributes import parts_from_attr
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.buffers import VIEW_OPS, memory_mapping, root_of, strides_and_offset
@@ -17,6 +15,7 @@ from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.base import Pass, Refusals
 from ipu_mlir.passes.rewriting import list_ops
+from numpy.lib.stride_tricks import as_strided
 
 _OUTSIDE_VERTICES = frozenset(("memref.load", "memref.store", "memref.copy", "memref.dealloc"))
 
@@ -141,7 +140,9 @@ class _WrittenElements:
         if written is True or (written is not False and _show(written, value.type).all()):
             return
         self.written[root] = True  # said once
-        self.refuse(op, f"reads a buffer that nothing has written before: {value.type}; an exchange or a fill is missing")
+        self.refuse(
+            op, f"reads a buffer that nothing has written before: {value.type}; an exchange or a fill is missing"
+        )
 
     def _write(self, value: ir.Value) -> None:
         root = root_of(value)
@@ -161,4 +162,3 @@ def _show(elements: np.ndarray, memref: Any) -> np.ndarray:
     """The flags of those elements of an allocation that a view shows."""
     strides, offset = strides_and_offset(memref)
     return as_strided(elements[offset:], tuple(memref.shape), strides)
-

@@ -53,7 +53,7 @@ def timing_report(times: Iterable[PassTime]) -> str:
         sums[name] = (so_far + seconds, runs + 1)
     total = sum(seconds for seconds, _ in sums.values())
     sums["Total"] = (total, sum(runs for _, runs in sums.values()))
-    rule = f"===-{'':-<73}==="
+    rule = "===" + 73 * "-" + "==="
     rows = [
         f"  {seconds:8.4f} ({100 * seconds / total if total else 100:5.1f}%)  {runs:12}  {name}"
         for name, (seconds, runs) in sums.items()

@@ -27,9 +27,11 @@ class MaterializeCasts(Pass):
                 if wanted.encoding is None or cast.operands[0].type.encoding == wanted.encoding:
                     continue
                 with ir.InsertionPoint(cast), cast.location:
-                    fresh = upstream("tensor").EmptyOp(
-                        list(wanted.shape), wanted.element_type, encoding=wanted.encoding
-                    ).result
+                    fresh = (
+                        upstream("tensor")
+                        .EmptyOp(list(wanted.shape), wanted.element_type, encoding=wanted.encoding)
+                        .result
+                    )
                     copied = upstream("linalg").copy(cast.operands[0], outs=[fresh])
                 cast.results[0].replace_all_uses_with(copied)
                 cast.erase()

@@ -4,16 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import root_of
+from ipu_mlir.dialects.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.rewriting import list_ops
 
-_FREE_TO_MOVE = frozenset(
-    ("memref.alloc", "memref.get_global", "memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast",
-     "arith.constant", "ipu.exchange")
-)  # fmt: skip
+_FREE_TO_MOVE = VIEW_OPS | {"memref.alloc", "memref.get_global", "arith.constant", "ipu.exchange"}
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,9 @@ def _joins(group: _Group, op: ComputeSetOp, reads: set[ir.Value], writes: set[ir
     return True
 
 
-def _depends(reads: set[ir.Value], writes: set[ir.Value], earlier_reads: set[ir.Value], earlier_writes: set[ir.Value]) -> bool:
+def _depends(
+    reads: set[ir.Value], writes: set[ir.Value], earlier_reads: set[ir.Value], earlier_writes: set[ir.Value]
+) -> bool:
     """Whether an op must stay after earlier ones; values are allocations, or results that are made."""
     return bool(reads & earlier_writes or writes & earlier_writes or writes & earlier_reads)
 
@@ -111,4 +110,9 @@ def _touched(op: Any) -> tuple[set[ir.Value], set[ir.Value]]:
 
 def _captured_scalars(family: Any) -> set[ir.Value]:
     """Values from outside that the bodies use."""
-    return {value for inner in list_ops(family.operation) for value in inner.operands if not isinstance(value.type, ir.MemRefType)}
+    return {
+        value
+        for inner in list_ops(family.operation)
+        for value in inner.operands
+        if not isinstance(value.type, ir.MemRefType)
+    }

@@ -22,7 +22,6 @@ from ipu_mlir.passes.planner.operation import OperandUse, Operation, Planner
 from ipu_mlir.passes.rewriting import list_ops
 from ipu_mlir.passes.tensor_views import row_major, window_of
 
-
 _NOTHING = OperandUse((), (), (), 0, 1, 1)
 """An operand that takes no memory on the tiles."""
 
@@ -118,8 +117,10 @@ class _FunctionPartition:
         for result, use in zip(op.results, operation.outputs, strict=True):
             for consumer in result.uses:
                 if consumer.owner.name == "ipu.place":
-                    strides = [sum(i.coefficients[loop] * s for i, s in zip(use.indices, use.strides, strict=True))
-                               for loop in range(len(operation.extents))]
+                    strides = [
+                        sum(i.coefficients[loop] * s for i, s in zip(use.indices, use.strides, strict=True))
+                        for loop in range(len(operation.extents))
+                    ]
                     wish = mapping_from_attr(consumer.owner.attributes["mapping"])
                     parts = parts_that_follow(wish, operation.extents, strides, operation.cuttable)
                     if parts is not None:
@@ -141,7 +142,7 @@ class _FunctionPartition:
         )
 
     def _matters(self, op: ir.Operation, nest: LoopNest, number: int) -> bool:
-        """Whether an operand is memory that the vertices touch: not a scalar (part of the code), not a window's shape."""
+        """Whether vertices touch the operand's memory: not a scalar (part of the code), not a window's shape."""
         if not isinstance(op.operands[number].type, ir.RankedTensorType):
             return False
         return number >= nest.num_inputs or reads_operand(op, number)
@@ -220,7 +221,9 @@ class _FunctionPartition:
     def _off_target(self, parts: Parts) -> str | None:
         tiles = parts.tiles()
         if tiles.min() < 0 or tiles.max() >= self.target.num_tiles:
-            return f"has parts on tiles {tiles.min()} to {tiles.max()}, but the target has {self.target.num_tiles} tiles"
+            return (
+                f"has parts on tiles {tiles.min()} to {tiles.max()}, but the target has {self.target.num_tiles} tiles"
+            )
         return None
 
     def _record_arguments(self, function: ir.Operation, arguments: list[ir.Value]) -> None:

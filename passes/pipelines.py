@@ -1,6 +1,8 @@
 """Named pipelines: what each runs, in order, as pipeline elements in text; they may name each other."""
 
 NORMALIZE: tuple[str, ...] = (
+    "inline",
+    "symbol-dce",
     "ipu-anchor-hints",
     "convert-elementwise-to-linalg",
     "canonicalize",
@@ -12,8 +14,8 @@ NORMALIZE: tuple[str, ...] = (
     "canonicalize",
     "cse",
 )
-"""Linalg as it came in -> few, fused ops. Unit dimensions go first: generalised convolutions break that pass, and fusion
-is wider without them."""
+"""Linalg as it came in -> few, fused ops. Unit dimensions go first: generalised convolutions break that pass, and
+fusion is wider without them."""
 
 PLACE: tuple[str, ...] = (
     "ipu-decompose-tensor-ops",

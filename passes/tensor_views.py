@@ -6,7 +6,7 @@ elements that will be.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import mul
 
 from ipu_mlir.dialects.bindings import ir
@@ -71,7 +71,7 @@ def collapsed(window: Window, groups: Sequence[Sequence[int]]) -> Window | None:
     shape, strides = [], []
     for group in groups:
         dimensions = [d for d in group if window.shape[d] != 1] or list(group[-1:])
-        for outer, inner in zip(dimensions, dimensions[1:], strict=False):
+        for outer, inner in pairwise(dimensions):
             if window.strides[outer] != window.strides[inner] * window.shape[inner]:
                 return None
         size = 1
@@ -97,7 +97,7 @@ def expanded(window: Window, groups: Sequence[Sequence[int]], shape: Sequence[in
 
 
 def window_of(value: ir.Value) -> tuple[ir.Value, Window] | None:
-    """The tensor whose memory ``value`` will show, and which elements of it; None where it will be memory of its own."""
+    """The tensor whose memory ``value`` will show, and which elements; None where it will be memory of its own."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in VIEW_OPS:
         return value, row_major(value.type.shape)
@@ -109,9 +109,7 @@ def window_of(value: ir.Value) -> tuple[ir.Value, Window] | None:
     if owner.name == "tensor.extract_slice":
         if len(owner.operands) > 1:
             return None  # dynamic offsets
-        cut = sliced(
-            window, *(list(attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides"))
-        )
+        cut = sliced(window, *(list(attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")))
         return root, without_dropped(cut, value.type.shape)
     groups = [[ir.IntegerAttr(d).value for d in group] for group in attributes["reassociation"]]
     if owner.name == "tensor.expand_shape":

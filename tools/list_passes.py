@@ -7,8 +7,8 @@ from ipu_mlir.passes.options import Option, option_text, options_of, type_text
 from ipu_mlir.passes.steps import Registry
 
 _UPSTREAM = """\
-Every pass of upstream MLIR that the bindings carry works too, by its own name and with its own options: canonicalize, cse,
-linalg-fuse-elementwise-ops, one-shot-bufferize and some 300 others (https://mlir.llvm.org/docs/Passes)."""
+Every pass of upstream MLIR that the bindings carry works too, by its own name and with its own options: canonicalize,
+cse, linalg-fuse-elementwise-ops, one-shot-bufferize and some 300 others (https://mlir.llvm.org/docs/Passes)."""
 
 
 def passes_text(registry: Registry) -> str:

@@ -38,7 +38,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 def _parser() -> Parser:
     parser = Parser("ipu-opt", _DESCRIPTION, _EPILOG)
     parser.usage = "ipu-opt [FILE | -] [options] [--PASS[=OPTIONS] ...]"
-    flag, value = parser.add_argument_group("options").add_argument, "store_true"
+    flag, value = parser.add_argument, "store_true"
     flag("-o", dest="output", metavar="FILE", default="-", help="write to FILE, whole or not at all (default: stdout)")
     flag("--pass-pipeline", metavar="TEXT", help="passes to run, as builtin.module(...)")
     flag("--load-pass", metavar="FILE.py", action="append", default=[], help="add the passes of a Python file")
@@ -50,8 +50,8 @@ def _parser() -> Parser:
     flag("--emit-bytecode", action=value, help="write bytecode instead of text")
     flag("--mlir-print-op-generic", action=value, help="print all ops in the generic form")
     flag("--mlir-print-debuginfo", action=value, help="print locations")
-    elide = "--mlir-elide-elementsattrs-if-larger"
-    flag(elide, dest="elide", type=int, metavar="N", help="leave out constants of more than N elements")
+    elide = "leave out constants of more than N elements"
+    flag("--mlir-elide-elementsattrs-if-larger", dest="elide", type=int, metavar="N", help=elide)
     flag("--mlir-print-ir-before-all", action=value, help="print the IR to stderr before each pass")
     flag("--mlir-print-ir-after-all", action=value, help="print the IR to stderr after each pass")
     flag("--mlir-print-ir-before", metavar="PASSES", type=_names, default=(), help="print the IR before these passes")

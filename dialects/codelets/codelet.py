@@ -18,7 +18,8 @@ class LibraryCodelet:
         name: the ``library_call``, without the element type: ``sort``.
         per_tile: inputs of one vertex (arrays in the shape of the operand's box) to its outputs; the definition.
         vectorised: whole operands to whole results, all vertices at once; the fast form.
-        scratch_bytes: bytes one vertex needs besides its operands, from the shapes of its input boxes and the element size.
+        scratch_bytes: bytes one vertex needs besides its operands, from the shapes of its input boxes and the
+            element size.
         source: where the meaning comes from.
     """
 

@@ -84,13 +84,24 @@ def lowest_contribution(factor: Factor, values: IntArray) -> tuple[IntArray, np.
     covered = np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
     best = np.full(len(edges) + 1, len(by_tile), dtype=np.int64)  # per stretch from one edge to the next
     np.minimum.at(best, covered, np.repeat(np.repeat(rank, factor.starts.shape[1]), lengths))
-    stretch = best[np.searchsorted(edges, values, side="right") - 1]
+    stretch = best[_stretch_of(edges, values)]
     found = stretch < len(by_tile)
     return by_tile[np.where(found, stretch, 0)], found
 
 
+def _stretch_of(edges: IntArray, values: IntArray) -> IntArray:
+    """In which stretch from one edge to the next each value lies; -1 before the first."""
+    low, high = int(edges[0]), int(edges[-1])
+    if high - low > 2 * len(values):
+        return np.searchsorted(edges, values, side="right") - 1
+    table = np.repeat(np.arange(-1, len(edges)), np.diff(edges, prepend=low - 1, append=high + 1))
+    return table[np.clip(values, low - 1, high) - (low - 1)]
+
+
 def lowest_holder(family: Family, elements: IntArray) -> IntArray:
     """The part with the lowest tile among those that hold each element, leaving repeats out; -1 where none does."""
+    if family.num_parts == 0:
+        return np.full(len(elements), -1, dtype=np.int64)
     values, found = digits(family, elements)
     part = np.zeros(len(elements), dtype=np.int64)
     for factor, value in zip(family.factors, values, strict=True):

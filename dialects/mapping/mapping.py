@@ -98,10 +98,9 @@ class Mapping:
         """The tile that holds each element, the lowest one if there are several; -1 where none does."""
         family = family_with_distinct_tiles(self)
         flat = np.asarray(indices, dtype=np.int64)
-        if family.num_parts == 0:
-            return np.full(flat.shape, -1, dtype=np.int64)
         part = enumeration.lowest_holder(family, flat.reshape(-1))
-        tiles = np.where(part >= 0, family.tiles[part * len(family.repeats)], -1)
+        tiles = np.full(part.shape, -1, dtype=np.int64)
+        tiles[part >= 0] = family.tiles[part[part >= 0] * len(family.repeats)]
         return tiles.reshape(flat.shape)
 
     def is_disjoint(self) -> bool:

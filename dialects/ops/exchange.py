@@ -30,12 +30,15 @@ class ExchangeOp(Ipu.Operation, name="exchange"):
             if not isinstance(value.type, ir.MemRefType):
                 return fail(op, f"needs a memref as {name}, got {value.type}")
             if memory_mapping(value.type) is None:
-                return fail(op, f"has a {name} that lies on no tile: {value.type}; give it a #ipu.mapping as memory space")
+                return fail(
+                    op, f"has a {name} that lies on no tile: {value.type}; give it a #ipu.mapping as memory space"
+                )
         if source.type.shape != dest.type.shape or source.type.element_type != dest.type.element_type:
             return fail(
                 op,
                 f"moves {'x'.join(map(str, source.type.shape))} elements of {source.type.element_type} but fills "
-                f"{'x'.join(map(str, dest.type.shape))} of {dest.type.element_type}; both sides need one shape and type",
+                f"{'x'.join(map(str, dest.type.shape))} of {dest.type.element_type}; "
+                "both sides need one shape and type",
             )
         if root_of(source) == root_of(dest) and source.type == dest.type:
             return fail(op, "moves nothing: both sides are one buffer in one mapping; remove it")

@@ -8,9 +8,9 @@ from ipu_mlir.dialects.dialect import Ipu
 
 
 class PlaceOp(Ipu.Operation, name="place", traits=[ext.Pure]):
-    """The same value, with a hint that it lies as ``mapping`` says; the placing pass honours it or refuses with a reason.
+    """The same value, with a hint where it lies; the placing pass honours it or refuses with a reason.
 
-        %y = "ipu.place"(%x) {mapping = #ipu.mapping<...>} : (tensor<4xf32>) -> tensor<4xf32>
+    %y = "ipu.place"(%x) {mapping = #ipu.mapping<...>} : (tensor<4xf32>) -> tensor<4xf32>
     """
 
     source: ext.Operand[Any]

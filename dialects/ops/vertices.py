@@ -39,9 +39,7 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
         broken = broken_part_rule(parts, nest.extents, nest.parallel)
         if broken is not None:
             return fail(op, broken)
-        return all(
-            _verify_operand(op, nest, parts, inner, number) for number in range(len(inner.operands))
-        )
+        return all(_verify_operand(op, nest, parts, inner, number) for number in range(len(inner.operands)))
 
 
 def structured_op(vertices: ir.OpView) -> ir.Operation | None:

@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import astype
-from ipu_mlir.tracing.emit import Loop, filled, structured
+from ipu_mlir.tracing.emit import Index, Loop, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
@@ -35,7 +35,8 @@ def matmul(left: Any, right: Any) -> Any:
     inner = right.shape[0] if len(right.shape) == 1 else right.shape[-2]
     if left.shape[-1] != inner:
         raise TraceValueError(
-            f"{name}: the inner sizes {left.shape[-1]} and {inner} differ; transpose one of them (x.mT), or check the layout"
+            f"{name}: the inner sizes {left.shape[-1]} and {inner} differ; "
+            "transpose one of them (x.mT), or check the layout"
         )
     rows = left.shape[-2:-1]
     columns = right.shape[-1:] if len(right.shape) > 1 else ()
@@ -45,15 +46,9 @@ def matmul(left: Any, right: Any) -> Any:
         raise TraceValueError(f"{name}: {error}") from error
     letters = [f"b{place}" for place in range(len(batch))]
     m, n = ["m"] * len(rows), ["n"] * len(columns)
-    return contract(
-        trace,
-        "matmul",
-        [
-            (left, [*_trailing(letters, left.shape[:-2]), *m, "k"]),
-            (right, [*_trailing(letters, right.shape[:-2]), "k", *n]),
-        ],
-        [*letters, *m, *n],
-    )
+    left_names = [*_trailing(letters, left.shape[:-2]), *m, "k"]
+    right_names = [*_trailing(letters, right.shape[:-2]), "k", *n]
+    return contract(trace, "matmul", [(left, left_names), (right, right_names)], [*letters, *m, *n])
 
 
 def tensordot(left: Any, right: Any, axes: Any = 2) -> Any:
@@ -134,16 +129,7 @@ def contract(
     summed = [each for each in sizes if each not in output]
     order = [*output, *summed]
     loops = [Loop(sizes[each], "reduction" if each in summed else "parallel") for each in order]
-    indexed = [
-        (
-            value,
-            tuple(
-                order.index(each) if size == sizes[each] else None
-                for each, size in zip(names, value.shape, strict=True)
-            ),
-        )
-        for value, names in inputs
-    ]
+    indexed = [(value, _index(value, names, sizes, order)) for value, names in inputs]
     multiply, add = (BODIES[each].for_kind(dtype.kind) for each in ("multiply", "add"))
     assert multiply is not None and add is not None, "every element type has sums and products"
 
@@ -168,11 +154,15 @@ def _sizes(shown: str, operands: Sequence[tuple[Symbol, list[str]]]) -> dict[str
         for each, size in zip(names, value.shape, strict=True):
             known = sizes.setdefault(each, size)
             if known != size and 1 not in (known, size):
-                raise TraceValueError(
-                    f"{shown}: dimension {each!r} has size {known} in one operand and {size} in another"
-                )
+                raise TraceValueError(f"{shown}: dimension {each!r} has the sizes {known} and {size}")
             sizes[each] = max(known, size)
     return sizes
+
+
+def _index(value: Symbol, names: list[str], sizes: dict[str, int], order: list[str]) -> Index:
+    """How loops over the dimensions ``order`` index ``value``."""
+    pairs = zip(names, value.shape, strict=True)
+    return tuple(order.index(each) if size == sizes[each] else None for each, size in pairs)
 
 
 def _untransposed(value: Symbol, names: list[str]) -> tuple[Symbol, list[str]]:
@@ -188,7 +178,7 @@ def _untransposed(value: Symbol, names: list[str]) -> tuple[Symbol, list[str]]:
 
 def _named_form(inputs: Sequence[tuple[Symbol, list[str]]], output: list[str], sizes: dict[str, int]) -> str | None:
     """``matmul`` or ``batch_matmul`` where the product is exactly that."""
-    (left, left_names), (right, right_names) = inputs
+    (_, left_names), (_, right_names) = inputs
     name = _NAMED.get(len(output))
     if name is None or not len(left_names) == len(right_names) == len(output):
         return None

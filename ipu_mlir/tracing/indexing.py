@@ -84,10 +84,7 @@ def concatenate(parts: Sequence[Symbol], axis: int) -> Any:
 
 def flip(value: Symbol, axes: Sequence[int]) -> Any:
     """``value`` with its elements along ``axes`` in reverse order."""
-    windows = [
-        Window(size - 1, -1, size) if axis in axes else Window(0, 1, size) for axis, size in enumerate(value.shape)
-    ]
-    return _slice(value, windows)
+    return _reverse(value, axes)
 
 
 def _entries(value: Symbol, key: tuple[Any, ...]) -> list[Any]:
@@ -133,8 +130,8 @@ def _integer(value: Symbol, entry: Any) -> int:
         return operator.index(entry)
     except TypeError as error:
         raise TraceTypeError(
-            f"index of {value}: {type(entry).__name__} {entry!r} is no index; use integers, slices, None, ... or a list of "
-            "integers"
+            f"index of {value}: {type(entry).__name__} {entry!r} is no index; "
+            "use integers, slices, None, ... or a list of integers"
         ) from error
 
 

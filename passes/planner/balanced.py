@@ -5,12 +5,11 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
-
 from ipu_mlir.dialects.loop_nest import loop_strides
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.planner.follow import parts_that_follow
-from ipu_mlir.passes.planner.operation import Operation, OperandUse
+from ipu_mlir.passes.planner.operation import OperandUse, Operation
 
 _BEAM = 256  # partial grids kept from loop to loop: enough that wider ones found nothing better on the corpus
 
@@ -20,11 +19,12 @@ class Balanced:
     """Cut loops into equal blocks, so that the largest part does least.
 
     The cost of a cut is the number of iterations of its largest part plus twice the number of elements that have to
-    move to that part's tile: what moved once usually has to move back. Candidates are the best grid over all tiles, and the cuts of each operand that lies somewhere.
+    move to that part's tile: what moved once usually has to move back. Candidates are the best grid over all tiles,
+    and the cuts of each operand that lies somewhere.
 
     Attributes:
-        grain_bytes: the fastest dimension of a result is cut at multiples of this many bytes, because a tile writes whole
-            64-bit words.
+        grain_bytes: the fastest dimension of a result is cut at multiples of this many bytes, because a tile writes
+            whole 64-bit words.
     """
 
     grain_bytes: int = 8
@@ -108,7 +108,9 @@ def best_grid(
         bound = work / np.minimum(num_tiles // counts, remaining) + _elements_read(blocks, reads)
         blocks = blocks[np.lexsort((-blocks[:, loop], counts, bound))[:_BEAM]]  # at equal cost, long runs in memory
     order = _tile_order(extents, cuttable, blocks[0])
-    return Parts(tuple(PartLoop(int(b), e, order[loop]) for loop, (b, e) in enumerate(zip(blocks[0], extents, strict=True))))
+    return Parts(
+        tuple(PartLoop(int(b), e, order[loop]) for loop, (b, e) in enumerate(zip(blocks[0], extents, strict=True)))
+    )
 
 
 def _elements_read(blocks: np.ndarray, reads: tuple[tuple[int, ...], ...]) -> np.ndarray:

@@ -25,8 +25,7 @@ def select(condition: np.ndarray, yes: np.ndarray, no: np.ndarray, out: np.ndarr
     elif yes.ndim == 0 and yes == 0:
         np.bitwise_and(no, np.invert(mask, mask), target)
     else:
-        np.bitwise_and(np.bitwise_xor(yes, no), mask, mask)
-        np.bitwise_xor(no, mask, target)
+        np.bitwise_xor(no, np.bitwise_and(np.bitwise_xor(yes, no), mask), target)
     return out
 
 

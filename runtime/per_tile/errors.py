@@ -27,13 +27,3 @@ def place_of(location: ir.Location) -> str:
         file, rest = text[5:-1].split('"')
         return file + rest
     return text.removeprefix("loc(").removesuffix(")")
-
-
-def some_of(numbers: list[int], most: int = 4) -> str:
-    """The first few of ``numbers`` for a message.
-
-    >>> some_of([1, 2, 3, 4, 5, 6])
-    '1, 2, 3, 4 and 2 more'
-    """
-    more = f" and {len(numbers) - most} more" if len(numbers) > most else ""
-    return ", ".join(map(str, numbers[:most])) + more

@@ -44,8 +44,8 @@ class Operand:
             index = evaluate(expression, loops)
             if index.size and (index.min() < 0 or index.max() >= size):
                 raise LocalityError(
-                    f"{place_of(location)}: the part needs indices {index.min()} to {index.max()} of dimension {dimension} "
-                    f"of {self.value.allocation.name}, which has {size}"
+                    f"{place_of(location)}: the part needs indices {index.min()} to {index.max()} of dimension "
+                    f"{dimension} of {self.value.allocation.name}, which has {size}"
                 )
             found.append(index)
         return found

@@ -7,8 +7,11 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
+from ipu_mlir.dialects.mapping.element_traffic import traffic_by_element
+from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.mapping.traffic import exchange_traffic
+from ipu_mlir.dialects.mapping.views import View
 
 settings.register_profile("mapping", max_examples=150, deadline=None, derandomize=True, database=None)
 quick = settings(settings.get_profile("mapping"))
@@ -201,3 +204,48 @@ def test_image_of_parts(data: st.DataObject) -> None:
     image = parts.image(strides, 9, 99)
     touched = [{9 + sum(s * i for s, i in zip(strides, index, strict=True)) for index in run} for run in runs]
     assert sets_of(image) == dict(zip(parts.tiles().tolist(), touched, strict=True))
+
+
+@st.composite
+def view_pairs(draw: st.DrawFn, elements: int) -> tuple[View, View]:
+    """Two views of one shape into allocations of ``elements``: whole, or the same or other slices, maybe turned."""
+    shape = draw(st.sampled_from([(elements,), (4, 6), (2, 3, 4), (6, 4)]))
+    if draw(st.booleans()):
+        return View.whole(shape), View.whole(shape)
+    extents = [draw(st.integers(1, extent)) for extent in shape]
+    first = draw(slices(shape, extents))
+    second = first if draw(st.booleans()) else draw(slices(shape, extents))
+    return first, second
+
+
+@st.composite
+def slices(draw: st.DrawFn, shape: tuple[int, ...], extents: list[int]) -> View:
+    """A strided slice of these extents, of an allocation that has the dimensions of ``shape`` in some order."""
+    order = draw(st.permutations(range(len(shape))))
+    offset, strides = 0, [0] * len(shape)
+    for place, dim in enumerate(order):
+        unit = prod(shape[d] for d in order[place + 1 :])
+        step = draw(st.integers(1, 1 if extents[dim] == 1 else (shape[dim] - 1) // (extents[dim] - 1)))
+        start = draw(st.integers(0, shape[dim] - 1 - step * (extents[dim] - 1)))
+        offset, strides[dim] = offset + start * unit, step * unit
+    return View(offset, tuple(extents), tuple(strides))
+
+
+@settings(quick, max_examples=600)
+@given(mappings(elements=24), mappings(elements=24), view_pairs(24))
+def test_exchange_traffic(source: Mapping, dest: Mapping, views: tuple[View, View]) -> None:
+    num_tiles = 1 + max(source.max_tile, dest.max_tile)
+    source_sets, dest_sets = sets_of(source), sets_of(dest)
+    holders, takers = holders_of(source_sets), holders_of(dest_sets)
+    received, sent, local = ([0] * num_tiles for _ in range(3))
+    for given_element, taken in zip(*(view.elements().tolist() for view in views), strict=True):
+        missing = [tile for tile in takers.get(taken, ()) if given_element not in source_sets.get(tile, ())]
+        for tile in takers.get(taken, ()):
+            (received if tile in missing else local)[tile] += 1
+        if missing and given_element in holders:
+            sent[holders[given_element][0]] += 1
+    traffic = exchange_traffic(source, views[0], dest, views[1], num_tiles)
+    assert (traffic.received.tolist(), traffic.sent.tolist(), traffic.local.tolist()) == (received, sent, local)
+    families = family_with_distinct_tiles(source), family_with_distinct_tiles(dest)
+    counted = traffic_by_element(families[0], views[0], families[1], views[1], num_tiles)
+    assert [per_tile.tolist() for per_tile in counted] == [received, sent, local]

@@ -1,0 +1,39 @@
+# Everything runs in a virtual environment of its own, made on first use.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test test-slow lint types bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(READY)
+
+demo: $(READY)  ## train a network on handwritten digits on a simulated IPU
+	$(BIN)/python examples/digits/train.py
+
+test: $(READY)  ## unit tests, doctests, FileCheck, corpus programs
+	$(BIN)/python -m pytest -n auto -q -m 'not slow'
+
+test-slow: $(READY)  ## the long tests: more random programs, larger targets
+	$(BIN)/python -m pytest -n auto -q -m slow
+
+lint: $(READY)  ## format and lint checks
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)  ## static types
+	$(BIN)/python scripts/link_tree.py
+	$(BIN)/pyright
+
+bench: $(READY)  ## speed beside hand-written NumPy, as ratios
+	$(BIN)/python -m benchmarks.run
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .ruff_cache

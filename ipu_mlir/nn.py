@@ -1,0 +1,139 @@
+"""Functions of neural networks, on traced tensors and on arrays alike.
+
+Each is NumPy code, in the form that does not overflow.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.tracing.elementwise import apply_unary_float
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.index_space import one_hot as _traced_one_hot
+
+__all__ = [
+    "cross_entropy",
+    "erf",
+    "gelu",
+    "layer_norm",
+    "log_softmax",
+    "logsumexp",
+    "one_hot",
+    "relu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+]
+
+
+def relu(x: Any) -> Any:
+    """``max(x, 0)``; NaN stays NaN."""
+    return np.maximum(x, 0)
+
+
+def sigmoid(x: Any) -> Any:
+    """``1 / (1 + exp(-x))``, by way of tanh, which overflows for no ``x``."""
+    return 0.5 * np.tanh(0.5 * x) + 0.5
+
+
+def silu(x: Any) -> Any:
+    """``x * sigmoid(x)``."""
+    return x * sigmoid(x)
+
+
+def softplus(x: Any) -> Any:
+    """``log(1 + exp(x))``."""
+    return np.logaddexp(x, 0.0)
+
+
+def gelu(x: Any, *, approximate: bool = True) -> Any:
+    """``x`` times the probability that a standard normal number is smaller.
+
+    Args:
+        approximate: by tanh, as most models are trained; False is the exact form by erf.
+    """
+    if not approximate:
+        return 0.5 * x * (1.0 + erf(x * math.sqrt(0.5)))
+    return 0.5 * x * (1.0 + np.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def erf(x: Any) -> Any:
+    """The error function."""
+    if isinstance(x, Symbol):
+        return apply_unary_float("erf", x)
+    values = np.asarray(x)
+    dtype = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+    return np.vectorize(math.erf, otypes=[dtype])(values)
+
+
+def logsumexp(x: Any, axis: int = -1, *, keepdims: bool = False) -> Any:
+    """``log(sum(exp(x)))`` along ``axis``; the largest element is taken out first."""
+    largest = np.max(x, axis=axis, keepdims=True)
+    total = np.log(np.sum(np.exp(x - largest), axis=axis, keepdims=True)) + largest
+    return total if keepdims else np.squeeze(total, axis=axis)
+
+
+def softmax(x: Any, axis: int = -1) -> Any:
+    """``exp(x)`` over its sum along ``axis``; the largest element is taken out first."""
+    exponentials = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: int = -1) -> Any:
+    """The logarithm of ``softmax``, without its rounding to zero."""
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def layer_norm(x: Any, scale: Any = None, bias: Any = None, *, axis: Any = -1, epsilon: float = 1e-5) -> Any:
+    """``x`` with mean 0 and variance 1 along ``axis``, times ``scale`` plus ``bias``.
+
+    Args:
+        scale, bias: broadcast against ``x``; None leaves them out.
+        epsilon: added to the variance.
+    """
+    centred = x - np.mean(x, axis=axis, keepdims=True)
+    variance = np.mean(centred * centred, axis=axis, keepdims=True)
+    normal = centred / np.sqrt(variance + epsilon)
+    scaled = normal if scale is None else normal * scale
+    return scaled if bias is None else scaled + bias
+
+
+def one_hot(labels: Any, classes: int, dtype: Any = np.float32) -> Any:
+    """1 at the label and 0 elsewhere, along a new last dimension of ``classes``.
+
+    A label outside ``0 .. classes - 1`` gives zeros only.
+
+    Raises:
+        TypeError: the labels are no integers.
+    """
+    if np.result_type(labels).kind != "i":
+        raise TraceTypeError(f"one_hot of {labels!r}: labels have to be integers; use astype(np.int32)")
+    if isinstance(labels, Symbol):
+        return _traced_one_hot(labels, classes, np.dtype(dtype))
+    return (np.asarray(labels)[..., None] == np.arange(classes)).astype(dtype)
+
+
+def cross_entropy(logits: Any, labels: Any) -> Any:
+    """The mean over all rows of ``-log softmax(logits)`` at the label.
+
+    Args:
+        logits: shape ``(..., classes)``.
+        labels: integers of shape ``(...)``, or probabilities of shape ``(..., classes)`` (one-hot labels are such).
+
+    Raises:
+        ValueError: labels of another shape.
+    """
+    shape, given = np.shape(logits), np.shape(labels)
+    is_index = np.result_type(labels).kind == "i" and given == shape[:-1]
+    if not is_index and given != shape:
+        raise TraceValueError(
+            f"cross_entropy of logits of shape {shape}: labels of shape {given} are neither integers of shape {shape[:-1]} "
+            f"nor probabilities of shape {shape}"
+        )
+    log_probability = log_softmax(logits)
+    weights = one_hot(labels, shape[-1], np.result_type(log_probability)) if is_index else labels
+    return -np.mean(np.sum(log_probability * weights, axis=-1))

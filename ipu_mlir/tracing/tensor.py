@@ -1,0 +1,266 @@
+"""The tensor that users see while their function is traced."""
+
+import math
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ipu_mlir.tracing import contractions, elementwise, indexing, numpy_functions, reductions, views
+from ipu_mlir.tracing.errors import TraceTypeError
+from ipu_mlir.tracing.graph import Symbol
+
+Axes = reductions.Axes
+
+# Reductions by the ufunc whose ``reduce`` they are.
+_REDUCTIONS: dict[np.ufunc, str] = {
+    np.add: "sum",
+    np.multiply: "prod",
+    np.maximum: "max",
+    np.minimum: "min",
+    np.logical_or: "any",
+    np.logical_and: "all",
+}
+
+
+def _known_operand(value: Any) -> bool:
+    return isinstance(value, Symbol | np.ndarray | np.generic | bool | int | float | list | tuple)
+
+
+def _binary(ufunc: np.ufunc) -> tuple[Callable[["Tensor", Any], Any], Callable[["Tensor", Any], Any]]:
+    """The operator method of a ufunc, and that for a tensor on the right."""
+
+    def forward(self: "Tensor", other: Any) -> Any:
+        return ufunc(self, other) if _known_operand(other) else NotImplemented
+
+    def reflected(self: "Tensor", other: Any) -> Any:
+        return ufunc(other, self) if _known_operand(other) else NotImplemented
+
+    return forward, reflected
+
+
+def _unary(ufunc: np.ufunc) -> Callable[["Tensor"], Any]:
+    def apply(self: "Tensor") -> Any:
+        return ufunc(self)
+
+    return apply
+
+
+class Tensor(Symbol):
+    """A tensor in a traced function: it has a shape and an element type, its values come when the program runs.
+
+    It follows the Python array API standard and NumPy's protocols: operators, methods and NumPy's functions work as on
+    an array, with NumPy's broadcasting and type promotion. What needs values (``if x:``, ``float(x)``) is an error.
+    """
+
+    __slots__ = ()
+
+    __add__, __radd__ = _binary(np.add)
+    __sub__, __rsub__ = _binary(np.subtract)
+    __mul__, __rmul__ = _binary(np.multiply)
+    __truediv__, __rtruediv__ = _binary(np.divide)
+    __floordiv__, __rfloordiv__ = _binary(np.floor_divide)
+    __mod__, __rmod__ = _binary(np.remainder)
+    __pow__, __rpow__ = _binary(np.power)
+    __matmul__, __rmatmul__ = _binary(np.matmul)
+    __and__, __rand__ = _binary(np.bitwise_and)
+    __or__, __ror__ = _binary(np.bitwise_or)
+    __xor__, __rxor__ = _binary(np.bitwise_xor)
+    __lshift__, __rlshift__ = _binary(np.left_shift)
+    __rshift__, __rrshift__ = _binary(np.right_shift)
+    __eq__, _ = _binary(np.equal)
+    __ne__, _ = _binary(np.not_equal)
+    __lt__, _ = _binary(np.less)
+    __le__, _ = _binary(np.less_equal)
+    __gt__, _ = _binary(np.greater)
+    __ge__, _ = _binary(np.greater_equal)
+    __neg__ = _unary(np.negative)
+    __pos__ = _unary(np.positive)
+    __abs__ = _unary(np.absolute)
+    __invert__ = _unary(np.invert)
+    __hash__ = object.__hash__
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
+    # shape and type
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def T(self) -> "Tensor":
+        """The dimensions reversed."""
+        return views.transpose(self)
+
+    @property
+    def mT(self) -> "Tensor":
+        """The last two dimensions exchanged."""
+        return numpy_functions.matrix_transpose(self)
+
+    def astype(self, dtype: Any) -> "Tensor":
+        """With another element type."""
+        return elementwise.astype(self, dtype)
+
+    def reshape(self, *shape: Any) -> "Tensor":
+        """The elements in row-major order in another shape; one size may be -1."""
+        return views.reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def ravel(self) -> "Tensor":
+        """The elements in row-major order, in one dimension."""
+        return views.reshape(self, (-1,))
+
+    flatten = ravel
+
+    def transpose(self, *axes: Any) -> "Tensor":
+        """The dimensions in the order of ``axes``; without them, reversed."""
+        given: Sequence[int] | None = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
+        return views.transpose(self, given)
+
+    def swapaxes(self, axis1: int, axis2: int) -> "Tensor":
+        """Two dimensions exchanged."""
+        return numpy_functions.swapaxes(self, axis1, axis2)
+
+    def squeeze(self, axis: int | Sequence[int] | None = None) -> "Tensor":
+        """Without dimensions of size 1."""
+        return views.squeeze(self, axis)
+
+    def __getitem__(self, key: Any) -> "Tensor":
+        return indexing.getitem(self, key)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TraceTypeError(f"len() of {self}: a tensor without dimensions has no length")
+        return self.shape[0]
+
+    # reductions
+
+    def sum(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.reduce("sum", self, axis, keepdims, dtype)
+
+    def prod(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.reduce("prod", self, axis, keepdims, dtype)
+
+    def max(self, axis: Axes = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.reduce("max", self, axis, keepdims)
+
+    def min(self, axis: Axes = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.reduce("min", self, axis, keepdims)
+
+    def any(self, axis: Axes = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.reduce("any", self, axis, keepdims)
+
+    def all(self, axis: Axes = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.reduce("all", self, axis, keepdims)
+
+    def mean(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.mean(self, axis, keepdims, dtype)
+
+    def var(self, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> "Tensor":
+        return reductions.variance(self, axis, keepdims, ddof=ddof)
+
+    def std(self, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> "Tensor":
+        return np.sqrt(self.var(axis, ddof=ddof, keepdims=keepdims))
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.arg_extremum("argmax", self, axis, keepdims)
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> "Tensor":
+        return reductions.arg_extremum("argmin", self, axis, keepdims)
+
+    def clip(self, min: Any = None, max: Any = None) -> "Tensor":
+        """Between ``min`` and ``max``."""
+        return numpy_functions.clip(self, min, max)
+
+    def dot(self, other: Any) -> "Tensor":
+        return contractions.dot(self, other)
+
+    def round(self, decimals: int = 0) -> "Tensor":
+        """To even at the half."""
+        return numpy_functions.around(self, decimals)
+
+    # protocols
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        """NumPy itself: its functions take traced tensors."""
+        return np
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        name = f"np.{ufunc.__name__}"
+        if method == "reduce" and ufunc in _REDUCTIONS:
+            return numpy_functions.call(getattr(np, _REDUCTIONS[ufunc]), (inputs[0],), {"axis": 0, **kwargs})
+        if method != "__call__":
+            raise TraceTypeError(f"{name}.{method} is not supported while tracing")
+        dtype = kwargs.pop("dtype", None)
+        if kwargs:
+            raise TraceTypeError(
+                f"{name} while tracing: {', '.join(kwargs)}= is not supported; use the result, or np.where"
+            )
+        if not all(map(_known_operand, inputs)):
+            return NotImplemented
+        if ufunc is np.matmul:
+            return contractions.matmul(*inputs)
+        if ufunc is np.divmod:
+            return np.floor_divide(*inputs), np.remainder(*inputs)
+        return elementwise.apply_ufunc(name, ufunc, inputs, dtype)
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        return numpy_functions.call(func, args, kwargs)
+
+    # what needs values
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TraceTypeError(
+            f"{self} becomes no array while tracing: its values come when the program runs; "
+            "use NumPy's functions on it, or return it from the function"
+        )
+
+    def __bool__(self) -> NoReturn:
+        raise TraceTypeError(
+            f"the truth value of {self} is not known while tracing; use np.where(condition, a, b) instead of if, "
+            "and & | ~ instead of and, or, not"
+        )
+
+    def _no_number(self) -> NoReturn:
+        raise TraceTypeError(
+            f"{self} is no number while tracing: its value comes when the program runs; compute with it as a tensor, "
+            "or return it from the function"
+        )
+
+    __float__ = __int__ = __index__ = __complex__ = _no_number
+
+    def item(self) -> NoReturn:
+        """Not while tracing."""
+        self._no_number()
+
+    def tolist(self) -> NoReturn:
+        """Not while tracing."""
+        self._no_number()
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TraceTypeError(
+            f"{self} cannot be assigned to in place; use np.where(mask, value, x), "
+            "or put it together with np.concatenate"
+        )
+
+    def __contains__(self, value: Any) -> NoReturn:
+        raise TraceTypeError(f"whether {self} contains a value is not known while tracing; use np.any(x == value)")
+
+    def __iter__(self) -> Any:
+        if not self.shape:
+            raise TraceTypeError(f"{self} has no dimension to iterate over")
+        return (self[place] for place in range(self.shape[0]))
+
+    def __repr__(self) -> str:
+        return f"<traced {self}>"

@@ -1,0 +1,72 @@
+"""Arrays of ``.npz`` files for ``ipu-run``: inputs ``in0, in1, ...``, results ``out0, out1, ...``."""
+
+import io
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from ipu_mlir.dialects.errors import IpuError
+
+from ipu_mlir.specs import TensorSpec, spec_of
+
+
+def read_arrays(path: str) -> dict[str, np.ndarray]:
+    """All arrays of the file, by name.
+
+    Raises:
+        IpuError: there is no such file, or it is no ``.npz``.
+    """
+    try:
+        with np.load(path) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except OSError as error:
+        raise IpuError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, AttributeError, zipfile.BadZipFile) as error:
+        raise IpuError(f"{path} is no .npz file of arrays") from error
+
+
+def npz_bytes(results: Sequence[np.ndarray]) -> bytes:
+    """The content of a ``.npz`` file of ``results`` as ``out0, out1, ...``."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **{f"out{index}": result for index, result in enumerate(results)})
+    return buffer.getvalue()
+
+
+def take_inputs(arrays: dict[str, np.ndarray], specs: Sequence[TensorSpec], path: str) -> list[np.ndarray]:
+    """``in0, in1, ...`` of ``arrays``, as many as ``specs``.
+
+    Raises:
+        IpuError: one is missing, or has another shape or type; ``path`` names the file in the message.
+    """
+    inputs: list[np.ndarray] = []
+    for index, spec in enumerate(specs):
+        name = f"in{index}"
+        if name not in arrays:
+            raise IpuError(f"{path} has no {name}; the function takes {_count(specs)}: {_listed(specs)}")
+        if spec_of(arrays[name]) != spec:
+            raise IpuError(f"{name} of {path} is {spec_of(arrays[name])}, but the function takes {spec}")
+        inputs.append(arrays[name])
+    return inputs
+
+
+def random_inputs(specs: Sequence[TensorSpec], seed: int) -> list[np.ndarray]:
+    """Inputs for ``specs``: normal floats, integers from 0 to 9, booleans; the same for the same ``seed``."""
+    generator = np.random.default_rng(seed)
+    return [_random(spec, generator) for spec in specs]
+
+
+def _random(spec: TensorSpec, generator: np.random.Generator) -> np.ndarray:
+    if spec.dtype.kind == "b":
+        return generator.integers(0, 2, spec.shape).astype(bool)
+    if spec.dtype.kind in "iu":
+        return generator.integers(0, 10, spec.shape).astype(spec.dtype)
+    return np.asarray(generator.standard_normal(spec.shape)).astype(spec.dtype)
+
+
+def _count(specs: Sequence[Any]) -> str:
+    return f"{len(specs)} array{'s' if len(specs) != 1 else ''}"
+
+
+def _listed(specs: Sequence[TensorSpec]) -> str:
+    return ", ".join(f"in{index}: {spec}" for index, spec in enumerate(specs))
