@@ -9,6 +9,7 @@ from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.place import PlaceOp
+from ipu_mlir.dialects.ops.read_control import ReadControlOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "MappingAttr",
     "PartsAttr",
     "PlaceOp",
+    "ReadControlOp",
     "TargetAttr",
     "VerticesOp",
     "context",

@@ -44,16 +44,14 @@ class LoopNest:
         parallel: per loop, whether its iterations are independent (False: it is reduced over).
         indices: per operand, inputs first, the index of each of its dimensions.
         num_inputs: operands that are only read; the others are the outputs.
+        loads: per load in the body (``loads_in``), the index of each dimension of what is loaded from.
     """
 
     extents: tuple[int, ...]
     parallel: tuple[bool, ...]
     indices: tuple[tuple[Index, ...], ...]
     num_inputs: int
-
-    @property
-    def inputs(self) -> tuple[tuple[Index, ...], ...]:
-        return self.indices[: self.num_inputs]
+    loads: tuple[tuple[Index, ...], ...] = ()
 
     @property
     def outputs(self) -> tuple[tuple[Index, ...], ...]:
@@ -75,11 +73,25 @@ def indexing_maps(op: ir.Operation | ir.OpView) -> list[ir.AffineMap] | None:
 def num_outputs(op: ir.Operation | ir.OpView) -> int:
     """How many of the operands, the last ones, are outputs."""
     operation = op.operation
-    if len(operation.results):
-        return len(operation.results)
     if "operandSegmentSizes" in operation.attributes:
         return list(operation.attributes["operandSegmentSizes"])[-1]
-    return len(operation.operands) - 1 if operation.name == "linalg.reduce" and len(operation.operands) > 2 else 1
+    return len(operation.results) or 1
+
+
+def loads_in(op: ir.Operation | ir.OpView) -> list[ir.Operation]:
+    """The ``tensor.extract`` and ``memref.load`` ops in the body of a structured op, as in a gather."""
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if inner.name in ("tensor.extract", "memref.load"):
+            found.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    for region in op.operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                inner.operation.walk(visit)
+    return found
 
 
 def reads_operand(op: ir.Operation | ir.OpView, number: int) -> bool:
@@ -103,7 +115,8 @@ def loop_nest(op: ir.Operation | ir.OpView) -> LoopNest | None:
     extents = _extents(loops, indices, shapes)
     if extents is None:
         return None
-    return LoopNest(extents, _parallel(op, loops, indices[inputs:]), indices, inputs)
+    loads = tuple(_load_indices(load, extents) for load in loads_in(op))
+    return LoopNest(extents, _parallel(op, loops, indices[inputs:]), indices, inputs, loads)
 
 
 def loop_strides(
@@ -193,3 +206,36 @@ def _parallel(op: ir.Operation | ir.OpView, loops: int, outputs: tuple[tuple[Ind
 def _loops_of(indices: tuple[Index, ...], loops: int) -> tuple[bool, ...]:
     """Which loops an operand's index depends on: for the output of a named op, its parallel ones."""
     return tuple(any(index.coefficients[loop] for index in indices) for loop in range(loops))
+
+
+def _load_indices(load: ir.Operation, extents: tuple[int, ...]) -> tuple[Index, ...]:
+    """The index of a load in terms of the loops around it; not linear where it may leave the dimension."""
+    shape = load.operands[0].type.shape
+    return tuple(
+        _within(_index_of_value(value, len(extents)), extents, size)
+        for value, size in zip(list(load.operands)[1:], shape, strict=True)
+    )
+
+
+def _within(index: Index, extents: tuple[int, ...], size: int) -> Index:
+    reach = [c * (extent - 1) for c, extent in zip(index.coefficients, extents, strict=True)]
+    first, last = index.constant + sum(min(0, r) for r in reach), index.constant + sum(max(0, r) for r in reach)
+    return index if index.linear and first >= 0 and last < size else Index((0,) * len(extents), linear=False)
+
+
+def _index_of_value(value: ir.Value, loops: int) -> Index:
+    """``value`` as a sum over ``linalg.index``, or an index that is not linear."""
+    owner = value.owner
+    if not isinstance(owner, ir.Block):
+        operation = owner.operation
+        if operation.name == "linalg.index":
+            loop = ir.IntegerAttr(operation.attributes["dim"]).value
+            return Index(tuple(int(loop == other) for other in range(loops)))
+        if operation.name == "arith.constant" and isinstance(value.type, ir.IndexType):
+            return Index((0,) * loops, ir.IntegerAttr(operation.attributes["value"]).value)
+        if operation.name in ("arith.addi", "arith.subi") and isinstance(value.type, ir.IndexType):
+            left, right = (_index_of_value(operand, loops) for operand in operation.operands)
+            sign = 1 if operation.name == "arith.addi" else -1
+            terms = tuple(a + sign * b for a, b in zip(left.coefficients, right.coefficients, strict=True))
+            return Index(terms, left.constant + sign * right.constant, left.linear and right.linear)
+    return Index((0,) * loops, linear=False)

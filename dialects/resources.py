@@ -12,6 +12,7 @@ from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
 
 _USE = "dense_resource<"
 _ALIGNMENT_DIGITS = 8  # a blob begins with its alignment, four bytes little endian
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _TYPE_AFTER = re.compile(r"\s*:\s*(?:tensor|vector|memref)<([^<>,]*(?:complex<\w+>)?)")
 _TYPE_BEFORE = re.compile(r"memref<([^<>,]*(?:complex<\w+>)?)")
 _ELEMENT = re.compile(r"((?:\d+x)*)(\w+(?:<\w+>)?)\s*$")
@@ -36,11 +37,15 @@ def inline_resources(text: str, name: str) -> str:
     done = 0
     while (at := text.find(_USE, done, end)) >= 0:
         closing = text.find(">", at, end)
+        line_start = text.rfind("\n", 0, at) + 1
+        if _is_quoted(text[line_start:at]):
+            pieces.append(text[done:closing])
+            done = closing
+            continue
         key = text[at + len(_USE) : closing].strip().strip('"')
         try:
             data = _data(key, blobs, text, at, closing + 1)
         except ValueError as error:
-            line_start = text.rfind("\n", 0, at) + 1
             errors.append(Diagnostic(str(error), name, text.count("\n", 0, at) + 1, at - line_start + 1))
             data = ""
         pieces += [text[done:at], data]
@@ -49,6 +54,14 @@ def inline_resources(text: str, name: str) -> str:
         raise DiagnosedError(errors)
     keeps_section = section >= 0 and "external_resources" in text[section : section + 200]
     return "".join([*pieces, text[done:] if keeps_section else text[done:end]])
+
+
+def _is_quoted(before: str) -> bool:
+    """Whether what follows ``before``, the beginning of a line, stands in a comment or in a string."""
+    if "//" not in before and '"' not in before:
+        return False
+    outside = _STRING.sub("", before)
+    return "//" in outside or '"' in outside
 
 
 def _blobs(text: str, section: int) -> dict[str, tuple[int, int]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.executable import Executable
-from ipu_mlir.lowering import Pipeline, plan_lowering
+from ipu_mlir.lowering import Lowering, Pipeline, plan_lowering
 from ipu_mlir.sources import load_module
 from ipu_mlir.supported_ops import check_supported
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ipu_mlir.dialects.target import Target
     from ipu_mlir.tracing.function import Function
+    from ipu_mlir.tracing.structure import Call
 
     Source = str | os.PathLike[str] | ir.Module | Function
 
@@ -31,9 +32,9 @@ def compile(
     """Compile a program for the IPU.
 
     Args:
-        source: a path to MLIR text or bytecode, MLIR text, an ``ir.Module`` (stays as it is), or an ``@ipu.function``.
+        source: a path to MLIR text or bytecode, MLIR text, an ``ir.Module`` (stays as it is), an ``@ipu.function``.
         entry: the function that runs.
-        args: for an ``@ipu.function`` its arguments, each a ``TensorSpec`` or an example array, nested as it takes them.
+        args: for an ``@ipu.function`` its arguments, a ``TensorSpec`` or an example array for each tensor.
         target: the machine; without one that which the module names, or one IPU of the default kind.
         pipeline: pipeline text or a list of passes that replaces the default passes.
         planner: a callable that decides the partition of each op instead of the default.
@@ -43,26 +44,26 @@ def compile(
             refuses it.
         TargetError: the target cannot hold it.
     """
-    module, call = _module_and_call(source, entry, args)
-    if pipeline is None:
-        check_supported(module.operation)
-    _check_entry(module, entry)
-    return Executable(module, entry, plan_lowering(target, pipeline, planner), call)
-
-
-def _module_and_call(source: Any, entry: str, args: Sequence[Any] | None) -> tuple[ir.Module, Any]:
-    """The module of ``source``, and for a traced function how its arguments and results are nested."""
-    trace = getattr(source, "trace_call", None)
-    if trace is not None:
+    if hasattr(source, "trace_call"):
         if args is None:
-            raise CompileError(f"{source.__name__} is traced for given shapes: pass args=[TensorSpec(...), ...]")
-        return trace(args, {}, entry=entry)
-    if args is not None:
-        raise CompileError("args= is for an @ipu.function; a module has the types of its arguments already")
-    return load_module(source), None
+            raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
+        module, call = source.trace_call(args, entry=entry)
+    else:
+        if args is not None:
+            raise CompileError("args= is for an @ipu.function; a module has the types of its arguments in it")
+        module, call = load_module(source), None
+    return compile_module(module, entry, plan_lowering(target, pipeline, planner), call)
 
 
-def _check_entry(module: ir.Module, entry: str) -> None:
+def compile_module(module: ir.Module, entry: str, lowering: Lowering, call: "Call | None" = None) -> Executable:
+    """The executable of a module that nobody else changes.
+
+    Args:
+        call: for a traced function how its arguments and results are nested.
+    """
     names = [op.attributes["sym_name"].value for op in module.body.operations if op.operation.name == "func.func"]
     if entry not in names:
         raise CompileError(f"the program has no function {entry!r}; it has {', '.join(names) or 'none'}")
+    if not lowering.own_pipeline:
+        check_supported(module.operation)
+    return Executable(module, entry, lowering, call)

@@ -8,10 +8,9 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.element_types import dtype_of
 from ipu_mlir.lowering import LEVELS, Lowering
 from ipu_mlir.runtime.engine import Engine
-from ipu_mlir.specs import TensorSpec
+from ipu_mlir.tensor_types import spec_of_type
 
 if TYPE_CHECKING:
     from ipu_mlir.placements import Placements
@@ -34,7 +33,9 @@ class Executable:
 
     def __init__(self, module: ir.Module, entry: str, lowering: Lowering, call: "Call | None" = None) -> None:
         self.entry = entry
-        self.argument_specs, self.result_specs = _signature(module, entry)
+        types = _entry_types(module, entry)
+        self.argument_specs = tuple(map(spec_of_type, types.inputs))
+        self.result_specs = tuple(map(spec_of_type, types.results))
         self._l0 = module
         self._lowering = lowering
         self._call = call
@@ -74,17 +75,19 @@ class Executable:
         Args:
             level: ``l0`` as it came in, ``l1`` normalised, ``l2`` placed on tiles, ``l3`` supersteps.
         """
-        from ipu_mlir.dialects.printing import print_module
+        from ipu_mlir.dialects.printing import to_text
 
         if level not in LEVELS:
             raise CompileError(f"there is no level {level!r}; the levels are {', '.join(LEVELS)}")
-        return print_module(self._at(level).operation)
+        return to_text(self._at(level))
 
     def placements(self) -> "Placements":
         """Where the arguments, constants and results lie on the tiles; prints as a table."""
         from ipu_mlir.placements import placements
 
-        return placements(self._l3.operation, self.entry)
+        call = self._call
+        results = call.result_names if call else [f"result{place}" for place in range(len(self.result_specs))]
+        return placements(self._l3.operation, self.entry, _argument_names(self._l0, self.entry), results)
 
     def _at(self, level: str) -> Any:
         """The program at ``level``: lowered anew from what came in, but for the level that runs."""
@@ -106,17 +109,12 @@ def _clone(module: Any) -> Any:
     return module.operation.clone()
 
 
-def _signature(module: ir.Module, entry: str) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+def _entry_types(module: Any, entry: str) -> Any:
+    return ir.SymbolTable(module.operation)[entry].attributes["function_type"].value
+
+
+def _argument_names(module: Any, entry: str) -> list[str]:
+    """The names that the arguments carry in their locations, ``arg0, arg1, ...`` for those that carry none."""
     function = ir.SymbolTable(module.operation)[entry]
-    kind = function.attributes["function_type"].value
-    return tuple(map(_spec, kind.inputs)), tuple(map(_spec, kind.results))
-
-
-def _spec(type_: ir.Type) -> TensorSpec:
-    """The spec of a tensor, a memref or a scalar type."""
-    element = getattr(type_, "element_type", type_)
-    dtype = dtype_of(element)
-    if dtype is None:
-        raise CompileError(f"an argument or result has element type {element}, which NumPy does not have")
-    shape = tuple(type_.shape) if hasattr(type_, "shape") else ()
-    return TensorSpec(shape, dtype)
+    locations = [argument.location for argument in function.regions[0].blocks[0].arguments]
+    return [getattr(location, "name_str", f"arg{place}") for place, location in enumerate(locations)]

@@ -35,8 +35,8 @@ def relu(x: Any) -> Any:
 
 
 def sigmoid(x: Any) -> Any:
-    """``1 / (1 + exp(-x))``, by way of tanh, which overflows for no ``x``."""
-    return 0.5 * np.tanh(0.5 * x) + 0.5
+    """``1 / (1 + exp(-x))``; where exp overflows to infinity, that is 0, as it should be."""
+    return 1.0 / (1.0 + np.exp(-x))
 
 
 def silu(x: Any) -> Any:
@@ -131,8 +131,8 @@ def cross_entropy(logits: Any, labels: Any) -> Any:
     is_index = np.result_type(labels).kind == "i" and given == shape[:-1]
     if not is_index and given != shape:
         raise TraceValueError(
-            f"cross_entropy of logits of shape {shape}: labels of shape {given} are neither integers of shape {shape[:-1]} "
-            f"nor probabilities of shape {shape}"
+            f"cross_entropy of logits of shape {shape}: labels of shape {given} are neither "
+            f"integers of shape {shape[:-1]} nor probabilities of shape {shape}"
         )
     log_probability = log_softmax(logits)
     weights = one_hot(labels, shape[-1], np.result_type(log_probability)) if is_index else labels

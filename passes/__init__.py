@@ -4,6 +4,7 @@ from ipu_mlir.passes.anchor_hints import AnchorHints
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.decompose_tensor_ops import DecomposeTensorOps
+from ipu_mlir.passes.fill_empties import FillEmpties
 from ipu_mlir.passes.fold_transposes import FoldTransposes
 from ipu_mlir.passes.form_supersteps import FormSupersteps
 from ipu_mlir.passes.materialize_casts import MaterializeCasts
@@ -11,6 +12,8 @@ from ipu_mlir.passes.materialize_views import MaterializeViews
 from ipu_mlir.passes.merge_compute_sets import MergeComputeSets
 from ipu_mlir.passes.partition import Partition
 from ipu_mlir.passes.place_tensors import PlaceTensors
+from ipu_mlir.passes.raise_dynamic_slices import RaiseDynamicSlices
+from ipu_mlir.passes.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raise_splats import RaiseSplats
 from ipu_mlir.passes.reuse_operands import ReuseOperands
 from ipu_mlir.passes.set_target import SetTarget
@@ -20,6 +23,7 @@ PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
     CheckSupersteps,
     DecomposeTensorOps,
+    FillEmpties,
     FoldTransposes,
     FormSupersteps,
     MaterializeCasts,
@@ -27,6 +31,8 @@ PASSES: tuple[type[Pass], ...] = (
     MergeComputeSets,
     Partition,
     PlaceTensors,
+    RaiseDynamicSlices,
+    RaiseElementOps,
     RaiseSplats,
     ReuseOperands,
     SetTarget,

@@ -47,7 +47,7 @@ class CheckSupersteps(Pass):
 
 
 def _check_op(op: ir.Operation, target: Target, refuse: Refusals) -> None:
-    if op.name in _OUTSIDE_VERTICES or (is_structured(op) and op.parent.name != "ipu.vertices"):
+    if (op.name in _OUTSIDE_VERTICES or is_structured(op)) and not _inside_vertices(op):
         refuse(op, "touches memory outside ipu.vertices; run ipu-form-supersteps")
     elif op.name == "ipu.vertices":
         tiles = parts_from_attr(op.attributes["parts"]).tiles()
@@ -55,6 +55,15 @@ def _check_op(op: ir.Operation, target: Target, refuse: Refusals) -> None:
             refuse(op, f"runs on tiles {tiles.min()} to {tiles.max()}, but {_tiles_of(target)}")
     elif op.name in ("memref.alloc", "memref.get_global", "memref.alloca"):
         _check_buffer(op, "result", op.results[0].type, target, refuse)
+
+
+def _inside_vertices(op: ir.Operation) -> bool:
+    parent = op.parent
+    while parent is not None and parent.operation.name != "func.func":
+        if parent.operation.name == "ipu.vertices":
+            return True
+        parent = parent.operation.parent
+    return False
 
 
 def _check_boundary(function: ir.Operation, target: Target, refuse: Refusals) -> None:

@@ -30,6 +30,8 @@ def read_through_transpose(op: Any, _: Any) -> bool:
         source = operation.operands[number]
         if isinstance(source.owner, ir.Block) or source.owner.name != "linalg.transpose":
             continue
+        if operation.name == "linalg.batch_matmul" and next(iter(source.owner.attributes["permutation"])) != 0:
+            continue  # the batch dimension has to stay the first one
         maps = [attribute.value for attribute in upstream("linalg").get_indexing_maps(operation)]
         permutation = list(source.owner.attributes["permutation"])
         old = maps[number]

@@ -8,13 +8,14 @@ from ipu_mlir.dialects.attributes import parts_to_attr
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.codelets.naming import codelet_name
-from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, VerticesOp
+from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.passes.base import Pass, Refusals
 from ipu_mlir.passes.placement_hints import PARTS
 from ipu_mlir.passes.planner.follow import parts_that_follow
+from ipu_mlir.passes.raise_element_ops import is_in_body
 from ipu_mlir.passes.rewriting import list_ops
 
 
@@ -23,8 +24,8 @@ class FormSupersteps(Pass):
     """Wrap structured ops into vertices of compute sets, and copies between mappings into exchanges.
 
     Needs:  bufferized IR whose memory spaces are mappings; ``ipu.parts`` on structured ops.
-    Leaves: supersteps: ``ipu.exchange`` where mappings or views differ, and every other linalg op or copy in an
-            ``ipu.compute_set`` of its own.
+    Leaves: supersteps: ``ipu.exchange`` where mappings or views differ, every other linalg op or copy in an
+            ``ipu.compute_set`` of its own, and ``ipu.read_control`` where control flow reads a scalar.
     """
 
     name = "ipu-form-supersteps"
@@ -34,6 +35,8 @@ class FormSupersteps(Pass):
             for op in list_ops(module):
                 if op.name in ("memref.copy", "linalg.copy"):
                     _form_copy(op, refuse)
+                elif op.name == "memref.load" and not is_in_body(op):
+                    _form_read(op, refuse)
                 elif is_structured(op):
                     if PARTS not in op.attributes:
                         refuse(op, "has no ipu.parts; run ipu-partition before bufferization")
@@ -58,6 +61,16 @@ def _form_copy(op: ir.Operation, refuse: Refusals) -> None:
         return
     with ir.InsertionPoint(op):
         ExchangeOp(source=source, dest=dest, loc=op.location)
+    op.erase()
+
+
+def _form_read(op: ir.Operation, refuse: Refusals) -> None:
+    if len(op.operands) > 1:
+        refuse(op, "reads one element outside vertices; run ipu-raise-element-ops before bufferization")
+        return
+    with ir.InsertionPoint(op):
+        read = ReadControlOp(source=op.operands[0], value=op.results[0].type, loc=op.location)
+    op.results[0].replace_all_uses_with(read.value)
     op.erase()
 
 

@@ -44,7 +44,7 @@ def run_steps(
             line per error, each with its place.
     """
     root = module.operation
-    with root.context:
+    with root.context, root.location:  # what a pass builds without a place of its own is the module's
         run = _Run(root.context, verify, tuple(observers))
         run.steps(root, steps, MODULE)
     return run.times

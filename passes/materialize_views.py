@@ -36,7 +36,7 @@ class MaterializeViews(Pass):
 
 def _owning_operands(op: ir.Operation) -> range:
     """The operands that need memory of their own."""
-    if op.name == "func.return":
+    if op.name in ("func.return", "scf.yield", "scf.condition", "scf.for", "scf.while"):
         return range(len(op.operands))
     if op.name == "tensor.insert_slice":
         return range(1, 2)

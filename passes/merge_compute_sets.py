@@ -27,10 +27,11 @@ class MergeComputeSets(Pass):
     name = "ipu-merge-compute-sets"
 
     def run(self, module: ir.Operation) -> None:
-        for function in list_ops(module, "func.func"):
-            for region in function.regions:
-                for block in region.blocks:
-                    _merge_block(block)
+        for op in list_ops(module):
+            if not op.name.startswith(("ipu.", "linalg.")):
+                for region in op.regions:
+                    for block in region.blocks:
+                        _merge_block(block)
 
 
 @dataclass

@@ -8,9 +8,10 @@ from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, par
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.buffers import element_bytes
 from ipu_mlir.dialects.codelets.naming import codelet_name
-from ipu_mlir.dialects.loop_nest import Index, LoopNest, is_structured, loop_nest, reads_operand
+from ipu_mlir.dialects.loop_nest import Index, is_structured, loop_nest
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.module_target import module_target
 from ipu_mlir.dialects.part_rules import broken_part_rule
 from ipu_mlir.dialects.target import Target
@@ -21,9 +22,6 @@ from ipu_mlir.passes.planner.follow import parts_that_follow
 from ipu_mlir.passes.planner.operation import OperandUse, Operation, Planner
 from ipu_mlir.passes.rewriting import list_ops
 from ipu_mlir.passes.tensor_views import row_major, window_of
-
-_NOTHING = OperandUse((), (), (), 0, 1, 1)
-"""An operand that takes no memory on the tiles."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,7 @@ class _FunctionPartition:
         for argument, hint in zip(block.arguments, hints, strict=True):
             if hint is not None and self._is_home(function, f"argument {argument.arg_number}", argument, hint):
                 self.homes[argument] = hint
-        for op in block.operations:
-            self._visit(op.operation)
+        self._visit_block(block)
         self._record_arguments(function, list(block.arguments))
 
     def _visit(self, op: ir.Operation) -> None:
@@ -82,33 +79,85 @@ class _FunctionPartition:
         elif op.name == "tensor.insert_slice":
             self.homes[op.results[0]] = self._home(op.operands[1])
             self._home(op.operands[0])
-        elif op.name == "func.return":
-            for value in op.operands:
-                self._home(value)
+        elif op.name == "scf.for":
+            self._for(op)
+        elif op.name == "scf.while":
+            self._while(op)
+        elif op.name in ("scf.if", "scf.index_switch"):
+            self._branches(op)
+        elif op.name in ("func.return", "scf.yield", "scf.condition", "tensor.extract"):
+            self._homes_of(list(op.operands))
+
+    def _visit_block(self, block: ir.Block) -> None:
+        for op in block.operations:
+            self._visit(op.operation)
+
+    def _for(self, op: ir.Operation) -> None:
+        """What a loop carries lies where its initial value lies."""
+        body = op.regions[0].blocks[0]
+        homes = self._homes_of(list(op.operands)[3:])
+        self._set_homes(list(body.arguments)[1:], homes)
+        self._set_homes(list(op.results), homes)
+        self._visit_block(body)
+
+    def _while(self, op: ir.Operation) -> None:
+        """What comes in lies where its initial value lies; what goes on lies where the condition's operands lie."""
+        before, after = (region.blocks[0] for region in op.regions)
+        self._set_homes(list(before.arguments), self._homes_of(list(op.operands)))
+        self._visit_block(before)
+        condition = list(before.operations)[-1].operation
+        homes = self._homes_of(list(condition.operands)[1:])
+        self._set_homes(list(after.arguments), homes)
+        self._set_homes(list(op.results), homes)
+        self._visit_block(after)
+
+    def _branches(self, op: ir.Operation) -> None:
+        """Results lie where the first branch leaves them."""
+        for region in op.regions:
+            for block in region.blocks:
+                self._visit_block(block)
+        if len(op.results):
+            first = list(op.regions[0].blocks[0].operations)[-1].operation
+            self._set_homes(list(op.results), self._homes_of(list(first.operands)))
+
+    def _homes_of(self, values: list[ir.Value]) -> list[Mapping | None]:
+        return [self._home(value) if isinstance(value.type, ir.RankedTensorType) else None for value in values]
+
+    def _set_homes(self, values: list[ir.Value], homes: list[Mapping | None]) -> None:
+        self.homes.update({value: home for value, home in zip(values, homes, strict=True) if home is not None})
 
     def _structured(self, op: ir.Operation) -> None:
         nest = loop_nest(op)
         if nest is None:
             self.refuse(op, "has loops whose extents are not known; rewrite it as linalg.generic with static shapes")
             return
-        operation = self._describe(op, nest)
+        accesses = memory_accesses(op, nest)
+        reads, writes = ([x for x in accesses if x.written == written] for written in (False, True))
+        operation = Operation(
+            op.name,
+            codelet_name(op, nest),
+            nest.extents,
+            nest.parallel,
+            tuple(self._use(access) for access in reads),
+            tuple(self._use(access) for access in writes),
+        )
         parts = self._parts(op, operation)
         broken = broken_part_rule(parts, nest.extents, nest.parallel) or self._off_target(parts)
         if broken is not None:
             self.refuse(op, broken)
             return
         op.attributes[PARTS] = parts_to_attr(parts)
-        for value, use in zip(op.operands, operation.inputs, strict=False):
-            if use is not _NOTHING:
-                self._settle(value, use.needed(parts))
-            elif isinstance(value.type, ir.RankedTensorType):
-                self._home(value)
-        for result, init, use in zip(op.results, list(op.operands)[nest.num_inputs :], operation.outputs, strict=True):
+        for access, use in zip(reads, operation.inputs, strict=True):
+            self._settle(access.value, use.needed(parts))
+        for value in list(op.operands)[: nest.num_inputs]:
+            if isinstance(value.type, ir.RankedTensorType):
+                self._home(value)  # those whose elements do not matter
+        for result, access, use in zip(op.results, writes, operation.outputs, strict=True):
             home = use.needed(parts)
             if not home.is_disjoint():
                 self.refuse(op, "has parts that write one element from two tiles; do not cut a loop the result lacks")
             self.homes[result] = home
-            self._settle_init(init, home, parts, use.indices)
+            self._settle_init(access, home, parts)
 
     def _parts(self, op: ir.Operation, operation: Operation) -> Parts:
         """The parts that the user gave, or those that a placement of the result asks for, or the planner's."""
@@ -127,32 +176,13 @@ class _FunctionPartition:
                         return parts
         return self.planner(operation, self.target)
 
-    def _describe(self, op: ir.Operation, nest: LoopNest) -> Operation:
-        uses = [
-            self._use(value, indices) if self._matters(op, nest, number) else _NOTHING
-            for number, (value, indices) in enumerate(zip(op.operands, nest.indices, strict=True))
-        ]
-        return Operation(
-            op.name,
-            codelet_name(op, nest),
-            nest.extents,
-            nest.parallel,
-            tuple(uses[: nest.num_inputs]),
-            tuple(uses[nest.num_inputs :]),
-        )
-
-    def _matters(self, op: ir.Operation, nest: LoopNest, number: int) -> bool:
-        """Whether vertices touch the operand's memory: not a scalar (part of the code), not a window's shape."""
-        if not isinstance(op.operands[number].type, ir.RankedTensorType):
-            return False
-        return number >= nest.num_inputs or reads_operand(op, number)
-
-    def _use(self, value: ir.Value, indices: tuple[Index, ...]) -> OperandUse:
+    def _use(self, access: MemoryAccess) -> OperandUse:
+        value = access.value
         found = window_of(value)
         assert found is not None, "a view without evenly spaced elements; ipu-materialize-views copies those"
         root, window = found
         return OperandUse(
-            indices,
+            access.indices,
             window.shape,
             window.strides,
             window.offset,
@@ -171,19 +201,18 @@ class _FunctionPartition:
         else:
             self._home(value)
 
-    def _settle_init(self, init: ir.Value, home: Mapping, parts: Parts, indices: tuple[Index, ...]) -> None:
+    def _settle_init(self, access: MemoryAccess, home: Mapping, parts: Parts) -> None:
         """The initial value of a result lies where the result lies; a fill runs in the same blocks."""
-        owner = init.owner
-        if isinstance(owner, ir.Block) or not _is_initial_value(owner):
-            if isinstance(owner, ir.Block) or owner.name != "tensor.empty":
-                self._home(init)
+        init = access.value
+        if not _is_filled_here(init):
             return
-        cuts = [PartLoop(size, size, 0) for size in init.type.shape]
-        for dimension, index in enumerate(indices):
-            if index.plain_loop is not None:
-                cuts[dimension] = parts.loops[index.plain_loop]
-        owner.operation.attributes[PARTS] = parts_to_attr(Parts(tuple(cuts), parts.first_tile))
         self.homes[init] = home
+        if init.owner.name == "linalg.fill":
+            cuts = [PartLoop(size, size, 0) for size in init.type.shape]
+            for dimension, index in enumerate(access.indices):
+                if index.plain_loop is not None:
+                    cuts[dimension] = parts.loops[index.plain_loop]
+            init.owner.operation.attributes[PARTS] = parts_to_attr(Parts(tuple(cuts), parts.first_tile))
 
     def _placed(self, op: ir.Operation) -> None:
         wish = mapping_from_attr(op.attributes["mapping"])
@@ -235,6 +264,14 @@ class _FunctionPartition:
                 entries[MAP] = mapping_to_attr(self._home(argument))
             attributes.append(ir.DictAttr.get(entries))
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+
+
+def _is_filled_here(value: ir.Value) -> bool:
+    """Whether ``value`` is an empty or filled tensor that lies wherever the op wants it that starts from it."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return False
+    return owner.name == "tensor.empty" or _is_initial_value(owner)
 
 
 def _is_initial_value(op: Any) -> bool:

@@ -19,9 +19,11 @@ fusion is wider without them."""
 
 PLACE: tuple[str, ...] = (
     "ipu-decompose-tensor-ops",
+    "ipu-raise-dynamic-slices",
+    "ipu-raise-element-ops",
     "canonicalize",
     "cse",
-    "eliminate-empty-tensors",
+    "ipu-fill-empties",
     "ipu-split-fills",
     "ipu-materialize-views",
     "ipu-partition",

@@ -1,14 +1,16 @@
 """``ipu-place-tensors``: every tensor type says where the tensor lies."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.loop_nest import LoopNest, is_structured, loop_nest, reads_operand
+from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.operand_mapping import operand_mapping
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.placement_hints import MAP, PARTS
@@ -44,11 +46,15 @@ def _place_function(function: ir.Operation) -> None:
             kept["bufferization.writable"] = ir.BoolAttr.get(False)
         attributes.append(ir.DictAttr.get(kept))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
-    for op in list(block.operations):
-        _place_op(op.operation)
+    _place_block(block)
     results = [value.type for value in block.operations[len(block.operations) - 1].operands]
     arguments = [argument.type for argument in block.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))
+
+
+def _place_block(block: ir.Block) -> None:
+    for op in list(block.operations):
+        _place_op(op.operation)
 
 
 def _place_op(op: ir.Operation) -> None:
@@ -65,47 +71,102 @@ def _place_op(op: ir.Operation) -> None:
         del op.attributes[MAP]
     elif op.name == "ipu.place":
         _place_placed(op)
+    elif op.name == "scf.for":
+        _place_for(op)
+    elif op.name == "scf.while":
+        _place_while(op)
+    elif op.name in ("scf.if", "scf.index_switch"):
+        _place_branches(op)
+
+
+def _place_for(op: ir.Operation) -> None:
+    body = op.regions[0].blocks[0]
+    types = [value.type for value in list(op.operands)[3:]]
+    _set_types(list(body.arguments)[1:], types)
+    _set_types(list(op.results), types)
+    _place_block(body)
+    _leave_as(_terminator(body), 0, types)
+
+
+def _place_while(op: ir.Operation) -> None:
+    before, after = (region.blocks[0] for region in op.regions)
+    types = [value.type for value in op.operands]
+    _set_types(list(before.arguments), types)
+    _place_block(before)
+    going_on = [value.type for value in list(_terminator(before).operands)[1:]]
+    _set_types(list(after.arguments), going_on)
+    _set_types(list(op.results), going_on)
+    _place_block(after)
+    _leave_as(_terminator(after), 0, types)
+
+
+def _place_branches(op: ir.Operation) -> None:
+    blocks = [block for region in op.regions for block in region.blocks]
+    for block in blocks:
+        _place_block(block)
+    types = [value.type for value in _terminator(blocks[0]).operands]
+    _set_types(list(op.results), types)
+    for block in blocks[1:]:
+        _leave_as(_terminator(block), 0, types)
+
+
+def _terminator(block: ir.Block) -> ir.Operation:
+    return list(block.operations)[-1].operation
+
+
+def _set_types(values: list[ir.Value], types: list[ir.Type]) -> None:
+    for value, wanted in zip(values, types, strict=True):
+        value.set_type(wanted)
+
+
+def _leave_as(terminator: ir.Operation, first: int, types: list[ir.Type]) -> None:
+    """Cast what leaves a block to where its receiver lies."""
+    for number, wanted in enumerate(types, start=first):
+        value = terminator.operands[number]
+        if value.type != wanted:
+            terminator.operands[number] = _earlier_cast(value, wanted, terminator) or _cast(value, wanted, terminator)
 
 
 def _place_structured(op: ir.Operation) -> None:
     nest = loop_nest(op)
     assert nest is not None, "ipu-partition refuses ops without known loops"
     parts = parts_from_attr(op.attributes[PARTS])
-    inits = list(op.operands)[nest.num_inputs :]
-    for number, (result, init) in enumerate(zip(op.results, inits, strict=True)):
-        home = _needed(parts, nest, nest.num_inputs + number, row_major(result.type.shape))
+    accesses = memory_accesses(op, nest)
+    for result, access in zip(op.results, [x for x in accesses if x.written], strict=True):
+        home = _needed(parts, access, row_major(result.type.shape))
         encoding = mapping_to_attr(home)
+        init = access.value
         if not isinstance(init.owner, ir.Block) and init.owner.name == "tensor.empty" and init.type.encoding is None:
             _encode(init, encoding)
-        _cast_operand(op, nest.num_inputs + number, home)
+        access.replace_value(_brought(init, home, op))
         _encode(result, encoding)
-    for number in range(nest.num_inputs):
-        _bring_operand(op, number, nest, parts)
+    for access in accesses:
+        if not access.written:
+            _bring_operand(access, parts, op)
 
 
-def _bring_operand(op: ir.Operation, number: int, nest: LoopNest, parts: Parts) -> None:
+def _bring_operand(access: MemoryAccess, parts: Parts, op: ir.Operation) -> None:
     """Cast an operand to where the parts read it, unless it lies there already."""
-    value = op.operands[number]
-    if not isinstance(value.type, ir.RankedTensorType) or not reads_operand(op, number):
-        return
-    found = window_of(value)
+    found = window_of(access.value)
     assert found is not None, "ipu-partition refuses views without evenly spaced elements"
-    home = mapping_from_attr(value.type.encoding)
-    if not home.contains(_needed(parts, nest, number, found[1], home.elements)):
-        _cast_operand(op, number, _needed(parts, nest, number, row_major(value.type.shape)))
+    home = mapping_from_attr(access.value.type.encoding)
+    if not home.contains(_needed(parts, access, found[1], home.elements)):
+        needed = _needed(parts, access, row_major(access.value.type.shape))
+        access.replace_value(_brought(access.value, needed, op))
 
 
-def _needed(parts: Parts, nest: LoopNest, number: int, window: Window, elements: int | None = None) -> Mapping:
+def _needed(parts: Parts, access: MemoryAccess, window: Window, elements: int | None = None) -> Mapping:
     if elements is None:
-        elements = int(np.prod(window.shape, dtype=np.int64))
-    return operand_mapping(parts, nest.indices[number], window.shape, window.strides, window.offset, elements)
+        elements = prod(window.shape)
+    return operand_mapping(parts, access.indices, window.shape, window.strides, window.offset, elements)
 
 
-def _cast_operand(op: ir.Operation, number: int, mapping: Mapping) -> None:
-    value = op.operands[number]
+def _brought(value: ir.Value, mapping: Mapping, op: ir.Operation) -> ir.Value:
+    """``value`` where ``mapping`` says; cast before ``op`` unless another op of the block has it there already."""
     wanted = _with_encoding(value.type, mapping_to_attr(mapping))
-    if value.type != wanted:
-        op.operands[number] = _earlier_cast(value, wanted, op) or _cast(value, wanted, op)
+    if value.type == wanted:
+        return value
+    return _earlier_cast(value, wanted, op) or _cast(value, wanted, op)
 
 
 def _cast(value: ir.Value, wanted: ir.Type, op: ir.Operation) -> ir.Value:

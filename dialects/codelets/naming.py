@@ -14,6 +14,8 @@ def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
         return f"{ir.StringAttr(attributes['library_call']).value}_{dtype}"
     if name != "generic":
         return f"{name}_{dtype}"
+    if nest.loads:
+        return f"gather_{dtype}"
     body = [inner.operation for inner in op.regions[0].blocks[0].operations]
     if len(body) == 1:
         return f"{'copy' if nest.num_inputs else 'fill'}_{dtype}"
@@ -32,5 +34,7 @@ def _is_contraction(body: list[ir.Operation], nest: LoopNest) -> bool:
     )
 
 
-def _element_type(op: ir.Operation, operand: int) -> str:
-    return str(ir.ShapedType(op.operands[operand].type).element_type)
+def _element_type(op: ir.Operation, result: int) -> str:
+    """The type of the first result, or of the first operand of an op that only checks."""
+    value = op.operands[result if result < len(op.operands) else 0].type
+    return str(value.element_type if isinstance(value, ir.ShapedType) else value)

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.dialects.mapping.factors import Factor, Family
+from ipu_mlir.dialects.mapping.factors import Factor, Family, one_interval
 from ipu_mlir.dialects.mapping.loops import IntArray
 
 
@@ -19,12 +19,10 @@ def stretches(factor: Factor) -> tuple[IntArray, IntArray, IntArray]:
     stops = starts + factor.counts.reshape(-1)[held]
     owners = np.repeat(np.arange(len(factor.tiles)), factor.starts.shape[1])[held]
     edges = np.unique(np.concatenate((starts, stops)))
-    holders, owner_sum = (np.zeros(len(edges), dtype=np.int64) for _ in range(2))
-    for values, sign in ((starts, 1), (stops, -1)):
-        where = np.searchsorted(edges, values)
-        np.add.at(holders, where, sign)
-        np.add.at(owner_sum, where, sign * owners)
-    return edges, np.cumsum(holders), np.cumsum(owner_sum)
+    first, last = np.searchsorted(edges, starts), np.searchsorted(edges, stops)
+    change = np.bincount(first, minlength=len(edges)) - np.bincount(last, minlength=len(edges))
+    owner_change = np.bincount(first, owners, len(edges)) - np.bincount(last, owners, len(edges))
+    return edges, np.cumsum(change), np.cumsum(owner_change.astype(np.int64))
 
 
 def is_disjoint(family: Family) -> bool:
@@ -47,8 +45,12 @@ def union(family: Family) -> Family:
 
 
 def _union(factor: Factor) -> Factor:
+    if factor.disjoint and factor.sizes.sum() == factor.span + 1:
+        return one_interval(factor.weight, factor.span + 1)
     edges, holders, _ = stretches(factor)
     covered = np.concatenate(([0], (holders > 0).astype(np.int64)))
+    if not covered.any():
+        return one_interval(factor.weight, 0)
     begins = edges[np.diff(covered) == 1]
     ends = edges[np.diff(covered) == -1]
     return Factor(

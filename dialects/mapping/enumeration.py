@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ipu_mlir.dialects.mapping.factors import Factor, Family
-from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 
 CHUNK_ELEMENTS = 1 << 22
 """How many elements are looked at together, unless a single part has more."""
@@ -38,7 +38,7 @@ def chunks(family: Family, parts: IntArray) -> Iterator[slice]:
         begin = end
 
 
-def digits(family: Family, elements: IntArray) -> tuple[list[IntArray], np.ndarray]:
+def digits(family: Family, elements: IntArray) -> tuple[list[IntArray], BoolArray]:
     """Each element's value in each factor, and whether the factors' values add up to the element at all."""
     rest = elements - family.base
     values = []
@@ -49,12 +49,12 @@ def digits(family: Family, elements: IntArray) -> tuple[list[IntArray], np.ndarr
     return values, rest == 0
 
 
-def in_intervals(value: IntArray, starts: IntArray, counts: IntArray) -> np.ndarray:
+def in_intervals(value: IntArray, starts: IntArray, counts: IntArray) -> BoolArray:
     """Whether each value lies in one of the intervals of its row; shapes ``(n,)`` and ``(n or 1, intervals)``."""
-    return ((starts <= value[:, None]) & (value[:, None] < starts + counts)).any(axis=1)
+    return np.any((starts <= value[:, None]) & (value[:, None] < starts + counts), axis=1)
 
 
-def holds(family: Family, parts: IntArray, elements: IntArray) -> np.ndarray:
+def holds(family: Family, parts: IntArray, elements: IntArray) -> BoolArray:
     """Whether ``parts[i]`` holds ``elements[i]``."""
     values, held = digits(family, elements)
     for index, value in enumerate(values):
@@ -72,7 +72,7 @@ def count_held(holder: Family, holder_parts: IntArray, held: Family, held_parts:
     return counts
 
 
-def lowest_contribution(factor: Factor, values: IntArray) -> tuple[IntArray, np.ndarray]:
+def lowest_contribution(factor: Factor, values: IntArray) -> tuple[IntArray, BoolArray]:
     """The part of ``factor`` with the lowest tile among those that have each value, and whether there is one."""
     edges = np.unique(np.concatenate((factor.starts, factor.starts + factor.counts), axis=None))
     first = np.searchsorted(edges, factor.starts.reshape(-1))

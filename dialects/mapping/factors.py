@@ -37,6 +37,12 @@ class Factor:
         return self.counts.sum(axis=1)
 
 
+def one_interval(weight: int, extent: int) -> Factor:
+    """The factor whose only part has the values ``0 .. extent - 1``; none if ``extent`` is 0."""
+    zero = np.zeros((1, 1), dtype=np.int64)
+    return Factor(weight, max(0, extent - 1), zero, zero + extent, zero[0], True)
+
+
 @dataclass(frozen=True, eq=False)
 class Family:
     """All parts of a mapping: part ``(f_0, f_1, ..., r)`` in row-major order, one index per factor, then the repeats.
@@ -54,6 +60,11 @@ class Family:
     def shape(self) -> tuple[int, ...]:
         """Parts per factor, then the repeats."""
         return (*(len(factor.tiles) for factor in self.factors), len(self.repeats))
+
+    @property
+    def last(self) -> int:
+        """The highest element of all parts."""
+        return self.base + sum(factor.weight * factor.span for factor in self.factors)
 
     @cached_property
     def num_parts(self) -> int:
@@ -105,7 +116,8 @@ class Family:
         inner = prod(self.shape[factor + 1 :])
         if parts is None:
             outer = prod(self.shape[:factor])
-            return tuple(np.tile(np.repeat(x, inner, axis=0), (outer, 1)) for x in (chosen.starts, chosen.counts))
+            starts, counts = np.repeat(chosen.starts, inner, axis=0), np.repeat(chosen.counts, inner, axis=0)
+            return np.tile(starts, (outer, 1)), np.tile(counts, (outer, 1))
         index = parts // inner if inner > 1 else parts
         if factor > 0:
             index = index % len(chosen.tiles)

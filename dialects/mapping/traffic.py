@@ -52,20 +52,37 @@ def exchange_traffic(source: Mapping, source_view: View, dest: Mapping, dest_vie
                 f"an exchange has a part on tile {mapping.min_tile if mapping.min_tile < 0 else mapping.max_tile}, but "
                 f"there are {num_tiles} tiles; use a larger target or place {mapping} on fewer tiles"
             )
-    give, take = family_with_distinct_tiles(source), family_with_distinct_tiles(dest)
-    counts = None
-    if source_view.size and give.num_parts and take.num_parts:
-        counts = _in_closed_form(give, source_view, take, dest_view, num_tiles)
-        if counts is None:
-            strides = {loop.stride for x in (source, dest) for loop in x.normalized().loops if loop.stride > 0}
-            strides.update(stride for view in (source_view, dest_view) for stride in view.strides)
-            fine_give, fine_take = _cut(source, strides), _cut(dest, strides)
-            counts = _in_closed_form(fine_give, source_view, fine_take, dest_view, num_tiles)
+    counts = _in_closed_form(source, source_view, dest, dest_view, num_tiles)
     if counts is None:
+        give, take = family_with_distinct_tiles(source), family_with_distinct_tiles(dest)
         counts = traffic_by_element(give, source_view, take, dest_view, num_tiles)
     for per_tile in counts:
         per_tile.flags.writeable = False
     return Traffic(*counts)
+
+
+def _in_closed_form(
+    source: Mapping, source_view: View, dest: Mapping, dest_view: View, num_tiles: int
+) -> tuple[IntArray, IntArray, IntArray] | None:
+    """Received, sent and local; None if the two sides have no common digits, or if classes overlap in part.
+
+    Any numbering of the positions will do, and the one in which a side has long runs is the one to compare in.
+    """
+    give, take = family_with_distinct_tiles(source), family_with_distinct_tiles(dest)
+    if not (source_view.size and give.num_parts and take.num_parts):
+        return None
+    orders = dict.fromkeys((source_view.memory_order(), dest_view.memory_order()))
+    views = [(source_view.permuted(order), dest_view.permuted(order)) for order in orders]
+    strides = {loop.stride for x in (source, dest) for loop in x.normalized().loops if loop.stride > 0}
+    strides.update(stride for view in (source_view, dest_view) for stride in view.strides)
+    for cut in (set(), strides):
+        for give_view, take_view in views:
+            seen_give, seen_take = seen_through(_cut(source, cut), give_view), seen_through(_cut(dest, cut), take_view)
+            if seen_give is not None and seen_take is not None:
+                counts = _count(seen_give, seen_take, source_view.size, num_tiles)
+                if counts is not None:
+                    return counts
+    return None
 
 
 def _cut(mapping: Mapping, strides: set[int]) -> Family:
@@ -74,40 +91,43 @@ def _cut(mapping: Mapping, strides: set[int]) -> Family:
     return family_of(refine(normal.loops, strides), normal.offset, normal.first_tile)
 
 
-def _in_closed_form(
-    give: Family, give_view: View, take: Family, take_view: View, num_tiles: int
+def _count(
+    give: Family, take: Family, num_positions: int, num_tiles: int
 ) -> tuple[IntArray, IntArray, IntArray] | None:
-    """Received, sent and local, or None if the two sides have no common digits, or source parts overlap in part."""
-    seen_give, seen_take = seen_through(give, give_view), seen_through(take, take_view)
-    if seen_give is None or seen_take is None:
-        return None
-    local_of_part = count_on_same_tiles(seen_give, seen_take)
-    sent_of_class = _sent_by_class(seen_give, seen_take)
-    if local_of_part is None or sent_of_class is None:
-        return None
-    received, sent, local = (np.zeros(num_tiles, dtype=np.int64) for _ in range(3))
-    local[seen_take.tiles] = local_of_part
-    received[seen_take.tiles] = seen_take.sizes - local_of_part
-    sent[seen_give.tiles[:: len(seen_give.repeats)]] = sent_of_class
-    return received, sent, local
-
-
-def _sent_by_class(give: Family, take: Family) -> IntArray | None:
-    """How many positions of each class of ``give`` some tile needs that does not hold the class.
-
-    A position is not sent if nobody needs it, or if all who need it hold its class already.
-    """
+    """Received, sent and local positions of two families that hold positions ``0 .. num_positions - 1``."""
     overlapping = not all(factor.disjoint for factor in take.factors)
     if not all(factor.disjoint for factor in give.factors) or (overlapping and len(give.repeats) > 1):
         return None
+    local_of_part = count_on_same_tiles(give, take)
+    if local_of_part is None:
+        return None
+    local_of_part = np.broadcast_to(local_of_part, take.tiles.shape)
     classes = replace(give, repeats=np.zeros(1, dtype=np.int64))
-    needed = count_common(classes, None, cover.union(take), None)
+    kept_class, kept = _kept(give, take, None if overlapping else local_of_part)
+    needed = classes.sizes
+    if cover.union_size(take) < num_positions:
+        needed = count_common(classes, None, cover.union(take), None)
+    if kept is None or needed is None:
+        return None
+    received, sent, local = (np.zeros(num_tiles, dtype=np.int64) for _ in range(3))
+    local[take.tiles] = local_of_part
+    received[take.tiles] = take.sizes - local_of_part
+    sent[give.tiles[:: len(give.repeats)]] = needed - np.bincount(kept_class, kept, classes.num_parts).astype(np.int64)
+    return received, sent, local
+
+
+def _kept(give: Family, take: Family, local: IntArray | None) -> tuple[IntArray, IntArray | None]:
+    """Classes of ``give`` and how many of their positions need not be sent, since all who need them hold the class.
+
+    These are the positions that only one group of repeats of ``take`` holds, all on tiles that hold one class.
+    ``local`` has what each part of ``take`` finds on its tile, if no two groups overlap.
+    """
     part = give.parts_on(take.tiles)
     held = np.where(part >= 0, part // len(give.repeats), -1).reshape(-1, len(take.repeats))
-    settled = np.flatnonzero((held[:, 0] >= 0) & (held.min(axis=1) == held.max(axis=1)))
+    settled = np.flatnonzero((held[:, 0] >= 0) & (held == held[:, :1]).all(axis=1))
     kept_class = held[settled, 0]
+    if local is not None:
+        return kept_class, local.reshape(held.shape)[settled, 0]
+    classes = replace(give, repeats=np.zeros(1, dtype=np.int64))
     kept = count_common(classes, kept_class, cover.exclusive(take), settled)
-    if needed is None or kept is None:
-        return None
-    kept = np.broadcast_to(kept, kept_class.shape)
-    return needed - np.bincount(kept_class, kept, classes.num_parts).astype(np.int64)
+    return kept_class, None if kept is None else np.broadcast_to(kept, kept_class.shape)

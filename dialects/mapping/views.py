@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.dialects.mapping.factors import Factor, Family
+from ipu_mlir.dialects.mapping.factors import Factor, Family, one_interval
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.overlap import Digits, common_cuts, digits_of
 
@@ -30,10 +30,22 @@ class View:
         """The view of a whole allocation of this shape."""
         return View(0, shape, tuple(prod(shape[d + 1 :]) for d in range(len(shape))))
 
+    def permuted(self, order: tuple[int, ...]) -> "View":
+        """The same elements with the dimensions in another order."""
+        return View(self.offset, tuple(self.shape[d] for d in order), tuple(self.strides[d] for d in order))
+
+    def memory_order(self) -> tuple[int, ...]:
+        """The dimensions in order of falling strides."""
+        return tuple(sorted(range(len(self.shape)), key=lambda d: -self.strides[d]))
+
     @property
     def size(self) -> int:
         """How many positions the view has."""
         return prod(self.shape)
+
+    def is_whole(self) -> bool:
+        """Whether position ``i`` shows element ``i``."""
+        return self.offset == 0 and self.strides == View.whole(self.shape).strides
 
     def elements(self) -> IntArray:
         """The element that each position shows, shape ``(size,)``."""
@@ -55,8 +67,10 @@ class _Dim:
 def seen_through(family: Family, view: View) -> Family | None:
     """The parts of ``family`` with the positions of ``view`` whose elements they hold; None if they are no product.
 
-    Parts may come in another order, and some may be empty.
+    Parts may come in another order, and some may be empty. ``view`` has at least one position.
     """
+    if view.is_whole() and family.base >= 0 and family.last < view.size:
+        return family
     dims = _dims(view, {factor.weight for factor in family.factors})
     if dims is None:
         return None
@@ -77,7 +91,24 @@ def seen_through(family: Family, view: View) -> Family | None:
         base += seen[0]
         factors += seen[1]
     factors.sort(key=lambda factor: -factor.weight)
+    if base == 0:
+        factors = _merge_full(factors)
     return Family(base, family.first_tile, tuple(factors), family.repeats)
+
+
+def _merge_full(factors: list[Factor]) -> list[Factor]:
+    """The same factors, where one that has all values below the next larger weight in one part joins that one."""
+    merged: list[Factor] = []
+    for factor in factors:
+        extent = factor.span + 1
+        full = factor.counts.shape == (1, 1) and factor.counts[0, 0] == extent
+        if merged and full and merged[-1].weight == extent * factor.weight and merged[-1].span > 0:
+            outer = merged.pop()
+            span = (outer.span + 1) * extent - 1
+            starts, counts = outer.starts * extent, outer.counts * extent
+            factor = replace(outer, weight=factor.weight, span=span, starts=starts, counts=counts)
+        merged.append(factor)
+    return merged
 
 
 def _between(base: int, upper: int, lower: int) -> int:
@@ -127,12 +158,13 @@ def _seen_in_slice(
     if not dims:
         return 0, _seen_at_one_value(held, -start, size)
     if len(dims) > 1:
-        return None
+        seen = _seen_all_or_nothing(held, start, dims, unit, size)
+        return None if seen is None else (0, seen)
     dim, step = dims[0], dims[0].stride // unit
     if not held:
         if start % step == 0 and 0 <= start // step < dim.extent:
             return dim.weight * (start // step), []
-        return 0, [_nothing(size)]
+        return 0, [one_interval(size, 0)]
     if len(held) == 1 and held[0].weight == 1:
         low = -(-(held[0].starts + start) // step)
         high = -(-(held[0].starts + held[0].counts + start) // step)
@@ -152,9 +184,18 @@ def _seen_at_one_value(held: list[Factor], value: int, size: int) -> list[Factor
         inside = (factor.starts <= digit) & (digit < factor.starts + factor.counts)
         there = inside.any(axis=1, keepdims=True).astype(np.int64)
         factors.append(replace(factor, weight=size, span=0, starts=np.zeros_like(there), counts=there))
-    return [*factors, _nothing(size)] if value else factors
+    return [*factors, one_interval(size, 0)] if value else factors
 
 
-def _nothing(size: int) -> Factor:
-    zero = np.zeros((1, 1), dtype=np.int64)
-    return Factor(size, 0, zero, zero, zero[0], True)
+def _seen_all_or_nothing(held: list[Factor], start: int, dims: list[_Dim], unit: int, size: int) -> list[Factor] | None:
+    """Factors that have every position of ``dims`` in some parts and none in all others, if that is how it is."""
+    if len(held) != 1 or held[0].weight != 1:
+        return None
+    low, high = held[0].starts + start, held[0].starts + held[0].counts + start
+    last = sum(dim.stride // unit * (dim.extent - 1) for dim in dims)
+    everything, nothing = (low <= 0) & (last < high), (high <= 0) | (last < low) | (low == high)
+    if not (everything | nothing).all():
+        return None
+    there = everything.any(axis=1, keepdims=True).astype(np.int64)
+    chosen = replace(held[0], weight=size, span=0, starts=np.zeros_like(there), counts=there)
+    return [chosen, *(one_interval(dim.weight, dim.extent) for dim in dims)]

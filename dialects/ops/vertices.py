@@ -8,8 +8,9 @@ from ipu_mlir.dialects.bindings import ext, ir
 from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.diagnostics import fail
 from ipu_mlir.dialects.dialect import Ipu
-from ipu_mlir.dialects.loop_nest import LoopNest, is_structured, loop_nest, num_outputs, reads_operand
+from ipu_mlir.dialects.loop_nest import is_structured, loads_in, loop_nest, num_outputs, reads_operand
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.operand_mapping import operand_mapping
 from ipu_mlir.dialects.part_rules import broken_part_rule
 
@@ -39,7 +40,7 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
         broken = broken_part_rule(parts, nest.extents, nest.parallel)
         if broken is not None:
             return fail(op, broken)
-        return all(_verify_operand(op, nest, parts, inner, number) for number in range(len(inner.operands)))
+        return all(_verify_access(op, parts, access) for access in memory_accesses(inner, nest))
 
 
 def structured_op(vertices: ir.OpView) -> ir.Operation | None:
@@ -62,31 +63,27 @@ def accesses(vertices: ir.OpView) -> Iterator[tuple[ir.Value, bool]]:
                 yield value, False
             if number >= len(inner.operands) - outputs:
                 yield value, True
+    for load in loads_in(inner):
+        yield load.operands[0], False
 
 
-def _verify_operand(op: Any, nest: LoopNest, parts: Parts, inner: ir.Operation, number: int) -> bool:
-    memref = inner.operands[number].type
-    if not isinstance(memref, ir.MemRefType):
-        return True  # a scalar, part of the code
-    written = number >= nest.num_inputs
-    name = f"result {number - nest.num_inputs}" if written else f"operand {number}"
+def _verify_access(op: Any, parts: Parts, access: MemoryAccess) -> bool:
+    memref = access.value.type
     mapping = memory_mapping(memref)
     if mapping is None:
-        return fail(op, f"has {name} on no tile: {memref}; give it a #ipu.mapping as memory space")
-    if not written and not reads_operand(inner, number):
-        return True
+        return fail(op, f"has {access.name} on no tile: {memref}; give it a #ipu.mapping as memory space")
     strides, offset = strides_and_offset(memref)
-    needed = operand_mapping(parts, nest.indices[number], memref.shape, strides, offset, mapping.elements)
+    needed = operand_mapping(parts, access.indices, memref.shape, strides, offset, mapping.elements)
     if not mapping.contains(needed):
         tile, element = mapping.missing(needed)
-        verb = "writes" if written else "reads"
+        verb = "writes" if access.written else "reads"
         return fail(
             op,
-            f"{verb} element {element} of {name} on tile {tile}, where it does not lie ({memref}); "
+            f"{verb} element {element} of {access.name} on tile {tile}, where it does not lie ({memref}); "
             "exchange it into a mapping that holds what the parts need",
         )
-    if written and not mapping.is_disjoint():
-        return fail(op, f"writes {name}, whose elements lie on several tiles each ({memref}); write to a home mapping")
-    if written and not needed.is_disjoint():
-        return fail(op, f"has two parts that write one element of {name}")
+    if access.written and not mapping.is_disjoint():
+        return fail(op, f"writes {access.name}, whose elements lie on several tiles each ({memref}); write to a home")
+    if access.written and not needed.is_disjoint():
+        return fail(op, f"has two parts that write one element of {access.name}")
     return True

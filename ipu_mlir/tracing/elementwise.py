@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.element_types import is_supported
+from ipu_mlir.tensor_types import is_supported
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, constant, structured
@@ -114,7 +114,7 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 def _resolve(name: str, ufunc: np.ufunc, operands: Sequence[Operand], dtype: Any) -> list[np.dtype[Any]]:
     """The element types that ``ufunc`` computes in, and that of its result."""
     kinds = [type(op.value) if isinstance(op, Scalar) and op.weak else op.dtype for op in operands]
-    signature = None if dtype is None else (*(None for _ in operands), np.dtype(dtype))
+    signature = (*(None for _ in operands), None if dtype is None else np.dtype(dtype))
     try:
         resolved = list(ufunc.resolve_dtypes((*kinds, None), signature=signature))
     except TypeError as error:

@@ -38,17 +38,17 @@ class TraceIndexError(TraceError, IndexError):
 
 
 def at_the_users_line(error: TraceError) -> TraceError:
-    """``error`` with a traceback that ends at the user's line, without the frames of ours below it."""
+    """``error`` with a traceback of the user's own frames, whose last one is the line that it names."""
     if os.environ.get(FULL_TRACEBACK):
         return error
     frames: list[TracebackType] = []
     trace = error.__traceback__
     while trace is not None:
-        frames.append(trace)
+        if is_users(trace.tb_frame):
+            frames.append(trace)
         trace = trace.tb_next
-    while frames and not is_users(frames[-1].tb_frame):
-        frames.pop()
     shortened: TracebackType | None = None
     for frame in reversed(frames):
         shortened = TracebackType(shortened, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-    return error.with_traceback(shortened) if shortened is not None else error
+    error.__cause__, error.__suppress_context__ = None, True
+    return error.with_traceback(shortened)

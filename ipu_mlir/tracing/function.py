@@ -10,9 +10,9 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.specs import spec_of
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line
-from ipu_mlir.tracing.graph import Symbol, Trace, unsupported_dtype
+from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
-from ipu_mlir.tracing.structure import Branch, Call, Structure, flatten, flatten_arguments, paths, unflatten
+from ipu_mlir.tracing.structure import Branch, Call, flatten, flatten_arguments, paths, unflatten
 from ipu_mlir.tracing.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -86,9 +86,11 @@ class Function:
         return dict(bound.arguments)
 
     def _compile(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Executable":
-        from ipu_mlir.compiler import compile_traced
+        from ipu_mlir.compiler import compile_module
+        from ipu_mlir.lowering import plan_lowering
 
-        return compile_traced(*self.trace_call(args, kwargs), target=self._target)
+        module, call = self.trace_call(args, kwargs)
+        return compile_module(module, "main", plan_lowering(self._target), call)
 
     def __repr__(self) -> str:
         return f"<ipu function {self.__name__}{self._signature}>"

@@ -1,17 +1,17 @@
 """The module under construction, and the values in it."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.element_types import element_type, is_supported
 from ipu_mlir.specs import TensorSpec
+from ipu_mlir.tensor_types import element_type, is_supported
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.places import user_place
+from ipu_mlir.tracing.places import Place, user_place
 
 builtin, func, arith = upstream("builtin"), upstream("func"), upstream("arith")
 
@@ -53,7 +53,7 @@ class Trace:
     ) -> None:
         self._tensor = tensor
         self._context = ipu.context()
-        with self._context, _location("function"):
+        with self._context, _location("function", user_place()):
             self.module = ir.Module.create()
             self.module.operation.attributes["sym_name"] = ir.StringAttr.get(name)
             types = [self.tensor_type(spec.shape, spec.dtype) for _, spec in arguments]
@@ -67,10 +67,13 @@ class Trace:
             for value, (_, spec) in zip(block.arguments, arguments, strict=True)
         ]
 
-    @contextmanager
-    def emit(self, name: str) -> Iterator[None]:
+    def emit(self, name: str) -> AbstractContextManager[None]:
         """Within the block, ops are appended; they carry the user's line and ``name``."""
-        with self._context, self._end, _location(name):
+        return self._emitting(name, user_place())
+
+    @contextmanager
+    def _emitting(self, name: str, place: Place) -> Iterator[None]:
+        with self._context, self._end, _location(name, place):
             yield
 
     def wrap(self, value: ir.Value, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
@@ -87,7 +90,7 @@ class Trace:
 
     def finish(self, results: Sequence[Symbol]) -> ir.Module:
         """The module, with a function that returns ``results``."""
-        with self._context, self._end, _location("return"):
+        with self._context, self._end, _location("return", user_place()):
             func.ReturnOp([result.value for result in results])
             kind = self._function.function_type.value
             self._function.attributes["function_type"] = ir.TypeAttr.get(
@@ -124,8 +127,7 @@ def unsupported_dtype(dtype: Any) -> str:
     return f"element type {dtype} is not supported; {way_out}"
 
 
-def _location(name: str) -> ir.Location:
-    place = user_place()
+def _location(name: str, place: Place) -> ir.Location:
     return ir.Location.name(name, ir.Location.file(place.file, place.line, place.column))
 
 

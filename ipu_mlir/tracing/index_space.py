@@ -17,7 +17,7 @@ def one_hot(labels: Symbol, classes: int, dtype: np.dtype[Any]) -> Any:
     last = len(labels.shape)
 
     def code(label: ir.Value, _: ir.Value) -> ir.Value:
-        place = arith.index_cast(label.type, linalg.index(last))
+        place = arith.index_cast(label.type, linalg.IndexOp(last).result)
         return convert(arith.cmpi(arith.CmpIPredicate.eq, label, place), np.dtype(np.bool_), dtype)
 
     loops = [*map(Loop, labels.shape), Loop(classes)]

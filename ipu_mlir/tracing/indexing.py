@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.element_types import element_type
+from ipu_mlir.tensor_types import element_type
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.emit import Backward, Loop, structured
 from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError

@@ -96,25 +96,17 @@ def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool 
         found = arg_extremum(name, flat, 0)
         return reshape(found, (1,) * len(value.shape)) if keepdims else found
     (along,) = axes_of(name, value, axis)
-    extremum = reduce(name.removeprefix("arg"), value, along, True)
+    extremum = reduce(name.removeprefix("arg"), value, along)
     count, result = value.shape[along], np.dtype(np.int64)
 
     def code(element: ir.Value, best: ir.Value, so_far: ir.Value) -> ir.Value:
         found = _same_or_nan(element, best)
-        position = arith.select(found, linalg.index(along), index_constant(count))
+        position = arith.select(found, linalg.IndexOp(along).result, index_constant(count))
         return arith.minsi(so_far, arith.index_cast(so_far.type, position))
 
-    best_index: Index = tuple(None if axis == along else axis for axis in range(len(value.shape)))
-    reduced = structured(
-        value.trace,
-        name,
-        [(value, _all(value)), (extremum, best_index)],
-        _loops(value, (along,)),
-        _kept(value, (along,)),
-        result,
-        code,
-        count,
-    )
+    kept = _kept(value, (along,))
+    inputs: list[tuple[Symbol, Index]] = [(value, _all(value)), (extremum, kept)]
+    reduced = structured(value.trace, name, inputs, _loops(value, (along,)), kept, result, code, count)
     return _with_dims(value, reduced, (along,)) if keepdims else reduced
 
 

@@ -158,8 +158,11 @@ def _hypot(a: ir.Value, b: ir.Value) -> ir.Value:
     large, small = arith.maximumf(a, b), arith.minimumf(a, b)
     ratio = arith.divf(small, large)
     length = arith.mulf(large, math.sqrt(arith.addf(like(a, 1), arith.mulf(ratio, ratio))))
-    # 0 / 0 and inf / inf have no ratio.
-    return arith.select(arith.cmpf(_FLOAT.OEQ, small, large), arith.mulf(large, like(a, 2**0.5)), length)
+    # 0 / 0 and inf / inf have no ratio; a side that is infinite outweighs even NaN.
+    length = arith.select(arith.cmpf(_FLOAT.OEQ, small, large), arith.mulf(large, like(a, 2**0.5)), length)
+    infinity = like(a, float("inf"))
+    infinite = arith.ori(arith.cmpf(_FLOAT.OEQ, a, infinity), arith.cmpf(_FLOAT.OEQ, b, infinity))
+    return arith.select(infinite, infinity, length)
 
 
 def _logaddexp(a: ir.Value, b: ir.Value) -> ir.Value:

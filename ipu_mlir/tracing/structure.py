@@ -42,6 +42,8 @@ class Branch:
 
 Structure = Leaf | Static | Branch
 
+_ALL = "the arguments"
+
 
 def is_leaf(value: Any) -> bool:
     """Whether ``value`` is a tensor: an array, a NumPy scalar, a spec, or a traced tensor."""
@@ -116,13 +118,20 @@ class Call:
         """
         structure, leaves = flatten_arguments(self.bind(args, kwargs))
         if structure != self.arguments:
-            raise RunError(f"{_difference(self.arguments, structure, 'the arguments')}; compile the function for these")
+            raise RunError(f"{_difference(self.arguments, structure, _ALL)}; compile the function for these")
         arrays = [np.asarray(leaf) for leaf in leaves]
         for path, array, spec in zip(paths(structure), arrays, self.specs, strict=True):
             if array.shape != spec.shape or array.dtype != spec.dtype:
                 found = TensorSpec(array.shape, array.dtype)
-                raise RunError(f"argument {path} is {found}, the program was compiled for {spec}; {_way_out(found, spec)}")
+                raise RunError(
+                    f"argument {path} is {found}, the program was compiled for {spec}; {_way_out(found, spec)}"
+                )
         return arrays
+
+    @property
+    def result_names(self) -> list[str]:
+        """Where each result stands in what the Python function returns: ``result['loss']``."""
+        return paths(self.results)
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as the Python function nested them."""
@@ -144,13 +153,20 @@ def _way_out(found: TensorSpec, spec: TensorSpec) -> str:
 
 def _difference(expected: Structure, found: Structure, path: str) -> str:
     """Where two structures differ first, in words."""
-    if isinstance(expected, Branch) and isinstance(found, Branch) and expected.kind is found.kind:
-        if expected.keys == found.keys and len(expected.children) == len(found.children):
-            for place, (one, other) in enumerate(zip(expected.children, found.children, strict=True)):
-                if one != other:
-                    key = expected.keys[place] if expected.keys else place
-                    return _difference(one, other, f"argument {key}" if path == "the arguments" else f"{path}[{key!r}]")
+    for key, one, other in _children_of_both(expected, found):
+        if one != other:
+            return _difference(one, other, f"argument {key}" if path == _ALL else f"{path}[{key!r}]")
     return f"{path}: the program was compiled for {_words(expected)}, got {_words(found)}"
+
+
+def _children_of_both(expected: Structure, found: Structure) -> list[tuple[Any, Structure, Structure]]:
+    """The children of two branches of one form, with their keys; nothing for other structures."""
+    if not isinstance(expected, Branch) or not isinstance(found, Branch):
+        return []
+    if (expected.kind, expected.keys, len(expected.children)) != (found.kind, found.keys, len(found.children)):
+        return []
+    keys = expected.keys or range(len(expected.children))
+    return list(zip(keys, expected.children, found.children, strict=True))
 
 
 def _words(structure: Structure) -> str:

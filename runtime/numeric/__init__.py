@@ -6,23 +6,29 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from ipu_mlir.runtime.numeric import bit_counts, choice, error_function, integers, rounding
+from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones, count_trailing_zeros
+from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
+from ipu_mlir.runtime.numeric.error_function import erf, erfc
+from ipu_mlir.runtime.numeric.integers import ceil_divide, divide_to_zero, integer_power
+from ipu_mlir.runtime.numeric.rounding import is_normal, round_half_away
+
+clip = umath.clip  # the ufunc itself: np.clip is a slower wrapper
 
 _OWN: dict[str, Callable[..., Any]] = {
-    "ceil_divide": integers.ceil_divide,
-    "clip": umath.clip,  # the ufunc itself: np.clip is a slower wrapper
-    "count_leading_zeros": bit_counts.count_leading_zeros,
-    "count_ones": bit_counts.count_ones,
-    "count_trailing_zeros": bit_counts.count_trailing_zeros,
-    "divide_to_zero": integers.divide_to_zero,
-    "erf": error_function.erf,
-    "erfc": error_function.erfc,
-    "integer_power": integers.integer_power,
-    "is_normal": rounding.is_normal,
-    "positive_bool": choice.positive_bool,
-    "round_half_away": rounding.round_half_away,
-    "select": choice.select,
-    "select_bool": choice.select_bool,
+    "ceil_divide": ceil_divide,
+    "clip": clip,
+    "count_leading_zeros": count_leading_zeros,
+    "count_ones": count_ones,
+    "count_trailing_zeros": count_trailing_zeros,
+    "divide_to_zero": divide_to_zero,
+    "erf": erf,
+    "erfc": erfc,
+    "integer_power": integer_power,
+    "is_normal": is_normal,
+    "positive_bool": positive_bool,
+    "round_half_away": round_half_away,
+    "select": select,
+    "select_bool": select_bool,
 }
 
 

@@ -106,8 +106,8 @@ class Held:
             owners = sorted(tile for tile, held in held_elements(self.allocation.mapping).items() if missing in held)
             raise LocalityError(
                 f"{place_of(location)}: tile {self.tile} {doing} element {missing} of {self.allocation.name}, which "
-                f"lies on {'tile ' + str(owners[0]) if owners else 'no tile'}; a vertex reaches its own tile only, so move "
-                "the element with an ipu.exchange"
+                f"lies on {'tile ' + str(owners[0]) if owners else 'no tile'}; a vertex reaches its own tile only, so "
+                "move the element with an ipu.exchange"
             )
         return found
 

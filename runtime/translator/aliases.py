@@ -7,6 +7,8 @@ own memory is written into piece by piece, or where they are a result.
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role, digits_of_cover
 from ipu_mlir.runtime.translator.expression import Const, Expression, Read, rewrite
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
@@ -74,7 +76,10 @@ def with_splats(statement: Statement, fills: dict[Buffer, Const]) -> Statement:
         return statement
 
     def change(node: Expression) -> Expression:
-        return fills.get(node.access.buffer, node) if isinstance(node, Read) else node
+        if not isinstance(node, Read) or node.access.buffer not in fills:
+            return node
+        fill = fills[node.access.buffer]
+        return Const(node.dtype, np.array([fill.value]).view(node.dtype)[0])  # a read may see other bits
 
     values = tuple(rewrite(statement.values, change))
     if isinstance(statement, Fold):

@@ -89,6 +89,8 @@ def _converted(access: Access, dtype: np.dtype[Any]) -> Read:
 
 def _bits(node: Apply) -> Expression:
     (arg,) = node.args
+    if isinstance(arg, Read):
+        return Read(node.dtype, arg.access)
     if isinstance(arg, Apply) and arg.call == "bits":
         inner = arg.args[0]
         return inner if inner.dtype == node.dtype else Apply(node.dtype, "bits", (inner,))

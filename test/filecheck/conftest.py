@@ -1,7 +1,7 @@
 """Collects the FileCheck tests for pytest: one test per ``.mlir`` file with RUN lines, the same that lit runs.
 
-Our tools and ``filecheck`` run inside the test process, because starting each of them anew would cost more than the test; any
-other command is a process of its own.
+Our tools and ``filecheck`` run inside the test process, because starting each anew would cost more than the test;
+any other command is a process of its own.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ def run_lines(path: Path) -> list[str]:
 
 def run_command(line: str, path: Path, folder: Path) -> Ended:
     """Run one RUN line of the test ``path``; its temporary files go to ``folder``."""
-    values = {"%s": str(path), "%S": str(path.parent), "%t": str(folder / path.name), "%%": "%"}
+    values = {"%s": str(path), "%S": str(path.parent), "%t": str(folder / f"{path.name}.tmp"), "%%": "%"}
     return _run(ShParser(re.sub(r"%[sSt%]", lambda match: values[match.group()], line)).parse())
 
 
@@ -69,23 +69,23 @@ def _run(parsed: Command | Pipeline | Seq, stdin: bytes = b"") -> Ended:
 def _run_redirected(command: Command, stdin: bytes) -> Ended:
     arguments = list(command.args)
     inverted = arguments[0] == "not"
-    outputs: dict[int, Path] = {}
-    merged = False
+    goes_to: dict[int, Path | str] = {1: "pipe", 2: "log"}
     for operator, target in command.redirects:
         if operator == ("<",):
             stdin = Path(target).read_bytes()
         elif operator == (">&", 2) and target == "1":
-            merged = True
+            goes_to[2] = goes_to[1]
         elif operator in ((">",), (">", 2)):
-            outputs[operator[1] if len(operator) > 1 else 1] = Path(target)
+            goes_to[operator[1] if len(operator) > 1 else 1] = Path(target)
         else:
             raise ValueError(f"the test runner does not know the redirection {operator} {target}")
-    status, stdout, stderr = _start(arguments[inverted:], stdin, merged)
-    log = f"$ {' '.join(arguments)}\n{stderr.decode(errors='replace')}"
-    for stream, content in ((1, stdout), (2, stderr)):
-        if stream in outputs:
-            outputs[stream].write_bytes(content)
-    return Ended(int((status != 0) == (not inverted)), b"" if 1 in outputs else stdout, log)
+    status, stdout, stderr = _start(arguments[inverted:], stdin, merged=goes_to[1] == goes_to[2])
+    got = {"pipe": b"", "log": b"", goes_to[2]: stderr, goes_to[1]: stdout}  # merged, stderr is part of stdout
+    for target, content in got.items():
+        if isinstance(target, Path):
+            target.write_bytes(content)
+    log = f"$ {' '.join(arguments)}\n{got['log'].decode(errors='replace')}"
+    return Ended(int((status != 0) == (not inverted)), got["pipe"], log)
 
 
 def _start(arguments: list[str], stdin: bytes, merged: bool) -> tuple[int, bytes, bytes]:
@@ -95,7 +95,9 @@ def _start(arguments: list[str], stdin: bytes, merged: bool) -> tuple[int, bytes
         path = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))
         errors = subprocess.STDOUT if merged else subprocess.PIPE
         environment = {**os.environ, "PATH": path}
-        done = subprocess.run(arguments, input=stdin, stdout=subprocess.PIPE, stderr=errors, env=environment, check=False)
+        done = subprocess.run(
+            arguments, input=stdin, stdout=subprocess.PIPE, stderr=errors, env=environment, check=False
+        )
         return done.returncode, done.stdout, done.stderr or b""
     inward, outward, errors = (io.TextIOWrapper(io.BytesIO(content), "utf-8") for content in (stdin, b"", b""))
     sys_stdin = sys.stdin
@@ -135,7 +137,7 @@ class MlirItem(pytest.Item):
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, 0, self.name
+        return self.path, 0, f"RUN lines of {self.path.name}"
 
 
 class MlirFile(pytest.File):

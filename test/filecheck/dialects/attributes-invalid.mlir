@@ -5,7 +5,7 @@ func.func private @mapping_without_elements(memref<4xf32, #ipu.mapping<[[2, 4, 1
 
 // -----
 
-// expected-error @below {{expects 4 parameters but 3 were provided}}
+// expected-error @below {{expected 4 type arguments, but had 3}}
 func.func private @mapping_without_first_tile(memref<4xf32, #ipu.mapping<4, [[2, 4, 1, 1]], 0>>)
 
 // -----

@@ -17,10 +17,12 @@ func.func private @mapping_as_memory_space_and_as_encoding(
   memref<128x256xf32, #ipu.mapping<32768, [[8, 128, 256, 22], [12, 256, 1, 1]], 0, 0>>,
   tensor<128x256xf32, #ipu.mapping<32768, [[8 : i64, 128, 256, 22], [12, 256, 1, 1]], 0, 0 : i64>>)
 
-// CHECK-LABEL: func.func private @overlapping_parts(memref<10xf32, #[[HALO]]>)
+// CHECK-LABEL: func.func private @overlapping_parts
+// CHECK-SAME: (memref<10xf32, #[[HALO]]>)
 func.func private @overlapping_parts(memref<10xf32, #ipu.mapping<10, [[4, 8, 1, 1], [3, 3, 1, 0]], 0, 2>>)
 
-// CHECK-LABEL: func.func private @rank_zero(memref<f32, #[[POINT]]>)
+// CHECK-LABEL: func.func private @rank_zero
+// CHECK-SAME: (memref<f32, #[[POINT]]>)
 func.func private @rank_zero(memref<f32, #ipu.mapping<1, [], 0, 7>>)
 
 // CHECK-LABEL: func.func private @parts()

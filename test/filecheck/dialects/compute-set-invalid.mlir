@@ -14,6 +14,7 @@ func.func @two_blocks() {
   ^first:
     "cf.br"()[^second] : () -> ()
   ^second:
+    "cf.br"()[^second] : () -> ()
   }) : () -> ()
   return
 }

@@ -7,8 +7,14 @@ func.func @below() -> i32 {
 
 // -----
 
-func.func @same_line_and_above() -> i32 {
+func.func @same_line() -> i32 {
   return // expected-error {{has 0 operands}}
+}
+
+// -----
+
+func.func @two_lines_up() -> i32 {
+  return
 }
 // expected-error @-2 {{has 0 operands}}
 

@@ -1,12 +1,14 @@
-"""Running hand-written superstep programs tile by tile."""
+"""Running hand-written superstep programs tile by tile, without asking the verifier first."""
 
+import importlib.util
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 ALIASES = """
@@ -23,6 +25,19 @@ ALIASES = """
 """
 
 
+def _support(name: str) -> ModuleType:
+    """A helper of the end-to-end tests, which no package holds."""
+    path = Path(__file__).parents[3] / "e2e" / "support" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"support_{name}", path)
+    assert spec is not None and spec.loader is not None, f"{path} is a Python file"
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+parse_unverified: Callable[[str], Any] = _support("unverified").parse_unverified
+
+
 @pytest.fixture
 def executor() -> Iterator[Callable[..., PerTileExecutor]]:
     """``executor(functions)`` reads functions and globals that may use the aliases above, for a target of 4 tiles."""
@@ -31,7 +46,7 @@ def executor() -> Iterator[Callable[..., PerTileExecutor]]:
         def make(functions: str, strict: bool = True, tiles: int = 4) -> PerTileExecutor:
             target = f'#ipu.target<{{name = "test", tiles_per_ipu = {tiles}}}>'
             text = f"{ALIASES}\nmodule attributes {{ipu.target = {target}}} {{\n{functions}\n}}"
-            return PerTileExecutor(ir.Module.parse(text), strict=strict)
+            return PerTileExecutor(parse_unverified(text), strict=strict)
 
         yield make
 
@@ -58,3 +73,15 @@ def vertices() -> Callable[..., str]:
         return f'"ipu.compute_set"() ({{ {families} }}) : () -> ()'
 
     return text
+
+
+@pytest.fixture(name="parse_unverified")
+def parse_unverified_fixture() -> Callable[[str], Any]:
+    """Reads a module in the current context without asking the dialect's verifiers."""
+    return parse_unverified
+
+
+@pytest.fixture(scope="session")
+def mutations() -> ModuleType:
+    """The generators of broken programs."""
+    return _support("mutations")

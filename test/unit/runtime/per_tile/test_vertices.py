@@ -211,23 +211,23 @@ def test_a_window_reads_its_halo(run: Run, vertices: Text) -> None:
 def test_views_show_elements_of_their_allocation(run: Run, vertices: Text) -> None:
     """The odd columns of x, collapsed x and an expanded result, all on one tile."""
     view = "memref<3x2xf32, strided<[4, 2], offset: 1>, #tile0_12>"
-    copy = f"linalg.copy ins(%odd : {view}) outs(%even : {view.replace('offset: 1', 'offset: 0')})"
+    first = view.replace(", offset: 1", "")
+    whole = "memref<3x4xf32, #tile0_12>"
+    copy = f"linalg.copy ins(%odd : {view}) outs(%even : {first})"
     flat = "linalg.exp ins(%flat : memref<12xf32, #tile0_12>) outs(%wide : memref<12xf32, #tile0_12>)"
     result = run(
-        f"""func.func @main(%x: memref<3x4xf32, #tile0_12>) -> (memref<3x4xf32, #tile0_12>, memref<2x6xf32, #tile0_12>) {{
+        f"""func.func @main(%x: {whole}) -> ({whole}, memref<2x6xf32, #tile0_12>) {{
         %y = memref.alloc() : memref<3x4xf32, #tile0_12>
         %wide = memref.alloc() : memref<12xf32, #tile0_12>
         {vertices("linalg.copy ins(%x : memref<3x4xf32, #tile0_12>) outs(%y : memref<3x4xf32, #tile0_12>)", WHOLE)}
         %odd = memref.subview %x[0, 1] [3, 2] [1, 2] : memref<3x4xf32, #tile0_12> to {view}
-        %even = memref.subview %y[0, 0] [3, 2] [1, 2] : memref<3x4xf32, #tile0_12> to {view.replace("offset: 1", "offset: 0")}
+        %even = memref.subview %y[0, 0] [3, 2] [1, 2] : {whole} to {first}
         {vertices(copy, "[[3, 3, 0], [2, 2, 0]], 0")}
         %flat = memref.collapse_shape %x [[0, 1]] : memref<3x4xf32, #tile0_12> into memref<12xf32, #tile0_12>
         {vertices(flat, "[[12, 12, 0]], 0")}
         %back = memref.expand_shape %wide [[0, 1]] output_shape [2, 6]
             : memref<12xf32, #tile0_12> into memref<2x6xf32, #tile0_12>
-        return %y, %back : memref<3x4xf32, #tile0_12>, memref<2x6xf32, #tile0_12> }}""".replace(
-            ", offset: 0", ""
-        ),
+        return %y, %back : memref<3x4xf32, #tile0_12>, memref<2x6xf32, #tile0_12> }}""".replace(", offset: 0", ""),
         _array(3, 4),
     )
     expected = _array(3, 4)
@@ -280,7 +280,9 @@ def test_a_body_may_load_at_computed_indices(run: Run, vertices: Text) -> None:
 
 
 def test_integers_wrap_around(run: Run, vertices: Text) -> None:
-    square = """linalg.mul ins(%x, %x : memref<4xi32, #home4>, memref<4xi32, #home4>) outs(%y : memref<4xi32, #home4>)"""
+    square = (
+        """linalg.mul ins(%x, %x : memref<4xi32, #home4>, memref<4xi32, #home4>) outs(%y : memref<4xi32, #home4>)"""
+    )
     x = np.array([2**16 + 1, -(2**31), 2**31 - 1, 7], np.int32)
     result = run(
         f"""func.func @main(%x: memref<4xi32, #home4>) -> memref<4xi32, #home4> {{
@@ -324,7 +326,9 @@ def test_a_library_codelet_gets_the_boxes_of_its_vertex(run: Run, vertices: Text
 
 def test_matmul_agrees_with_numpy_in_all_its_parts(run: Run, vertices: Text) -> None:
     """Parts of rows and columns on 2 x 2 tiles, both operands replicated along the other axis."""
-    product = """linalg.matmul ins(%xs, %ws : memref<5x7xf32, #xs>, memref<7x6xf32, #ws>) outs(%y : memref<5x6xf32, #y>)"""
+    product = (
+        """linalg.matmul ins(%xs, %ws : memref<5x7xf32, #xs>, memref<7x6xf32, #ws>) outs(%y : memref<5x6xf32, #y>)"""
+    )
     text = f"""func.func @main(%x: memref<5x7xf32, #hx>, %w: memref<7x6xf32, #hw>) -> memref<5x6xf32, #y> {{
         %xs = memref.alloc() : memref<5x7xf32, #xs>
         %ws = memref.alloc() : memref<7x6xf32, #ws>

@@ -1,10 +1,12 @@
-"""Element types: NumPy's names for those of MLIR, and back."""
+"""Types: NumPy's names for those of MLIR, and back."""
 
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.specs import TensorSpec
 
 # What programs may be made of. MLIR's integers have no sign of their own, so NumPy's unsigned types have no place here.
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -34,3 +36,22 @@ def element_type(dtype: np.dtype[Any]) -> ir.Type:
 def dtype_of(element: ir.Type) -> np.dtype[Any] | None:
     """The NumPy type of an MLIR element type, or None where NumPy has none."""
     return DTYPES.get(str(element))
+
+
+def spec_of_type(type_: ir.Type) -> TensorSpec:
+    """The spec of a tensor, memref or scalar type.
+
+    Raises:
+        CompileError: NumPy has no such element type, or a size is not known.
+    """
+    element = getattr(type_, "element_type", type_)
+    dtype = dtype_of(element)
+    if dtype is None:
+        raise CompileError(f"element type {element} of an argument or result is none of {', '.join(DTYPES)}")
+    if not hasattr(type_, "shape"):
+        return TensorSpec((), dtype)
+    if not type_.has_static_shape:
+        raise CompileError(
+            f"an argument or result has type {type_}, whose sizes are not all known; give it fixed sizes"
+        )
+    return TensorSpec(tuple(type_.shape), dtype)

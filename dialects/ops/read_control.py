@@ -1,0 +1,33 @@
+"""``ipu.read_control``: control flow learns a scalar that lies on a tile."""
+
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ext, ir
+from ipu_mlir.dialects.buffers import memory_mapping
+from ipu_mlir.dialects.diagnostics import fail
+from ipu_mlir.dialects.dialect import Ipu
+
+
+class ReadControlOp(Ipu.Operation, name="read_control"):
+    """Hand the scalar in ``source`` to the program's control flow: every tile learns it, at the cost of a sync.
+
+        %condition = "ipu.read_control"(%flag) : (memref<i1, #home>) -> i1
+
+    Loops, branches and run-time offsets depend on such scalars; what is computed from them runs on every tile alike.
+    """
+
+    source: ext.Operand[Any]
+    value: ext.Result[Any]
+
+    @staticmethod
+    def verify_invariants(op: Any) -> bool:
+        if len(op.operation.operands) != 1 or len(op.operation.results) != 1:
+            return True  # the generated check reports it
+        source, value = op.operation.operands[0].type, op.operation.results[0].type
+        if not isinstance(source, ir.MemRefType) or len(source.shape):
+            return fail(op, f"reads {source}; control flow takes one scalar, from a memref of rank 0")
+        if memory_mapping(source) is None:
+            return fail(op, f"has a source that lies on no tile: {source}; give it a #ipu.mapping as memory space")
+        if source.element_type != value:
+            return fail(op, f"reads {source.element_type} as {value}; both are one type")
+        return True

@@ -1,0 +1,60 @@
+"""Build ``linalg.generic`` ops."""
+
+from collections.abc import Callable, Sequence
+
+from ipu_mlir.dialects.bindings import ir, upstream
+
+
+def identity_map(loops: int) -> ir.AffineMap:
+    """``(d0, d1, ...) -> (d0, d1, ...)``."""
+    return ir.AffineMap.get_identity(loops)
+
+
+def scalar_map(loops: int) -> ir.AffineMap:
+    """``(d0, d1, ...) -> ()``: one value for all iterations."""
+    return ir.AffineMap.get(loops, 0, [])
+
+
+def generic(
+    inputs: Sequence[ir.Value],
+    outputs: Sequence[ir.Value],
+    maps: Sequence[ir.AffineMap],
+    parallel: Sequence[bool],
+    body: Callable[[list[ir.Value]], Sequence[ir.Value]],
+    attributes: dict[str, ir.Attribute] | None = None,
+) -> ir.Operation:
+    """A ``linalg.generic`` on tensors at the current insertion point.
+
+    Args:
+        inputs, outputs: tensors (or scalars, as inputs).
+        maps: one per operand.
+        parallel: per loop; False is a reduction.
+        body: block arguments, one per operand, to the yielded values.
+        attributes: any further attributes.
+    """
+    kinds = ("reduction", "parallel")
+    iterators = ir.ArrayAttr.get(
+        [ir.Attribute.parse(f"#linalg.iterator_type<{kinds[independent]}>") for independent in parallel]
+    )
+    op = ir.Operation.create(
+        "linalg.generic",
+        results=[value.type for value in outputs],
+        operands=[*inputs, *outputs],
+        attributes={
+            "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(affine_map) for affine_map in maps]),
+            "iterator_types": iterators,
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(outputs)]),
+            **(attributes or {}),
+        },
+        regions=1,
+    )
+    types = [getattr(value.type, "element_type", value.type) for value in (*inputs, *outputs)]
+    block = ir.Block.create_at_start(op.regions[0], types, [op.location] * len(types))
+    with ir.InsertionPoint(block):
+        upstream("linalg").YieldOp(list(body(list(block.arguments))))
+    return op
+
+
+def loop_index(loop: int) -> ir.Value:
+    """``linalg.index loop`` at the current insertion point, inside a body."""
+    return upstream("linalg").IndexOp(ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)).result

@@ -1,0 +1,49 @@
+"""``ipu-fill-empties``: no op reads memory that nobody wrote."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.loop_nest import is_structured, reads_operand
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class FillEmpties(Pass):
+    """Fill empty tensors with zeros where an op may read them.
+
+    A loop that puts elements into an empty tensor one by one carries those that it has not put yet; what they hold is
+    undefined, and on the machine it is a read of memory that was never written.
+
+    Needs:  linalg on tensors.
+    Leaves: ``tensor.empty`` only where every element is written before it is read.
+    """
+
+    name = "ipu-fill-empties"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for empty in list_ops(module, "tensor.empty"):
+                uses = [use for use in empty.results[0].uses if _may_read(use.owner.operation, use.operand_number)]
+                if not uses:
+                    continue
+                element_type = empty.results[0].type.element_type
+                with ir.InsertionPoint(empty), empty.location:
+                    fresh = empty.clone().results[0]
+                    zero = upstream("arith").ConstantOp(element_type, _zero(element_type)).result
+                    filled = upstream("linalg").fill(zero, outs=[fresh])
+                for use in uses:
+                    use.owner.operation.operands[use.operand_number] = filled
+
+
+def _may_read(op: ir.Operation, number: int) -> bool:
+    if is_structured(op):
+        inputs = len(op.operands) - len(op.results)
+        return number >= inputs and reads_operand(op, number)
+    return op.name.startswith("scf.") or op.name in ("func.return", "func.call")
+
+
+def _zero(element_type: ir.Type) -> ir.Attribute:
+    if isinstance(element_type, ir.IntegerType | ir.IndexType):
+        return ir.IntegerAttr.get(element_type, 0)
+    return ir.FloatAttr.get(element_type, 0.0)

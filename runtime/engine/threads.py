@@ -1,0 +1,72 @@
+"""Block loops on several threads: each draws the next block from one iterator until none is left."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+
+class _Helper:
+    """A thread that waits for work, for ever; it does not keep the process alive."""
+
+    def __init__(self) -> None:
+        self._work: SimpleQueue[tuple[Callable[[], None], SimpleQueue]] = SimpleQueue()
+        threading.Thread(target=self._serve, name="ipu-mlir block helper", daemon=True).start()
+
+    def _serve(self) -> None:
+        np.seterr(all="ignore")  # overflow and NaN are values like others to a compiled program
+        while True:
+            work, done = self._work.get()
+            try:
+                work()
+                done.put(None)
+            except BaseException as error:  # handed to the caller
+                done.put(error)
+            del work, done
+
+    def submit(self, work: Callable[[], None]) -> SimpleQueue:
+        """Start ``work``; the returned queue gets None or the exception when it is done."""
+        done: SimpleQueue = SimpleQueue()
+        self._work.put((work, done))
+        return done
+
+
+_idle: list[_Helper] = []
+
+
+def run_blocks(blocks: Sequence[Callable[..., None]], units: int, size: int, arrays: tuple[Any, ...]) -> None:
+    """Call ``blocks[t](lo, hi, *arrays)`` on thread ``t`` for pieces of ``size`` units until 0 .. ``units`` is done.
+
+    Raises whatever a block raises, after all threads have stopped.
+    """
+    pieces = iter(range(0, units, size))
+    if len(blocks) == 1 or units <= size:
+        _draw(blocks[0], pieces, units, size, arrays)
+        return
+    helpers = [_take_helper() for _ in blocks[1:]]
+    waiting = [
+        helper.submit(lambda block=block: _draw(block, pieces, units, size, arrays))
+        for helper, block in zip(helpers, blocks[1:], strict=True)
+    ]
+    errors = []
+    try:
+        _draw(blocks[0], pieces, units, size, arrays)
+    finally:
+        errors = [error for error in (done.get() for done in waiting) if error is not None]
+        _idle.extend(helpers)
+    if errors:
+        raise errors[0]
+
+
+def _draw(block: Callable[..., None], pieces: Iterator[int], units: int, size: int, arrays: tuple[Any, ...]) -> None:
+    for lo in pieces:  # next() on a range iterator is atomic under the interpreter's lock
+        block(lo, min(lo + size, units), *arrays)
+
+
+def _take_helper() -> _Helper:
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _Helper()

@@ -1,0 +1,180 @@
+"""Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
+
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.access import Access
+from ipu_mlir.runtime.translator.emit_elementwise import temporary
+from ipu_mlir.runtime.translator.expression import Accumulator, Apply, Const, Expression, Read, reads, rewrite, uses_accumulator
+from ipu_mlir.runtime.translator.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
+from ipu_mlir.runtime.translator.transform import parallel_extents
+
+# The ufuncs that may run over a whole axis at once, and the name under which NumPy reduces them.
+_COMBINERS = {
+    "add": "add",
+    "multiply": "multiply",
+    "maximum": "maximum",
+    "minimum": "minimum",
+    "fmax": "fmax",
+    "fmin": "fmin",
+    "logical_and": "logical_and",
+    "logical_or": "logical_or",
+    "not_equal": "logical_xor",
+    "bitwise_and": "bitwise_and",
+    "bitwise_or": "bitwise_or",
+    "bitwise_xor": "bitwise_xor",
+}
+
+
+def decomposed(program: Program, options: TranslatorOptions) -> Program:
+    """``program`` without ``Fold``: each has become statements that one emitter can emit."""
+    statements: list[Statement] = []
+    for statement in program.statements:
+        statements += _parts(statement, options) if isinstance(statement, Fold) else [statement]
+    return program.with_statements(statements)
+
+
+def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
+    if len(fold.values) == 1:
+        matched = _combiner(fold.values[0])
+        if matched is not None:
+            return _combined(fold, *matched, options)
+    return _scanned(fold)
+
+
+def _combiner(value: Expression) -> tuple[str, bool, Expression] | None:
+    """(ufunc, unsigned, what is folded in) if ``value`` is one ufunc of the running value and something without it."""
+    unsigned = False
+    if isinstance(value, Apply) and value.call == "bits":
+        (value,) = value.args
+        unsigned = True
+    if not isinstance(value, Apply) or value.call not in _COMBINERS or len(value.args) != 2:
+        return None
+    for running, other in (value.args, value.args[::-1]):
+        if unsigned:
+            if not (isinstance(running, Apply) and running.call == "bits"):
+                continue
+            running = running.args[0]
+        if isinstance(running, Accumulator) and not uses_accumulator(other):
+            if unsigned:
+                other = Apply(running.dtype, "bits", (other,))
+                if isinstance(other.args[0], Apply) and other.args[0].call == "bits":
+                    other = other.args[0].args[0]
+                elif isinstance(other.args[0], Read):
+                    other = Read(running.dtype, other.args[0].access)
+            return value.call, unsigned, other
+    return None
+
+
+def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: TranslatorOptions) -> list[Statement]:
+    """The terms, then their reduction, then the combination with the initial value where that is not neutral."""
+    (out,), (init,) = fold.outputs, fold.inits
+    target = out
+    if not _is_neutral(call, unsigned, init):
+        loops = [l for l, n in enumerate(parallel_extents(fold)) if n > 1]
+        target = temporary(f"{out.buffer.name}_part", out.buffer.dtype, fold.extents, loops)
+    statements = _contraction(fold, call, term, target, options) or _reduction(fold, call, unsigned, term, target)
+    if target is not out:
+        part: Expression = Read(out.buffer.dtype, target)
+        if unsigned:
+            seen = np.dtype(f"u{out.buffer.dtype.itemsize}")
+            both = (Apply(seen, "bits", (init,)), Apply(seen, "bits", (part,)))
+            value: Expression = Apply(out.buffer.dtype, "bits", (Apply(seen, call, both),))
+        else:
+            value = Apply(out.buffer.dtype, call, (init, part))
+        statements.append(Elementwise(parallel_extents(fold), fold.origin, (out,), (value,)))
+    return statements
+
+
+def _is_neutral(call: str, unsigned: bool, init: Expression) -> bool:
+    """True if combining with the constant ``init`` changes nothing (for a sum, -0 is as good as +0)."""
+    if not isinstance(init, Const):
+        return False
+    dtype = init.dtype
+    if dtype.kind == "f":
+        neutral = {"add": 0, "multiply": 1, "maximum": -np.inf, "minimum": np.inf}.get(call)
+        return neutral is not None and init.value == neutral
+    if dtype.kind == "b":
+        return bool(init.value) == (call in ("logical_and", "bitwise_and", "minimum"))
+    limits = np.iinfo(f"u{dtype.itemsize}" if unsigned else dtype)
+    value = int(np.array([init.value]).view(limits.dtype)[0])
+    neutral = {
+        "add": 0,
+        "multiply": 1,
+        "maximum": limits.min,
+        "minimum": limits.max,
+        "bitwise_or": 0,
+        "bitwise_xor": 0,
+        "bitwise_and": limits.max if unsigned else -1,
+    }
+    return value == neutral.get(call)
+
+
+def _contraction(
+    fold: Fold, call: str, term: Expression, target: Access, options: TranslatorOptions
+) -> list[Statement] | None:
+    """The terms as a product of two factors that share the reduced loops."""
+    if call != "add" or term.dtype.kind not in "fiu" or not isinstance(term, Apply) or term.call != "multiply":
+        return None
+    a, b = term.args
+    loops_a, loops_b = _loops(a), _loops(b)
+    many = [l for l, n in enumerate(fold.extents) if n > 1]
+    summed = [l for l in many if fold.reduced[l]]
+    if any(l not in loops_a or l not in loops_b for l in summed) or any(l not in loops_a | loops_b for l in many):
+        return None
+    if loops_a == loops_b:
+        length = int(np.prod([fold.extents[l] for l in summed]))
+        plain = isinstance(a, Read) and isinstance(b, Read)
+        if not plain or length < options.vecdot_min_length or term.dtype.kind != "f":
+            return None
+    statements: list[Statement] = []
+    factor_a = _as_access(a, fold, "lhs", statements)
+    factor_b = factor_a if b is a else _as_access(b, fold, "rhs", statements)
+    statements.append(Dot(fold.extents, fold.origin, factor_a, factor_b, target))
+    return statements
+
+
+def _reduction(fold: Fold, call: str, unsigned: bool, term: Expression, target: Access) -> list[Statement]:
+    statements: list[Statement] = []
+    source = _as_access(term, fold, "terms", statements)
+    statements.append(Reduce(fold.extents, fold.origin, fold.reduced, _COMBINERS[call], source, target, unsigned))
+    return statements
+
+
+def _loops(value: Expression) -> frozenset[int]:
+    return frozenset().union(*(access.loops() for access in reads([value])))
+
+
+def _as_access(value: Expression, fold: Fold, suffix: str, statements: list[Statement]) -> Access:
+    """``value`` in memory: where it lies, or a temporary over the loops that it depends on."""
+    if isinstance(value, Read) and value.dtype == value.access.buffer.dtype:
+        return value.access
+    loops = sorted(l for l in _loops(value) if fold.extents[l] > 1)
+    # lie as the largest operand lies, so that the temporary is computed in the order of memory
+    widest = max(reads([value]), key=lambda access: len(access.loops()), default=None)
+    if widest is not None and all(widest.strides[l] for l in loops):
+        loops.sort(key=lambda l: -widest.strides[l])
+    held = temporary(f"{fold.outputs[0].buffer.name}_{suffix}", value.dtype, fold.extents, loops)
+    extents = tuple(n if l in loops else 1 for l, n in enumerate(fold.extents))
+    statements.append(Elementwise(extents, fold.origin, (held,), (value,)))
+    return held
+
+
+def _scanned(fold: Fold) -> list[Statement]:
+    """The initial values in place, then one step per reduced point."""
+    statements: list[Statement] = []
+    extents = parallel_extents(fold)
+    for out, init in zip(fold.outputs, fold.inits, strict=True):
+        if not (isinstance(init, Read) and init.access == out):
+            statements.append(Elementwise(extents, fold.origin, (out,), (init,)))
+        out.buffer.mutable = True  # written here and by the scan
+
+    def running(node: Expression) -> Expression:
+        return Read(node.dtype, fold.outputs[node.index]) if isinstance(node, Accumulator) else node
+
+    values = tuple(rewrite(fold.values, running))
+    statements.append(Scan(fold.extents, fold.origin, fold.reduced, fold.outputs, values))
+    return statements
+
+

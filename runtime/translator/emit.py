@@ -1,0 +1,23 @@
+"""The emitter of each kind of statement."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ipu_mlir.runtime.translator.emit_contraction import emit_contraction
+from ipu_mlir.runtime.translator.emit_elementwise import emit_elementwise
+from ipu_mlir.runtime.translator.emit_reduction import emit_reduction
+from ipu_mlir.runtime.translator.emit_scan import emit_scan
+from ipu_mlir.runtime.translator.schedule import Schedule
+from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Reduce, Scan, Statement
+
+EMITTERS: dict[type[Statement], Callable[[Any, Schedule], None]] = {
+    Elementwise: emit_elementwise,
+    Dot: emit_contraction,
+    Reduce: emit_reduction,
+    Scan: emit_scan,
+}
+
+
+def emit(statement: Statement, schedule: Schedule) -> None:
+    """Append the calls of ``statement`` to ``schedule``."""
+    EMITTERS[type(statement)](statement, schedule)

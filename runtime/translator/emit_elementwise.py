@@ -1,0 +1,214 @@
+"""Element-wise bodies as chains of ufuncs with ``out=``.
+
+Each node of a body is computed at the rank that it depends on: a row statistic stays a column. Temporaries are slots
+that are reused as soon as their value is dead; the result's own memory is a slot too while nothing reads it.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.access import Access, Buffer, Role, merged_loops
+from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, postorder
+from ipu_mlir.runtime.translator.schedule import Axes, Operand, Schedule, View
+from ipu_mlir.runtime.translator.statements import Elementwise, Origin
+
+_TEMPLATES = {"cast": "copyto({out}, {0}, 'unsafe')"}
+
+
+@dataclass(eq=False)
+class _Slot:
+    """Memory for one value at a time; ``uses`` calls still read the value in it."""
+
+    view: View
+    axes: frozenset[int]
+    uses: int = 0
+    is_dest: bool = False
+
+
+def emit_elementwise(statement: Elementwise, schedule: Schedule) -> None:
+    """Append the calls of ``statement``."""
+    _Emission(statement.outputs, statement.values, axes_of(statement, schedule), schedule, statement.origin).run()
+
+
+def axes_of(statement: Elementwise, schedule: Schedule) -> Axes:
+    """Axes in the order of the first result's memory, loops merged where every operand allows it."""
+    block = schedule.block_loop
+    order = sorted(range(len(statement.extents)), key=lambda l: (-statement.outputs[0].strides[l], l))
+    accesses = [*statement.sources(), *statement.outputs]
+    extents = tuple(statement.extents[l] for l in order)
+    strides = [tuple(access.strides[l] for l in order) for access in accesses]
+    keep = frozenset() if block is None else frozenset([order.index(block)])
+    groups = merged_loops(extents, strides, keep)
+    named = tuple(tuple(order[i] for i in group) for group in groups)
+    return Axes(statement.extents, named, block, schedule.block_units)
+
+
+class _Emission:
+    """The state while the calls of one statement are made."""
+
+    def __init__(
+        self, outputs: tuple[Access, ...], values: tuple[Expression, ...], axes: Axes, schedule: Schedule, origin: Origin
+    ) -> None:
+        self.outputs, self.axes, self.schedule, self.origin = outputs, axes, schedule, origin
+        self.roots = [_without_bits(value) for value in values]
+        self.dests = [axes.full_view(out, root.dtype) for out, root in zip(outputs, self.roots, strict=True)]
+        self.nodes = postorder(self.roots)
+        self.uses: Counter[int] = Counter()
+        for node in self.nodes:
+            if isinstance(node, Apply):
+                self.uses.update(id(arg) for arg in node.args)
+        self.uses.update(id(root) for root in self.roots)
+        self.operands: dict[int, Operand] = {}
+        self.node_axes: dict[int, frozenset[int]] = {}
+        self.slots: dict[int, _Slot] = {}
+        self.free: list[_Slot] = []
+        self.everywhere = frozenset(range(len(axes.groups)))
+        self.dest_slot = _Slot(self.dests[0], self.everywhere, is_dest=True)
+        self.dest_free = len(outputs) == 1
+        self.done: set[int] = set()
+        self.near = [  # per output, the reads that may lie where it does
+            [n for n in self.nodes if isinstance(n, Read) and schedule.same_place(n.access.buffer, out.buffer)] for out in outputs
+        ]
+
+    def run(self) -> None:
+        for node in self.nodes:
+            match node:
+                case Const():
+                    self.operands[id(node)], self.node_axes[id(node)] = node, frozenset()
+                case Read():
+                    view = self.axes.view(node.access, node.dtype)
+                    self.operands[id(node)] = view
+                    strides = self.axes.strides(node.access)
+                    self.node_axes[id(node)] = frozenset(i for i, s in enumerate(strides) if s)
+                case Apply(call="bits"):
+                    self._reinterpret(node)
+                case Apply():
+                    self._compute(node)
+        late = []
+        for index, root in enumerate(self.roots):
+            if id(root) not in self.done or self.operands[id(root)] != self.dests[index]:
+                late.append(index)
+        for index in late:
+            self.schedule.call(_TEMPLATES["cast"], (self.operands[id(self.roots[index])],), self.dests[index], self.origin)
+
+    def _reinterpret(self, node: Apply) -> None:
+        (arg,) = node.args
+        operand = self.operands[id(arg)]
+        assert isinstance(operand, View), "the bits of a constant are a constant"
+        self.operands[id(node)] = replace(operand, dtype=node.dtype)
+        self.node_axes[id(node)] = self.node_axes[id(arg)]
+        slot = self.slots.get(id(arg))
+        if slot is not None:
+            self.slots[id(node)] = slot
+            slot.uses += self.uses[id(node)] - 1
+
+    def _compute(self, node: Apply) -> None:
+        axes = frozenset().union(*(self.node_axes[id(arg)] for arg in node.args))
+        self.node_axes[id(node)] = axes
+        dying = []
+        for arg in dict.fromkeys(node.args):
+            slot = self.slots.get(id(arg))
+            count = sum(a is arg for a in node.args)
+            self.uses[id(arg)] -= count
+            if slot is not None:
+                slot.uses -= count
+                if slot.uses == 0:
+                    dying.append(slot)
+        target = self._target(node, axes, dying)
+        operands = tuple(self.operands[id(arg)] for arg in node.args)
+        template = _TEMPLATES.get(node.call) or f"{node.call}({', '.join(f'{{{i}}}' for i in range(len(operands)))}, {{out}})"
+        self.schedule.call(template, operands, replace(target.view, dtype=node.dtype), self.origin)
+        for slot in dying:
+            if slot is not target:
+                self._release(slot)
+        target.uses = self.uses[id(node)]
+        self.slots[id(node)] = target
+        self.operands[id(node)] = replace(target.view, dtype=node.dtype)
+        self.done.add(id(node))
+
+    def _release(self, slot: _Slot) -> None:
+        if slot.is_dest:
+            self.dest_free = True
+        else:
+            self.free.append(slot)
+
+    def _target(self, node: Apply, axes: frozenset[int], dying: list[_Slot]) -> _Slot:
+        for index, root in enumerate(self.roots):
+            if root is node and axes == self.everywhere and self._writable(index, node):
+                if self.dests[index] == self.dest_slot.view and len(self.roots) == 1:
+                    return self.dest_slot
+                return _Slot(self.dests[index], axes, is_dest=True)
+        size = node.dtype.itemsize
+        for slot in dying:
+            if slot.axes == axes and slot.view.dtype.itemsize == size:
+                return slot
+        if (
+            self.dest_free
+            and axes == self.everywhere
+            and self.dests[0].dtype.itemsize == size
+            and self._writable(0, node)
+        ):
+            self.dest_free = False
+            return self.dest_slot
+        for slot in self.free:
+            if slot.axes == axes and slot.view.dtype.itemsize == size:
+                self.free.remove(slot)
+                return slot
+        return _Slot(self._scratch(axes, node.dtype), axes)
+
+    def _writable(self, index: int, node: Apply) -> bool:
+        """True if nothing that is still to be read lies where output ``index`` does."""
+        dest = self.dests[index]
+        for read in self.near[index]:
+            if self.uses[id(read)] > 0:
+                return False
+            if any(arg is read for arg in node.args) and self.axes.full_view(read.access, dest.dtype) != replace(
+                dest, buffer=read.access.buffer
+            ):
+                return False
+        return True
+
+    def _scratch(self, axes: frozenset[int], dtype: np.dtype[Any]) -> View:
+        shape = [n if i in axes else 1 for i, n in enumerate(self.axes.shape)]
+        strides, stride = [0] * len(shape), 1
+        for i in reversed(range(len(shape))):
+            if i in axes:
+                strides[i] = stride
+                stride *= shape[i]
+        name = f"{self.outputs[0].buffer.name}_{_suffix(axes, len(shape))}"
+        buffer = self.schedule.scratch(name, prod(shape), dtype)
+        first = min(axes, default=len(shape))
+        axis, step = self.axes.block_of(tuple(range(first, len(shape))))
+        if axis is not None and first + axis not in axes:
+            axis, step = None, 1
+        return View(buffer, dtype, 0, tuple(shape[first:]), tuple(strides[first:]), axis, step)
+
+
+def _suffix(axes: frozenset[int], rank: int) -> str:
+    """What to call a temporary: full, or by the axes it has."""
+    if len(axes) == rank:
+        return "tmp"
+    if rank - 1 not in axes:
+        return "col"
+    return "row"
+
+
+def _without_bits(value: Expression) -> Expression:
+    """The value whose bits are stored."""
+    while isinstance(value, Apply) and value.call == "bits":
+        value = value.args[0]
+    return value
+
+
+def temporary(name: str, dtype: np.dtype[Any], extents: tuple[int, ...], loops: list[int]) -> Access:
+    """A new buffer over ``loops`` (outermost first), contiguous; it stands still in all other loops."""
+    strides, stride = [0] * len(extents), 1
+    for loop in reversed(loops):
+        strides[loop] = stride if extents[loop] > 1 else 0
+        stride *= extents[loop]
+    shape = tuple(extents[loop] for loop in loops)
+    return Access(Buffer(name, stride, dtype, Role.TEMPORARY, shape), 0, tuple(strides))

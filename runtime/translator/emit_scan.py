@@ -1,0 +1,57 @@
+"""Reductions with any body: the reduced loops run in Python, each point computes whole planes of the parallel loops.
+
+Slow where planes are small, but right for every body: several running values, choices between them, anything.
+"""
+
+from dataclasses import replace
+
+from ipu_mlir.runtime.translator.access import Access, Buffer
+from ipu_mlir.runtime.translator.emit_elementwise import emit_elementwise
+from ipu_mlir.runtime.translator.schedule import Call, Loop, Operand, Schedule, View
+from ipu_mlir.runtime.translator.statements import Elementwise, Scan
+from ipu_mlir.runtime.translator.transform import with_reads
+
+
+def emit_scan(statement: Scan, schedule: Schedule) -> None:
+    """Append the loop of ``statement``."""
+    loops = [l for l, r in enumerate(statement.reduced) if r and statement.extents[l] > 1]
+    kept = [l for l, r in enumerate(statement.reduced) if not r]
+    moving: dict[Buffer, Access] = {}
+
+    def standing(access: Access) -> Access:
+        """``access`` as one point of the reduced loops sees it."""
+        strides = tuple(access.strides[l] for l in kept)
+        if not any(access.strides[l] for l in loops):
+            return replace(access, strides=strides)
+        old = access.buffer
+        stand_in = Buffer(old.name, old.elements, old.dtype, old.role, old.shape)
+        schedule.places[stand_in] = schedule.places.get(old, old)
+        moving[stand_in] = access
+        return Access(stand_in, access.offset, strides)
+
+    known: dict[Access, Access] = {}
+    values = with_reads(statement.values, lambda access: known.setdefault(access, standing(access)))
+    outputs = tuple(replace(out, strides=tuple(out.strides[l] for l in kept)) for out in statement.outputs)
+    extents = tuple(statement.extents[l] for l in kept)
+    inner = Schedule(schedule.options, schedule.places)
+    emit_elementwise(Elementwise(extents, statement.origin, outputs, values), inner)
+
+    indexed: set[View] = set()
+
+    def restored(operand: Operand) -> Operand:
+        """The array that the loop variables index."""
+        if not isinstance(operand, View) or operand.buffer not in moving:
+            return operand
+        access = moving[operand.buffer]
+        shape = (*(statement.extents[l] for l in loops), *operand.shape)
+        strides = (*(access.strides[l] for l in loops), *operand.strides)
+        view = View(access.buffer, operand.dtype, operand.offset, shape, strides)
+        indexed.add(view)
+        return view
+
+    calls = []
+    for call in inner.steps:
+        assert isinstance(call, Call), "a body is straight-line code"
+        calls.append(replace(call, operands=tuple(map(restored, call.operands))))
+    counts = tuple(statement.extents[l] for l in loops)
+    schedule.steps.append(Loop(counts, tuple(calls), frozenset(indexed), statement.origin))

@@ -1,0 +1,46 @@
+"""The tuned numbers of the translator."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TranslatorOptions:
+    """Thresholds with their units; each with the reason for its value. Measured with NumPy 2.4 on two cores."""
+
+    threads: int = 2
+    """Threads that share a block loop. Element-wise NumPy beyond two is limited by memory bandwidth."""
+
+    vecdot_min_length: int = 96
+    """Elements of a row. From here ``vecdot`` beats multiply and a product with ones (19 against 37 us on 256 x 1024,
+    but 207 against 61 us on 16384 x 16)."""
+
+    ones_max_length: int = 16384
+    """Elements. Sums along rows up to this length are products with ones (3 times as fast as ``add.reduce``); longer
+    ones are summed pairwise, because a plain sum of more terms loses digits."""
+
+    window_max_taps: int = 16
+    """Reduced points per result. Up to here a window reduction is a chain of ufuncs over shifted views."""
+
+    merge_min_rows: int = 32
+    """Rows of a matrix. Leading loops of an operand that do not merge become a batch if the matrices keep this many
+    rows (batched products of 32 x 32 run at the speed of one large one); below, the operand is packed first."""
+
+    block_elements: int = 524288
+    """Elements of the largest array of a group, per block: 2 MiB of f32. Layer norm and softmax on 4096 x 1024 ran 1.4
+    times as fast as hand-written NumPy with 64K, 1.8 with 128K, 2.0 with 256K, 2.3 with 512K, 2.0 with 1M."""
+
+    block_min_gemm_rows: int = 512
+    """Rows. A block with a matrix product in it has at least this many, or BLAS packs the shared operand too often."""
+
+    block_min_elementwise_us: float = 60.0
+    """Microseconds on one thread, outside of matrix products. Below, a block loop gains less than it costs."""
+
+    block_min_us: float = 400.0
+    """Microseconds on one thread, everything. Waking the second thread takes 20 to 50."""
+
+    block_min_array: int = 131072
+    """Elements of the largest array outside matrix products. Smaller ones stay in the cache without blocks, and two
+    threads are slower than one on calls of less than 32K elements."""
+
+    block_min_run: int = 64
+    """Elements in a row of a block's slice. Shorter slices of a large array are slow to walk."""

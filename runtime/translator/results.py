@@ -1,0 +1,52 @@
+"""Which buffers are given back, and copies for what cannot be given back as it is."""
+
+from dataclasses import replace
+
+from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.expression import Read
+from ipu_mlir.runtime.translator.statements import Elementwise, Origin, Program
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a contiguous array.
+
+    >>> row_major((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, stride = [], 1
+    for extent in reversed(shape):
+        strides.append(stride)
+        stride *= extent
+    return tuple(reversed(strides))
+
+
+def with_fresh_results(program: Program) -> Program:
+    """``program`` in which every result is a temporary buffer of its own, whole and in order.
+
+    Arguments, constants, slices, and buffers that are returned twice are copied.
+    """
+    claimed: set[Buffer] = set()
+    results: list[Access] = []
+    statements = list(program.statements)
+    for index, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True)):
+        buffer = access.buffer
+        whole = access.offset == 0 and buffer.elements == _count(shape) and _in_order(access.strides, shape)
+        if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed:
+            fresh = Buffer(f"result{index}", _count(shape), buffer.dtype, Role.TEMPORARY, shape)
+            copy = Access(fresh, 0, row_major(shape))
+            statements.append(Elementwise(shape, Origin("func.return", ""), (copy,), (Read(buffer.dtype, access),)))
+            access = copy
+        claimed.add(access.buffer)
+        results.append(access)
+    return replace(program, statements=tuple(statements), results=tuple(results))
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
+
+
+def _in_order(strides: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    return all(s == r or n == 1 for s, r, n in zip(strides, row_major(shape), shape, strict=True))

@@ -1,0 +1,137 @@
+"""NumPy calls in order, on views of buffers: what the emitters make and what becomes source."""
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.expression import Const
+from ipu_mlir.runtime.translator.options import TranslatorOptions
+from ipu_mlir.runtime.translator.statements import Origin
+
+
+@dataclass(frozen=True)
+class View:
+    """A strided window onto ``buffer``; offset and strides in elements.
+
+    Inside a block loop ``block_axis`` is the axis that a block takes a slice of, ``block_step`` rows per unit.
+    """
+
+    buffer: Buffer
+    dtype: np.dtype[Any]
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    block_axis: int | None = None
+    block_step: int = 1
+
+    @property
+    def elements(self) -> int:
+        return prod(self.shape)
+
+
+Operand = View | Const
+
+
+@dataclass(frozen=True)
+class Call:
+    """One line of source: ``template`` with ``{0}``, ``{1}``, ... for operands and ``{out}`` for the result."""
+
+    template: str
+    operands: tuple[Operand, ...]
+    out: View
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Nested Python loops over ``counts``. Views in ``indexed`` have one leading axis per loop, indexed by its variable."""
+
+    counts: tuple[int, ...]
+    calls: tuple[Call, ...]
+    indexed: frozenset[View]
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class BlockLoop:
+    """``calls`` done for blocks of ``block`` out of ``units`` units, on ``threads`` threads, each with its own ``scratch``."""
+
+    units: int
+    block: int
+    calls: tuple[Call, ...]
+    scratch: tuple[Buffer, ...]
+    origin: Origin
+
+
+Step = Call | Loop | BlockLoop
+
+
+@dataclass
+class Schedule:
+    """What emitters write to. ``places`` maps a buffer to the representative of those that share its memory."""
+
+    options: TranslatorOptions
+    places: dict[Buffer, Buffer] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    block_loop: int | None = None
+    block_units: int = 0
+
+    def same_place(self, a: Buffer, b: Buffer) -> bool:
+        """True if the two buffers may share memory."""
+        return self.places.get(a, a) is self.places.get(b, b)
+
+    def scratch(self, name: str, elements: int, dtype: np.dtype[Any]) -> Buffer:
+        """Memory that only the statement at hand uses."""
+        return Buffer(name, elements, dtype, Role.TEMPORARY)
+
+    def call(self, template: str, operands: tuple[Operand, ...], out: View, origin: Origin) -> None:
+        """Append a call."""
+        self.steps.append(Call(template, operands, out, origin))
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes that arrays of a statement have: each a run of loops that act as one, outermost first.
+
+    ``block`` is the loop that a block loop cuts, if any; it is always the first of its axis.
+    """
+
+    extents: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+    block: int | None = None
+    block_units: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(prod(self.extents[loop] for loop in group) for group in self.groups)
+
+    def block_of(self, present: tuple[int, ...]) -> tuple[int | None, int]:
+        """Which position of ``present`` (indices of groups) a block cuts, and how many rows of it one unit has."""
+        for position, index in enumerate(present):
+            group = self.groups[index]
+            if self.block is not None and group[0] == self.block:
+                return position, self.shape[index] // self.block_units
+        return None, 1
+
+    def strides(self, access: Access) -> tuple[int, ...]:
+        """One stride per axis; that of its innermost loop."""
+        return tuple(access.strides[group[-1]] for group in self.groups)
+
+    def view(self, access: Access, dtype: np.dtype[Any] | None = None) -> View:
+        """The array that broadcasts over these axes: extent 1 where the access stands still, no leading 1s."""
+        strides = self.strides(access)
+        first = next((i for i, s in enumerate(strides) if s), len(strides))
+        present = tuple(range(first, len(strides)))
+        shape = tuple(n if s else 1 for n, s in zip(self.shape, strides, strict=True))[first:]
+        axis, step = self.block_of(tuple(i for i in present))
+        if axis is not None and strides[present[axis]] == 0:
+            axis, step = None, 1
+        return View(access.buffer, dtype or access.buffer.dtype, access.offset, shape, strides[first:], axis, step)
+
+    def full_view(self, access: Access, dtype: np.dtype[Any] | None = None) -> View:
+        """The array with every axis at full extent; stride 0 where the access stands still."""
+        axis, step = self.block_of(tuple(range(len(self.groups))))
+        return View(access.buffer, dtype or access.buffer.dtype, access.offset, self.shape, self.strides(access), axis, step)

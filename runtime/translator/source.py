@@ -1,0 +1,300 @@
+"""Generated source: what is bound once, and what every run does."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ipu_mlir.runtime import numeric
+from ipu_mlir.runtime.translator.access import Buffer, Role
+from ipu_mlir.runtime.translator.expression import Const
+from ipu_mlir.runtime.translator.memory_plan import MemoryPlan, plan
+from ipu_mlir.runtime.translator.names import Names, scalar_name, scalar_text
+from ipu_mlir.runtime.translator.results import row_major
+from ipu_mlir.runtime.translator.schedule import BlockLoop, Call, Loop, Operand, Step, View
+from ipu_mlir.runtime.translator.statements import Origin, Program
+
+
+@dataclass
+class Scope:
+    """Where names are bound: the lines of set-up, and the name of each view."""
+
+    indent: str
+    lines: list[str] = field(default_factory=list)
+    views: dict[object, str] = field(default_factory=dict)
+
+
+@dataclass
+class SourceWriter:
+    """Writes the source of one program."""
+
+    program: Program
+    places: dict[Buffer, Buffer]
+    steps: list[Step]
+    blas_single: bool
+    names: Names = field(default_factory=Names)
+    constants: dict[str, np.ndarray] = field(default_factory=dict)
+    functions: set[str] = field(default_factory=set)
+    setup: Scope = field(default_factory=lambda: Scope("    "))
+    body: Scope = field(default_factory=lambda: Scope("        "))
+    buffer_names: dict[Buffer, str] = field(default_factory=dict)
+
+    def write(self) -> str:
+        """The whole source; ``constants`` are then the arrays that it asks ``memory`` for."""
+        self.results = {access.buffer: i for i, access in enumerate(self.program.results)}
+        held = {self._place(buffer) for buffer in self.results}
+        self.plan = plan(self.steps, self.places, held)
+        self.arguments = {b: self.names.fresh(b.name) for b in self.program.arguments}
+        self.result_names = {b: self.names.fresh(f"result{i}") for b, i in self.results.items()}
+        self.result_of_place = {self._place(b): b for b in self.results}
+        last_origin: Origin | None = None
+        for step in self.steps:
+            if step.origin != last_origin:
+                self.body.lines.append(comment(step.origin))
+                last_origin = step.origin
+            self._step(step)
+        return self._assembled()
+
+    # -- text of the parts
+
+    def _assembled(self) -> str:
+        count, results = len(self.arguments), len(self.results)
+        own = sorted(name for name in self.functions if numeric.is_own(name))
+        of_numpy = sorted(self.functions - set(own))
+        parameters = ", ".join([*self.arguments.values(), *self.result_names.values()])
+        lines = [
+            f'"""@{self.program.name} as NumPy calls: {count} arguments, {results} results, '
+            f'{self.plan.total_bytes:,} bytes of temporaries."""',
+            "",
+            *([f"from numpy import {', '.join(of_numpy)}"] if of_numpy else []),
+            "from numpy import inf, nan",
+            "",
+            *([f"from ipu_mlir.runtime.numeric import {', '.join(own)}"] if own else []),
+            "from ipu_mlir.runtime.engine.memory import strided",
+            "",
+            "",
+            "def build(memory):",
+            '    """The program with memory of its own: run it in one thread at a time."""',
+            *self.setup.lines,
+            "",
+            f"    def main({parameters}):",
+            *(self.body.lines or ["        pass"]),
+            "",
+            "    return main",
+            "",
+        ]
+        if "strided(" not in "\n".join((*self.setup.lines, *self.body.lines)):
+            lines.remove("from ipu_mlir.runtime.engine.memory import strided")
+        text = "\n".join(lines)
+        if not re.search(r"\b(inf|nan)\b", text.split("def build", 1)[1]):
+            text = text.replace("from numpy import inf, nan\n", "")
+        return re.sub(r"\n{4,}", "\n\n\n", text)
+
+    def _step(self, step: Step) -> None:
+        match step:
+            case Call():
+                self.body.lines.append(self.body.indent + self._call(step, self.body))
+            case Loop():
+                self._loop(step)
+            case BlockLoop():
+                self._block_loop(step)
+
+    def _call(self, call: Call, scope: Scope) -> str:
+        self.functions.add(re.match(r"\w+", call.template)[0])  # type: ignore[index]
+        operands = [self._operand(operand, scope) for operand in call.operands]
+        return call.template.format(*operands, out=self._operand(call.out, scope))
+
+    def _loop(self, loop: Loop) -> None:
+        """Nested Python loops; arrays that move with them are indexed first."""
+        indent = self.body.indent
+        variables = [self.names.fresh(f"i{position}") for position in range(len(loop.counts))]
+        moving = {view: self._operand(view, self.body) for view in sorted(loop.indexed, key=lambda v: v.buffer.name)}
+        for variable, count in zip(variables, loop.counts, strict=True):
+            self.body.lines.append(f"{indent}for {variable} in range({count}):")
+            indent += "    "
+        inner = Scope(indent)
+        for view, name in moving.items():
+            inner.views[view] = self.names.fresh(f"{name}_i")
+            inner.lines.append(f"{indent}{inner.views[view]} = {name}[{', '.join(variables)}, ...]")
+        for call in loop.calls:
+            inner.lines.append(indent + self._call(call, inner))
+        self.body.lines += inner.lines
+
+    def _block_loop(self, loop: BlockLoop) -> None:
+        """A function for one block, one copy of it per thread, and the call that runs all blocks."""
+        self.functions.discard("")
+        function = self.names.fresh("block")
+        scratch = plan(list(loop.calls), self.places, self._not_scratch(loop), self._scratch_bytes(loop))
+        inner = Scope("            ")
+        own_setup = Scope("        ")
+        parameters: dict[str, None] = {}
+        for call in loop.calls:
+            for operand in (*call.operands, call.out):
+                if isinstance(operand, View) and operand not in inner.views:
+                    self._bind_in_block(operand, loop, scratch, own_setup, inner, parameters)
+        lines = [self._call(call, inner) for call in loop.calls]
+        per_run = ", ".join(parameters)
+        head = f"{function}(scratch)"
+        self.setup.lines += [
+            "",
+            f"    def {head}:",
+            *own_setup.lines,
+            f"        def run({', '.join(['lo', 'hi', *parameters])}):",
+            *inner.lines,
+            *self._with_comments(loop, lines, inner.indent),
+            "",
+            "        return run",
+            "",
+            f"    {function}s = memory.per_thread({function}, {scratch.total_bytes})",
+        ]
+        arguments = ", ".join([f"{function}s", str(loop.units), str(loop.block), *([per_run] if per_run else [])])
+        self.body.lines.append(f"{self.body.indent}memory.run_blocks({arguments})")
+
+    def _with_comments(self, loop: BlockLoop, lines: list[str], indent: str) -> Iterable[str]:
+        last: Origin | None = None
+        for call, line in zip(loop.calls, lines, strict=True):
+            if call.origin != last:
+                yield indent + comment(call.origin).strip()
+                last = call.origin
+            yield indent + line
+
+    def _not_scratch(self, loop: BlockLoop) -> set[Buffer]:
+        scratch = set(loop.scratch)
+        places = {self._place(view.buffer) for call in loop.calls for view in (*call.operands, call.out) if isinstance(view, View)}
+        return places - scratch
+
+    def _scratch_bytes(self, loop: BlockLoop) -> dict[Buffer, int]:
+        return {b: max(1, b.elements) * b.dtype.itemsize for b in loop.scratch}
+
+    def _bind_in_block(
+        self, view: View, loop: BlockLoop, scratch: MemoryPlan, own: Scope, inner: Scope, parameters: dict[str, None]
+    ) -> None:
+        """Name ``view`` inside a block: a slice of the whole where it moves with the block."""
+        place = self._place(view.buffer)
+        if view.buffer.role is Role.TEMPORARY and place in scratch.offsets:
+            whole = self._scratch_view(view, scratch.offsets[place], own)
+        else:
+            whole = self._operand(view, self.body)
+            if self._per_run(view):
+                parameters[whole] = None
+        if view.block_axis is None:
+            inner.views[view] = whole
+            return
+        inner.views[view] = self.names.fresh(f"{whole}_b")
+        step = view.block_step
+        ends = ("lo", "hi") if step == 1 else (f"lo * {step}", f"hi * {step}")
+        if view.buffer.role is Role.TEMPORARY and place in scratch.offsets:
+            ends = ("", "hi - lo" if step == 1 else f"(hi - lo) * {step}")
+        index = ":, " * view.block_axis + f"{ends[0]} : {ends[1]}".strip()
+        inner.lines.append(f"{inner.indent}{inner.views[view]} = {whole}[{index}]")
+
+    def _scratch_view(self, view: View, offset: int, scope: Scope) -> str:
+        key = (view.dtype, offset, view.offset, view.shape, view.strides)
+        if key not in scope.views:
+            scope.views[key] = self._bound(view, "scratch.temporary", offset, scope)
+        return scope.views[key]
+
+    # -- operands
+
+    def _place(self, buffer: Buffer) -> Buffer:
+        return self.places.get(buffer, buffer)
+
+    def _per_run(self, view: View) -> bool:
+        """True if the array exists only during a run."""
+        return view.buffer.role is Role.ARGUMENT or self._place(view.buffer) in self.result_of_place
+
+    def _operand(self, operand: Operand, scope: Scope) -> str:
+        if isinstance(operand, Const):
+            return self._scalar(operand)
+        if operand in scope.views:
+            return scope.views[operand]
+        if operand.buffer.role is Role.CONSTANT:
+            return self._constant(operand)
+        if not self._per_run(operand):
+            offset = self.plan.offsets[self._place(operand.buffer)]
+            key = (operand.dtype, offset, operand.offset, operand.shape, operand.strides)
+            if key not in self.setup.views:
+                self.setup.views[key] = self._bound(operand, "memory.temporary", offset, self.setup)
+            return self.setup.views[key]
+        if operand.buffer.role is Role.ARGUMENT:
+            return self._derived(operand, self.arguments[operand.buffer], operand.buffer.shape, operand.buffer.dtype)
+        result = self.result_of_place[self._place(operand.buffer)]
+        shape = self.program.result_shapes[self.results[result]]
+        return self._derived(operand, self.result_names[result], shape, result.dtype)
+
+    def _bound(self, view: View, function: str, offset: int, scope: Scope) -> str:
+        """Bind an array of planned memory."""
+        name = self.names.fresh(view.buffer.name if view.shape == view.buffer.shape else f"{view.buffer.name}{_shape_suffix(view)}")
+        place = offset + view.offset * view.dtype.itemsize
+        strides = "" if view.strides == row_major(view.shape) else f", {_tuple(view.strides)}"
+        scope.lines.append(f"{scope.indent}{name} = {function}({place}, '{view.dtype.str[1:]}', {_tuple(view.shape)}{strides})")
+        return name
+
+    def _derived(self, view: View, base: str, shape: tuple[int, ...], dtype: np.dtype) -> str:
+        """A view of an array that is handed in: the array itself if it has this very form."""
+        key = (base, view.dtype, view.offset, view.shape, view.strides)
+        if key in self.body.views:
+            return self.body.views[key]
+        array = base if view.dtype == dtype else f"{base}.view('{view.dtype.str[1:]}')"
+        text = _view_text(view, array, shape)
+        if text != base:
+            name = self.names.fresh(f"{base}{_shape_suffix(view)}")
+            self.body.lines.append(f"{self.body.indent}{name} = {text}")
+            text = name
+        self.body.views[key] = text
+        return text
+
+    def _constant(self, view: View) -> str:
+        key = (view.buffer, view.dtype, view.offset, view.shape, view.strides)
+        if key in self.setup.views:
+            return self.setup.views[key]
+        value = view.buffer.value
+        assert value is not None, f"constant {view.buffer.name} has no value"
+        stored = self.buffer_names.get(view.buffer)
+        if stored is None:
+            stored = next((n for n, v in self.constants.items() if v is value), None) or view.buffer.name
+            while stored in self.constants and self.constants[stored] is not value:
+                stored += "_"
+            self.buffer_names[view.buffer] = stored
+            self.constants[stored] = value
+        name = self.names.fresh(stored if view.shape == view.buffer.shape else f"{stored}{_shape_suffix(view)}")
+        array = f"memory.constant('{stored}')" + ("" if view.dtype == value.dtype else f".view('{view.dtype.str[1:]}')")
+        text = _view_text(view, array, (value.size,))
+        self.setup.lines.append(f"{self.setup.indent}{name} = {text}")
+        self.setup.views[key] = name
+        return name
+
+    def _scalar(self, const: Const) -> str:
+        key = ("scalar", const.dtype, const.value.tobytes())
+        if key not in self.setup.views:
+            name = self.names.fresh(scalar_name(const.value))
+            text = f"memory.scalar({scalar_text(const.value)}, '{const.dtype.str[1:]}')"
+            self.setup.lines.append(f"{self.setup.indent}{name} = {text}")
+            self.setup.views[key] = name
+        return self.setup.views[key]
+
+
+def comment(origin: Origin) -> str:
+    """The op and its place as a comment line of the body."""
+    return f"        # {origin.op}{f' at {origin.location}' if origin.location else ''}"
+
+
+def _view_text(view: View, array: str, shape: tuple[int, ...]) -> str:
+    """How to get ``view`` from a contiguous ``array`` of ``shape``."""
+    elements = int(np.prod(shape))
+    if view.offset == 0 and view.elements == elements and view.strides == row_major(view.shape):
+        return array if view.shape == shape else f"{array}.reshape({_tuple(view.shape)})"
+    if view.offset == 0 and view.shape == shape[::-1] and len(shape) == 2 and view.strides == row_major(shape)[::-1]:
+        return f"{array}.T"
+    return f"strided({array}, {view.offset}, {_tuple(view.shape)}, {_tuple(view.strides)})"
+
+
+def _shape_suffix(view: View) -> str:
+    """``_32x784``; a matrix that lies transposed gets a ``t``."""
+    turned = len(view.strides) > 1 and view.strides[-1] > view.strides[-2] > 0
+    return f"_{'x'.join(map(str, view.shape))}{'t' if turned else ''}" if view.shape else "_scalar"
+
+
+def _tuple(numbers: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, numbers))}{',' if len(numbers) == 1 else ''})"

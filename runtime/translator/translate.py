@@ -1,0 +1,89 @@
+"""From superstep IR to NumPy source."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.runtime.translator.aliases import without_copies
+from ipu_mlir.runtime.translator.decompose import decomposed
+from ipu_mlir.runtime.translator.emit import emit
+from ipu_mlir.runtime.translator.options import TranslatorOptions
+from ipu_mlir.runtime.translator.places import shared_places
+from ipu_mlir.runtime.translator.read import Problem, read_program
+from ipu_mlir.runtime.translator.results import with_fresh_results
+from ipu_mlir.runtime.translator.schedule import Schedule
+from ipu_mlir.runtime.translator.simplify import simplified
+from ipu_mlir.runtime.translator.source import SourceWriter
+from ipu_mlir.runtime.translator.versions import with_versions
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """What an argument or a result is."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __str__(self) -> str:
+        return f"{'x'.join(map(str, (*self.shape, '')))}{self.dtype}"
+
+
+@dataclass(frozen=True)
+class Translation:
+    """NumPy source, and what its ``build`` function needs."""
+
+    source: str
+    arguments: tuple[ArraySpec, ...]
+    results: tuple[ArraySpec, ...]
+    temporary_bytes: int
+    constants: dict[str, np.ndarray] = field(repr=False)
+    single_blas_thread: bool = False
+    """True if the source shares its work between threads itself; BLAS must then not start more."""
+
+    def compiled(self) -> Callable[[Any], Callable[..., None]]:
+        """The ``build`` function of the source: memory -> main(*arguments, *results)."""
+        namespace: dict[str, Any] = {}
+        exec(compile(self.source, "<translated program>", "exec"), namespace)
+        return namespace["build"]
+
+
+def translate(
+    module: ir.Module | ir.Operation, entry: str = "main", options: TranslatorOptions | None = None
+) -> Translation:
+    """The NumPy source of function ``entry`` of ``module`` (supersteps, or linalg on memrefs).
+
+    Raises:
+        CompileError: the function is missing, or uses ops that the runtime lacks; all of them are listed.
+    """
+    options = options or TranslatorOptions()
+    program, problems = read_program(module.operation, entry)
+    if problems:
+        raise CompileError(unsupported_message(problems))
+    program = with_fresh_results(with_versions(program))
+    program = simplified(without_copies(program))
+    program = decomposed(program, options)
+    places = shared_places(program)
+    schedule = Schedule(options, places)
+    for statement in program.statements:
+        emit(statement, schedule)
+    writer = SourceWriter(program, places, schedule.steps, False)
+    source = writer.write()
+    arguments = tuple(ArraySpec(writer.arguments[b], b.shape, b.dtype) for b in program.arguments)
+    results = tuple(
+        ArraySpec(f"result{i}", shape, access.buffer.dtype)
+        for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
+    )
+    return Translation(source, arguments, results, writer.plan.total_bytes, writer.constants)
+
+
+def unsupported_message(problems: list[Problem]) -> str:
+    """All ``problems`` in one message."""
+    listed = "\n  ".join(map(str, problems))
+    return f"the fast runtime cannot run {len(problems)} op{'s' if len(problems) > 1 else ''} of this program:\n  {listed}"
+
+

@@ -1,0 +1,152 @@
+"""Superstep programs with one thing wrong: what the verifier must reject, and the per-tile executor must notice.
+
+Each generator takes the text of a module and yields, per place where its mistake can be made, a description and the
+text of the module with that one mistake. The texts print and parse; upstream's own rules hold in them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain, count
+
+from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.attributes import (
+    mapping_from_attr,
+    mapping_to_attr,
+    parts_from_attr,
+    parts_to_attr,
+)
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+
+Mutants = Iterator[tuple[str, str]]
+
+VIEWS = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast")
+
+
+def all_mutants(text: str) -> Mutants:
+    """The mutants of every kind."""
+    return chain(lost_exchanges(text), moved_buffers(text), dropped_parts(text), reversed_parts(text))
+
+
+def lost_exchanges(text: str) -> Mutants:
+    """Without one ``ipu.exchange``."""
+
+    def lose(op: ir.Operation) -> str:
+        description = f"no exchange at {op.location}"
+        op.erase()
+        return description
+
+    return _mutants(text, lambda op: [lose] if op.name == "ipu.exchange" else [])
+
+
+def moved_buffers(text: str, by: int = 1) -> Mutants:
+    """With one ``memref.alloc``, and all views of it, ``by`` tiles further on."""
+
+    def move(op: ir.Operation) -> str:
+        _move(op.results[0], by)
+        return f"buffer at {op.location} moved by {by} tiles"
+
+    return _mutants(text, lambda op: [move] if op.name == "memref.alloc" else [])
+
+
+def dropped_parts(text: str) -> Mutants:
+    """Without the last block of one loop of one family."""
+
+    def shorten(parts: Parts, loop: int) -> Parts | None:
+        blocks = _num_blocks(parts.loops[loop])
+        if blocks < 2:
+            return None
+        return _with_loop(parts, loop, replace(parts.loops[loop], extent=parts.loops[loop].block * (blocks - 1)))
+
+    return _mutants(text, _changes_of_parts(shorten, "last block dropped"))
+
+
+def reversed_parts(text: str) -> Mutants:
+    """With the blocks of one loop of one family on their tiles in reverse order."""
+
+    def turn(parts: Parts, loop: int) -> Parts | None:
+        step, blocks = parts.loops[loop].tile_step, _num_blocks(parts.loops[loop])
+        if step == 0 or blocks < 2:
+            return None
+        turned = _with_loop(parts, loop, replace(parts.loops[loop], tile_step=-step))
+        return replace(turned, first_tile=parts.first_tile + step * (blocks - 1))
+
+    return _mutants(text, _changes_of_parts(turn, "tiles reversed"))
+
+
+Change = Callable[[ir.Operation], str]
+
+
+def _mutants(text: str, changes_of: Callable[[ir.Operation], list[Change]]) -> Mutants:
+    """Each change that an op offers, made in a fresh copy of the module."""
+    for number in count():
+        found = _mutant(text, changes_of, number)
+        if found is None:
+            return
+        yield found
+
+
+def _mutant(text: str, changes_of: Callable[[ir.Operation], list[Change]], number: int) -> tuple[str, str] | None:
+    """The mutant of that number, or None if there are fewer."""
+    with ipu.context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        offers = [(op, change) for op in list(_operations(module.operation)) for change in changes_of(op)]
+        if number >= len(offers):
+            return None
+        op, change = offers[number]
+        description = change(op)
+        return description, module.operation.get_asm(assume_verified=True)
+
+
+def _operations(op: ir.Operation) -> Iterator[ir.Operation]:
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield inner.operation
+                yield from _operations(inner.operation)
+
+
+def _changes_of_parts(
+    change: Callable[[Parts, int], Parts | None], what: str
+) -> Callable[[ir.Operation], list[Change]]:
+    """Offers of an ``ipu.vertices``: what ``change`` makes of its parts, per loop for which it makes anything."""
+
+    def set_parts(parts: Parts, loop: int) -> Change:
+        def apply(op: ir.Operation) -> str:
+            op.attributes["parts"] = parts_to_attr(parts)
+            return f"vertices at {op.location}, loop {loop}: {what}"
+
+        return apply
+
+    def offers(op: ir.Operation) -> list[Change]:
+        if op.name != "ipu.vertices":
+            return []
+        parts = parts_from_attr(op.attributes["parts"])
+        changed = [(loop, change(parts, loop)) for loop in range(len(parts.loops))]
+        return [set_parts(new, loop) for loop, new in changed if new is not None]
+
+    return offers
+
+
+def _num_blocks(loop: PartLoop) -> int:
+    return -(-loop.extent // loop.block)
+
+
+def _with_loop(parts: Parts, number: int, loop: PartLoop) -> Parts:
+    return replace(parts, loops=(*parts.loops[:number], loop, *parts.loops[number + 1 :]))
+
+
+def _move(value: ir.Value, by: int) -> None:
+    """Give ``value``, its views and the functions that return them the mapping ``by`` tiles further on."""
+    memref = ir.MemRefType(value.type)
+    mapping = mapping_from_attr(memref.memory_space)
+    moved = mapping_to_attr(replace(mapping, first_tile=mapping.first_tile + by))
+    value.set_type(ir.MemRefType.get(memref.shape, memref.element_type, memref.layout, moved))
+    for use in value.uses:
+        user = use.owner.operation
+        if user.name in VIEWS:
+            _move(user.results[0], by)
+        elif user.name == "func.return":
+            function = user.parent.opview
+            results = [operand.type for operand in user.operands]
+            function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(function.type.inputs, results))

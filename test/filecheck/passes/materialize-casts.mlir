@@ -1,0 +1,37 @@
+// RUN: ipu-opt %s --ipu-materialize-casts | filecheck %s
+
+#home = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+#one = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#a = #ipu.mapping<1, [], 0, 0>
+#b = #ipu.mapping<1, [], 0, 1>
+#c = #ipu.mapping<1, [], 0, 2>
+
+// CHECK: #[[HOME:m[0-9]+]] = #ipu.mapping<4, {{\[}}[2, 4, 1, 1]], 0, 0>
+// CHECK: #[[ONE:m[0-9]+]] = #ipu.mapping<4, {{\[}}[4, 4, 1, 0]], 0, 0>
+
+// CHECK-LABEL: func.func @change_of_mapping_is_a_copy
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32, #[[HOME]]>)
+// CHECK-NOT: tensor.cast
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<4xf32, #[[ONE]]>
+// CHECK: %[[Y:.*]] = linalg.copy {{.*}}ins(%[[X]] : tensor<4xf32, #[[HOME]]>) outs(%[[E]] : tensor<4xf32, #[[ONE]]>)
+// CHECK: return %[[Y]]
+func.func @change_of_mapping_is_a_copy(%x: tensor<4xf32, #home>) -> tensor<4xf32, #one> {
+  %y = tensor.cast %x : tensor<4xf32, #home> to tensor<4xf32, #one>
+  return %y : tensor<4xf32, #one>
+}
+
+// CHECK-LABEL: func.func @two_casts_are_two_copies
+// CHECK-COUNT-2: linalg.copy
+// CHECK-NOT: tensor.cast
+func.func @two_casts_are_two_copies(%x: tensor<i1, #a>) -> tensor<i1, #c> {
+  %y = tensor.cast %x : tensor<i1, #a> to tensor<i1, #b>
+  %z = tensor.cast %y : tensor<i1, #b> to tensor<i1, #c>
+  return %z : tensor<i1, #c>
+}
+
+// CHECK-LABEL: func.func @cast_without_mapping_stays
+// CHECK: tensor.cast
+func.func @cast_without_mapping_stays(%x: tensor<4xf32>) -> tensor<?xf32> {
+  %y = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  return %y : tensor<?xf32>
+}

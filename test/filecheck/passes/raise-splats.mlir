@@ -1,0 +1,86 @@
+// RUN: ipu-opt %s --ipu-raise-splats | filecheck %s
+
+#id = affine_map<(i) -> (i)>
+#point = affine_map<(i) -> ()>
+
+// CHECK-LABEL: func.func @constant_from_outside_becomes_a_fill
+// CHECK: %[[C:.*]] = arith.constant 2.0{{.*}} : f32
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK-NOT: linalg.generic
+// CHECK: linalg.fill ins(%[[C]] : f32) outs(%[[E]] : tensor<4xf32>)
+func.func @constant_from_outside_becomes_a_fill() -> tensor<4xf32> {
+  %c = arith.constant 2.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
+  ^bb0(%b: f32):
+    linalg.yield %c : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @rank_zero_constant_becomes_a_fill
+// CHECK-DAG: %[[C:.*]] = arith.constant 3 : i32
+// CHECK: linalg.fill ins(%[[C]] : i32)
+func.func @rank_zero_constant_becomes_a_fill() -> tensor<4xi32> {
+  %c = arith.constant dense<3> : tensor<i32>
+  %e = tensor.empty() : tensor<4xi32>
+  %y = linalg.generic {indexing_maps = [#point, #id], iterator_types = ["parallel"]}
+      ins(%c : tensor<i32>) outs(%e : tensor<4xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    linalg.yield %a : i32
+  } -> tensor<4xi32>
+  return %y : tensor<4xi32>
+}
+
+// CHECK-LABEL: func.func @broadcast_of_an_argument_stays
+// CHECK-NOT: linalg.fill
+// CHECK: linalg.generic
+func.func @broadcast_of_an_argument_stays(%x: tensor<f32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#point, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<f32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @spread_constants_that_differ_stay
+// CHECK-NOT: linalg.fill
+func.func @spread_constants_that_differ_stay() -> tensor<2x2xf32> {
+  %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %e = tensor.empty() : tensor<2x2xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%c : tensor<2xf32>) outs(%e : tensor<2x2xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @computing_body_stays
+// CHECK-NOT: linalg.fill
+func.func @computing_body_stays(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant 2.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.mulf %a, %c : f32
+    linalg.yield %p : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @library_codelet_stays
+// CHECK-NOT: linalg.fill
+// CHECK: library_call = "sort"
+func.func @library_codelet_stays(%e: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant 2.0 : f32
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"], library_call = "sort"}
+      outs(%e : tensor<4xf32>) {
+  ^bb0(%b: f32):
+    linalg.yield %c : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

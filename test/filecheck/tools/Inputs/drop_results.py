@@ -1,0 +1,19 @@
+"""A pass with a bug: it changes the types of functions and forgets what they return."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class DropResults(Pass):
+    """Give every function a type without results."""
+
+    name = "test-drop-results"
+
+    def run(self, module: ir.Operation) -> None:
+        for function in list_ops(module, "func.func"):
+            kind = function.attributes["function_type"].value
+            function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kind.inputs, []))

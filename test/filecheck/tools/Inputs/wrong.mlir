@@ -1,0 +1,3 @@
+func.func @wrong() -> i32 {
+  return
+}

@@ -1,0 +1,77 @@
+"""Run a traced module on LLVM's JIT: an opinion that shares nothing with our passes and runtime."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from ipu_mlir.dialects.bindings import PROVIDER, ir, passmanager, upstream
+
+import ipu_mlir as ipu
+
+_TO_BUFFERS = (
+    "builtin.module(canonicalize,convert-elementwise-to-linalg,"
+    "one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},"
+    "buffer-results-to-out-params{hoist-static-allocs modify-public-functions})"
+)
+_TO_LLVM = (
+    "builtin.module(func.func(convert-linalg-to-loops,llvm-request-c-wrappers),expand-strided-metadata,lower-affine,"
+    "arith-expand,convert-math-to-funcs,convert-scf-to-cf,"
+    "convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,reconcile-unrealized-casts)"
+)
+
+Check = Callable[..., None]
+
+
+@pytest.fixture(scope="session")
+def agrees() -> Check:
+    """``agrees(function, *arrays)``: traced and run on LLVM, ``function`` gives what it gives on the arrays."""
+    return _agrees
+
+
+def _agrees(function: Callable[..., Any], *arrays: np.ndarray, tolerance: float = 0.0) -> None:
+    with np.errstate(all="ignore"):
+        returned = function(*arrays)
+    expected = [np.asarray(each) for each in (returned if isinstance(returned, list | tuple) else [returned])]
+    module = ipu.function(function).trace(*arrays)
+    for found, wanted in zip(run_on_llvm(module, list(arrays), expected), expected, strict=True):
+        exact = wanted.dtype.kind != "f"
+        relative = 0.0 if exact else max(tolerance, 20 * float(np.finfo(wanted.dtype).eps))
+        np.testing.assert_allclose(found, wanted, rtol=relative, atol=relative, strict=True)
+
+
+def run_on_llvm(module: ir.Module, inputs: list[np.ndarray], like: list[np.ndarray]) -> list[np.ndarray]:
+    """The results of ``@main``, which have the shapes and types of ``like``."""
+    from importlib import import_module
+
+    engine = import_module(f"{PROVIDER}.execution_engine")
+    describe = import_module(f"{PROVIDER}.runtime").get_ranked_memref_descriptor
+    results = [str(type_) for type_ in module.body.operations[0].type.results]
+    assert results == [_type_text(array) for array in like]
+    with module.context:
+        passmanager.PassManager.parse(_TO_BUFFERS).run(module.operation)
+        _copy_by_loops(module)
+        passmanager.PassManager.parse(_TO_LLVM).run(module.operation)
+        jit = engine.ExecutionEngine(module, opt_level=0)
+    outputs = [np.zeros(array.shape, array.dtype) for array in like]
+    held = [np.ascontiguousarray(array).reshape(array.shape) for array in inputs]
+    jit.invoke("main", *(ctypes.pointer(ctypes.pointer(describe(array))) for array in (*held, *outputs)))
+    return outputs
+
+
+def _type_text(array: np.ndarray) -> str:
+    element = {"f": "f", "i": "i", "b": "i"}[array.dtype.kind] + str(array.itemsize * 8 if array.dtype != bool else 1)
+    return f"tensor<{'x'.join([*map(str, array.shape), element])}>"
+
+
+def _copy_by_loops(module: ir.Module) -> None:
+    """``memref.copy`` becomes a call into a library that the JIT does not have; ``linalg.copy`` becomes loops."""
+    linalg = upstream("linalg")
+    for function in (op for op in module.body.operations if op.operation.name == "func.func"):
+        for block in function.regions[0]:
+            for op in list(block.operations):
+                if op.operation.name == "memref.copy":
+                    with ir.InsertionPoint(op), op.location:
+                        linalg.copy(op.operands[0], outs=[op.operands[1]])
+                    op.operation.erase()

@@ -1,0 +1,196 @@
+"""Operators and ufuncs on traced tensors give what they give on arrays: values, shapes and element types."""
+
+import operator
+
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(7)
+FLOATS = RNG.uniform(-3, 3, (3, 5)).astype(np.float32)
+POSITIVE = RNG.uniform(0.1, 3, (3, 5)).astype(np.float32)
+UNIT = RNG.uniform(-0.9, 0.9, (3, 5)).astype(np.float32)
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, -2.5, 0.5], np.float32)
+INTS = RNG.integers(-20, 20, (3, 5)).astype(np.int32)
+OTHERS = RNG.integers(-4, 4, (3, 5)).astype(np.int32)  # zeros included
+BOOLS = RNG.integers(0, 2, (3, 5)).astype(np.bool_)
+
+ON_ANY_FLOAT = """
+    negative positive absolute fabs sign square exp exp2 expm1 sin cos tan arctan sinh cosh tanh arcsinh
+    cbrt floor ceil trunc rint degrees radians isnan isinf isfinite logical_not
+""".split()
+
+
+@pytest.mark.parametrize("name", ON_ANY_FLOAT)
+def test_unary_functions_of_any_float(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x: ufunc(x), FLOATS, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", ["log", "log2", "log10", "log1p", "sqrt", "reciprocal", "arccosh"])
+def test_unary_functions_of_positive_floats(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x: ufunc(x), POSITIVE + (name == "arccosh"), tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", ["arcsin", "arccos", "arctanh"])
+def test_unary_functions_of_the_unit_interval(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x: ufunc(x), UNIT, tolerance=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", ["absolute", "sign", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite", "logical_not", "exp"]
+)
+def test_unary_functions_of_special_floats(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x: ufunc(x), SPECIAL)
+
+
+@pytest.mark.parametrize("name", ["negative", "absolute", "sign", "square", "invert", "floor", "isnan", "logical_not"])
+def test_unary_functions_of_integers(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x: ufunc(x), INTS)
+
+
+def test_functions_of_integers_that_are_floats_compute_in_float64(agrees):
+    agrees(lambda x: (np.tanh(x), np.exp(x), x / 3), INTS)
+
+
+@pytest.mark.parametrize("name", ["invert", "logical_not", "absolute"])
+def test_unary_functions_of_bools(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x: ufunc(x), BOOLS)
+
+
+ARITHMETIC = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+]
+COMPARISONS = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+LOGIC = ["logical_and", "logical_or", "logical_xor"]
+BITS = ["bitwise_and", "bitwise_or", "bitwise_xor"]
+
+
+@pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS, *LOGIC, "arctan2", "copysign", "hypot", "logaddexp"])
+def test_binary_functions_of_floats(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x, y: ufunc(x, y), FLOATS, UNIT[1:2], tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS, "hypot", "logaddexp"])
+def test_binary_functions_of_special_floats(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x, y: ufunc(x, y), SPECIAL[:, None], SPECIAL, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS, *LOGIC, *BITS])
+def test_binary_functions_of_integers(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x, y: ufunc(x, y), INTS, OTHERS)
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", *COMPARISONS, *LOGIC, *BITS])
+def test_binary_functions_of_bools(agrees, name):
+    ufunc = getattr(np, name)
+    agrees(lambda x, y: ufunc(x, y), BOOLS, BOOLS[::-1])
+
+
+OPERATORS = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+    operator.eq,
+    operator.ne,
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+    operator.and_,
+    operator.or_,
+    operator.xor,
+]
+
+
+@pytest.mark.parametrize("apply", OPERATORS)
+def test_operators_with_tensors_and_numbers_on_both_sides(agrees, apply):
+    agrees(lambda x, y: (apply(x, y), apply(x, 3), apply(7, y), apply(x, np.int32(2)), apply(INTS[0], y)), INTS, OTHERS)
+
+
+def test_unary_operators(agrees):
+    agrees(lambda x: (-x, +x, abs(x), ~x), INTS)
+
+
+def test_divmod(agrees):
+    agrees(lambda x: (*divmod(x, 3), *divmod(7, x), *np.divmod(x, 3)), INTS)
+
+
+def test_shifts_within_and_beyond_the_width(agrees):
+    amounts = np.array([0, 1, 5, 31, 32], np.int32)
+    agrees(lambda x, y: (x << 2, x >> 2, x << y, x >> y, 1 << y), INTS, amounts)
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 0.5, -1, 1.5, np.float32(2.5)])
+def test_powers_of_floats(agrees, exponent):
+    agrees(lambda x: x**exponent, POSITIVE, tolerance=1e-5)
+
+
+def test_powers_of_tensors_and_integers(agrees):
+    agrees(lambda x, n: (x**n, 2.0**x, n**2, n**3, n**5, 2**n), POSITIVE, np.abs(OTHERS), tolerance=1e-5)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((3, 5), (5,)), ((3, 1), (1, 5)), ((), (2, 3)), ((4, 1, 3), (2, 1)), ((1,), (1, 1)), ((), ())], ids=str
+)
+def test_broadcasting(agrees, shapes):
+    arrays = [np.asarray(RNG.standard_normal(shape), np.float32) for shape in shapes]
+    agrees(lambda x, y: (x + y, np.maximum(y, x)), *arrays)
+
+
+DTYPES = [np.bool_, np.int8, np.int16, np.int32, np.int64, np.float32, np.float64]
+
+
+@pytest.mark.parametrize("left", DTYPES, ids=lambda dtype: dtype.__name__)
+def test_mixed_element_types_are_promoted_as_in_numpy(agrees, left):
+    x = OTHERS.astype(left)
+    others = [OTHERS[0].astype(dtype) for dtype in DTYPES]
+    agrees(lambda x, *others: [x + other for other in others] + [x * 2, x * 2.5, x < 1.5], x, *others)
+
+
+@pytest.mark.parametrize("source", DTYPES, ids=lambda dtype: dtype.__name__)
+def test_astype(agrees, source):
+    x = (FLOATS * 3).astype(source)
+    agrees(lambda x: [x.astype(dtype) for dtype in DTYPES] + [np.astype(x, np.float32)], x)
+
+
+def test_where_with_tensors_arrays_and_numbers(agrees):
+    agrees(lambda x, y: (np.where(x > y, x, y), np.where(x > 0, x, 0), np.where(x, 1, FLOATS)), FLOATS, POSITIVE)
+    agrees(lambda m, i: (np.where(m, i, 2.5), np.where(m, np.float32(1), i)), BOOLS, INTS)
+
+
+def test_clip(agrees):
+    agrees(lambda x: (np.clip(x, -1, 1), x.clip(0), x.clip(max=2), np.clip(x, min=-2)), FLOATS)
+
+
+def test_nan_to_num_and_round(agrees):
+    agrees(lambda x: (np.nan_to_num(x), np.nan_to_num(x, nan=1, posinf=2, neginf=3)), SPECIAL)
+    agrees(lambda x: (np.round(x), x.round(1)), FLOATS)
+
+
+def test_constants_that_are_not_splats_keep_the_sign_of_zero(agrees):
+    agrees(lambda x: np.copysign(x, np.array([0.0, -0.0], np.float32)), np.ones(2, np.float32))
+
+
+def test_array_namespace_is_numpy(agrees):
+    agrees(lambda x: x.__array_namespace__().permute_dims(x, (1, 0)), FLOATS)
