@@ -7,6 +7,7 @@ from ipu_mlir.passes.decompose_tensor_ops import DecomposeTensorOps
 from ipu_mlir.passes.fill_empties import FillEmpties
 from ipu_mlir.passes.fold_transposes import FoldTransposes
 from ipu_mlir.passes.form_supersteps import FormSupersteps
+from ipu_mlir.passes.hoist_casts import HoistCasts
 from ipu_mlir.passes.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.materialize_views import MaterializeViews
 from ipu_mlir.passes.merge_compute_sets import MergeComputeSets
@@ -26,6 +27,7 @@ PASSES: tuple[type[Pass], ...] = (
     FillEmpties,
     FoldTransposes,
     FormSupersteps,
+    HoistCasts,
     MaterializeCasts,
     MaterializeViews,
     MergeComputeSets,

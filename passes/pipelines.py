@@ -28,6 +28,7 @@ PLACE: tuple[str, ...] = (
     "ipu-materialize-views",
     "ipu-partition",
     "ipu-place-tensors",
+    "ipu-hoist-casts",
     "ipu-reuse-operands",
 )
 """Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing."""

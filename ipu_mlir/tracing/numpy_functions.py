@@ -182,11 +182,11 @@ def ones_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
 
 
 def tril(m: Any, k: int = 0) -> Any:
-    return where(np.tri(*m.shape[-2:], k, dtype=np.bool_), m, 0)
+    return where(np.tri(m.shape[-2], m.shape[-1], k, dtype=np.bool_), m, 0)
 
 
 def triu(m: Any, k: int = 0) -> Any:
-    return where(np.tri(*m.shape[-2:], k - 1, dtype=np.bool_), 0, m)
+    return where(np.tri(m.shape[-2], m.shape[-1], k - 1, dtype=np.bool_), 0, m)
 
 
 def around(a: Any, decimals: int = 0) -> Any:

@@ -1,5 +1,6 @@
 """Reductions with one ufunc: a product with ones, ``ufunc.reduce``, or a chain over shifted windows."""
 
+from functools import lru_cache
 from itertools import product as points_of
 from math import prod
 
@@ -62,6 +63,7 @@ def _kept(axes: Axes, reduced: tuple[bool, ...], out: Access, dtype: np.dtype) -
     return View(out.buffer, dtype, out.offset, shape, tuple(strides[i] for i in kept), axis, step)
 
 
+@lru_cache(maxsize=256)
 def ones(count: int, dtype: np.dtype) -> View:
     """A constant row of ones."""
     buffer = Buffer(f"ones{count}", count, dtype, Role.CONSTANT, (count,), np.ones(count, dtype))

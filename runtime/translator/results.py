@@ -20,6 +20,11 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """True if such an array lies row by row without gaps; the stride of an axis of one element says nothing."""
+    return all(s == r or n == 1 for s, r, n in zip(strides, row_major(shape), shape, strict=True))
+
+
 def with_fresh_results(program: Program) -> Program:
     """``program`` in which every result is a temporary buffer of its own, whole and in order.
 
@@ -30,7 +35,7 @@ def with_fresh_results(program: Program) -> Program:
     statements = list(program.statements)
     for index, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True)):
         buffer = access.buffer
-        whole = access.offset == 0 and buffer.elements == _count(shape) and _in_order(access.strides, shape)
+        whole = access.offset == 0 and buffer.elements == _count(shape) and is_contiguous(shape, access.strides)
         if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed:
             fresh = Buffer(f"result{index}", _count(shape), buffer.dtype, Role.TEMPORARY, shape)
             copy = Access(fresh, 0, row_major(shape))
@@ -46,7 +51,3 @@ def _count(shape: tuple[int, ...]) -> int:
     for extent in shape:
         count *= extent
     return count
-
-
-def _in_order(strides: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    return all(s == r or n == 1 for s, r, n in zip(strides, row_major(shape), shape, strict=True))

@@ -11,7 +11,7 @@ from ipu_mlir.runtime.translator.access import Buffer, Role
 from ipu_mlir.runtime.translator.expression import Const
 from ipu_mlir.runtime.translator.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.names import Names, scalar_name, scalar_text
-from ipu_mlir.runtime.translator.results import row_major
+from ipu_mlir.runtime.translator.results import is_contiguous, row_major
 from ipu_mlir.runtime.translator.schedule import BlockLoop, Call, Loop, Operand, Step, View
 from ipu_mlir.runtime.translator.statements import Origin, Program
 
@@ -227,7 +227,7 @@ class SourceWriter:
         """Bind an array of planned memory."""
         name = self.names.fresh(view.buffer.name if view.shape == view.buffer.shape else f"{view.buffer.name}{_shape_suffix(view)}")
         place = offset + view.offset * view.dtype.itemsize
-        strides = "" if view.strides == row_major(view.shape) else f", {_tuple(view.strides)}"
+        strides = "" if is_contiguous(view.shape, view.strides) else f", {_tuple(view.strides)}"
         scope.lines.append(f"{scope.indent}{name} = {function}({place}, '{view.dtype.str[1:]}', {_tuple(view.shape)}{strides})")
         return name
 
@@ -283,7 +283,7 @@ def comment(origin: Origin) -> str:
 def _view_text(view: View, array: str, shape: tuple[int, ...]) -> str:
     """How to get ``view`` from a contiguous ``array`` of ``shape``."""
     elements = int(np.prod(shape))
-    if view.offset == 0 and view.elements == elements and view.strides == row_major(view.shape):
+    if view.offset == 0 and view.elements == elements and is_contiguous(view.shape, view.strides):
         return array if view.shape == shape else f"{array}.reshape({_tuple(view.shape)})"
     if view.offset == 0 and view.shape == shape[::-1] and len(shape) == 2 and view.strides == row_major(shape)[::-1]:
         return f"{array}.T"
