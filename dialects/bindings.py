@@ -7,13 +7,18 @@ Everything else takes ``ir``, ``ext`` and the upstream dialect modules from here
 import importlib
 import os
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 PROVIDER = os.environ.get("IPU_MLIR_BINDINGS", "torch_mlir")
 
-ir = importlib.import_module(f"{PROVIDER}.ir")
-ext = importlib.import_module(f"{PROVIDER}.dialects.ext")
-rewrite = importlib.import_module(f"{PROVIDER}.rewrite")
-passmanager = importlib.import_module(f"{PROVIDER}.passmanager")
+if TYPE_CHECKING:
+    from torch_mlir import ir, passmanager, rewrite
+    from torch_mlir.dialects import ext
+else:
+    ir = importlib.import_module(f"{PROVIDER}.ir")
+    ext = importlib.import_module(f"{PROVIDER}.dialects.ext")
+    rewrite = importlib.import_module(f"{PROVIDER}.rewrite")
+    passmanager = importlib.import_module(f"{PROVIDER}.passmanager")
 
 # Without a module named <prefix>.<namespace> the bindings search for one each time that an op of the dialect
 # becomes an OpView, which makes every walk 4 to 40 times slower.

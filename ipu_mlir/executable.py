@@ -9,7 +9,7 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.lowering import LEVELS, Lowering
-from ipu_mlir.runtime.engine import Engine
+from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.tensor_types import spec_of_type
 
 if TYPE_CHECKING:

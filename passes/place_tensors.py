@@ -39,7 +39,8 @@ class PlaceTensors(Pass):
 def _place_function(function: ir.Operation) -> None:
     block = function.regions[0].blocks[0]
     attributes = []
-    for argument, entries in zip(block.arguments, function.attributes["arg_attrs"], strict=True):
+    hints = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [()] * len(block.arguments)
+    for argument, entries in zip(block.arguments, hints, strict=True):
         kept = {entry.name: entry.attr for entry in entries if entry.name != MAP}
         if MAP in entries:
             _encode(argument, entries[MAP])

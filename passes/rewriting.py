@@ -4,6 +4,8 @@ A pattern is a function ``(op, rewriter) -> bool`` that answers ``SKIP`` or ``RE
 ``with rewriter.ip:``, and ``rewriter.replace_op(op, new)`` or ``rewriter.erase_op(op)`` ends the old one.
 """
 
+import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -20,12 +22,27 @@ Pattern = Callable[[Any, Any], bool]
 Patterns = Mapping[Root, Pattern | Iterable[Pattern]]
 
 
-def _pattern_set(patterns: Patterns) -> Any:
-    """``patterns`` for the current context; a set belongs to one context and can be frozen only once."""
+def _pattern_set(patterns: Patterns, most: float = math.inf) -> Any:
+    """``patterns`` for the current context, to be applied ``most`` times.
+
+    A set belongs to one context and can be frozen only once, so each run has its own.
+    """
     made = drivers.RewritePatternSet()
+    applied = itertools.count(1)
+
+    def counted(pattern: Pattern) -> Pattern:
+        def apply(op: Any, rewriter: Any) -> bool:
+            answer = pattern(op, rewriter)
+            if answer == REWRITTEN and next(applied) > most:
+                name = getattr(pattern, "__name__", pattern)
+                raise AssertionError(f"patterns feed each other without an end; the last one was {name}")
+            return answer
+
+        return apply
+
     for root, functions in patterns.items():
         for function in (functions,) if callable(functions) else functions:
-            made.add(root, function)
+            made.add(root, counted(function))
     return made.freeze()
 
 
@@ -37,14 +54,14 @@ def rewrite(op: ir.Operation, patterns: Patterns, *, fold: bool = True) -> None:
         fold: also fold constants and delete dead ops, as ``canonicalize`` does.
 
     Raises:
-        RuntimeError: the patterns feed each other without an end; this is a bug in them.
+        AssertionError: the patterns feed each other without an end, which is a bug in them.
     """
     config = drivers.GreedyRewriteConfig()
-    config.max_iterations = -1
-    config.max_num_rewrites = 1000 + 20 * count_ops(op)  # stops patterns that undo each other
+    config.max_iterations = -1  # MLIR offers ops that a Python pattern made only in its next iteration
     config.enable_folding = fold
     with op.context:
-        drivers.apply_patterns_and_fold_greedily(op, _pattern_set(patterns), config)
+        limit = 1000 + 20 * count_ops(op)
+        drivers.apply_patterns_and_fold_greedily(op, _pattern_set(patterns, limit), config)
 
 
 def rewrite_once(op: ir.Operation, patterns: Patterns) -> None:

@@ -7,7 +7,7 @@ import os
 from types import TracebackType
 
 from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.tracing.places import is_users, user_place
+from ipu_mlir.tracing.places import Place, is_users, user_place
 
 FULL_TRACEBACK = "IPU_MLIR_FULL_TRACEBACK"
 """Set this environment variable to see our frames below the user's line."""
@@ -20,8 +20,8 @@ class TraceError(CompileError):
         place: file, line and column of the user's code.
     """
 
-    def __init__(self, message: str) -> None:
-        self.place = user_place()
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        self.place = place or user_place()
         super().__init__(f"{self.place}: {message}")
 
 

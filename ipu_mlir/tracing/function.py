@@ -12,6 +12,7 @@ from ipu_mlir.specs import spec_of
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
+from ipu_mlir.tracing.places import Place
 from ipu_mlir.tracing.structure import Branch, Call, flatten, flatten_arguments, paths, unflatten
 from ipu_mlir.tracing.tensor import Tensor
 
@@ -33,6 +34,8 @@ class Function:
         self._python = python
         self._target = target
         self._signature = inspect.signature(python)
+        code = inspect.unwrap(python).__code__
+        self._place = Place(code.co_filename, code.co_firstlineno, 1)
         self._compiled: dict[Any, Executable] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -68,7 +71,7 @@ class Function:
         try:
             trace = Trace(self.__name__, entry, list(zip(paths(arguments), specs, strict=True)), Tensor)
             returned = self._python_call(arguments, trace)
-            results, values = flatten(_as_tensors(trace, returned), "result")
+            results, values = flatten(_as_tensors(trace, returned, self._place), "result")
             module = trace.finish(values)
         except TraceError as error:
             raise at_the_users_line(error) from error.__cause__
@@ -116,19 +119,20 @@ def function(python: Callable[..., Any] | None = None, /, *, target: "Target | N
     return Function(python, target)
 
 
-def _as_tensors(trace: Trace, returned: Any) -> Any:
-    """What the user's function returned, with arrays and numbers made into constants of the program."""
+def _as_tensors(trace: Trace, returned: Any, place: Place) -> Any:
+    """What the user's function at ``place`` returned, with arrays and numbers made into constants of the program."""
     if isinstance(returned, Symbol) and returned.trace is not trace:
-        raise TraceTypeError(f"the function returns {returned} of another traced call; compute it in this one")
+        raise TraceTypeError(f"the function returns {returned} of another traced call; compute it in this one", place)
     if returned is None or isinstance(returned, Symbol):
         return returned
     if isinstance(returned, Mapping):
-        return type(returned)({key: _as_tensors(trace, value) for key, value in returned.items()})
+        return type(returned)({key: _as_tensors(trace, value, place) for key, value in returned.items()})
     if isinstance(returned, tuple | list):
-        children = [_as_tensors(trace, value) for value in returned]
+        children = [_as_tensors(trace, value, place) for value in returned]
         return type(returned)(*children) if hasattr(returned, "_fields") else type(returned)(children)
     if isinstance(returned, np.ndarray | np.generic | bool | int | float):
         return tensor(trace, returned)
     raise TraceTypeError(
-        f"the function returns a {type(returned).__name__}; return tensors, or tuples, lists and dicts of them"
+        f"the function returns a {type(returned).__name__}; return tensors, or tuples, lists and dicts of them",
+        place,
     )

@@ -72,7 +72,7 @@ class PerTileExecutor:
         if len(inputs) != len(block.arguments):
             raise RunError(f"the function takes {len(block.arguments)} inputs, got {len(inputs)}")
         views = []
-        for number, (value, array) in enumerate(zip(block.arguments, inputs, strict=True)):
+        for number, (value, array) in enumerate(zip(block.arguments, map(np.asarray, inputs), strict=True)):
             view = interpreter.new_buffer(value, writable=False)
             if array.shape != view.shape or array.dtype != view.allocation.dtype:
                 raise RunError(

@@ -18,7 +18,7 @@ Elements = np.ndarray[Any, np.dtype[np.int64]]
 Box = tuple[range, ...]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def held_elements(mapping: Mapping) -> dict[int, Elements]:
     """Per tile that holds any, the sorted elements of the allocation that ``mapping`` puts there.
 

@@ -1,8 +1,7 @@
 """From a module in the IR to a ``Program``: every structured op becomes loops, accesses and a scalar body."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
@@ -43,17 +42,18 @@ class Reader:
     views: dict[ir.Value, BufferView] = field(default_factory=dict)
     scalars: dict[ir.Value, Expression] = field(default_factory=dict)
     results: list[BufferView] = field(default_factory=list)
+    names: Iterator[str] = field(default_factory=lambda: iter(()))
+    unknown: set[ir.Value] = field(default_factory=set)
 
     def function(self, function: ir.Operation) -> Program:
         """The program of ``function``; incomplete if there are problems."""
-        names = value_names(function)
+        self.names = value_names(function)
         block = function.regions[0].blocks[0]
         arguments = []
         for argument in block.arguments:
-            view = self._guard(function, lambda value=argument: self._fresh(value, next(names), Role.ARGUMENT))
+            view = self._guard(function, lambda value=argument: self._fresh(value, Role.ARGUMENT))
             if view is not None:
                 arguments.append(view.buffer)
-        self._names = names
         for op in children(function):
             self._op(op)
         accesses = tuple(Access(view.buffer, view.offset, view.strides) for view in self.results)
@@ -66,28 +66,30 @@ class Reader:
             for inner in children(op):
                 self._op(inner)
             return
+        if any(operand in self.unknown for operand in op.operands):
+            self.unknown.update(op.results)  # follows from an op that is reported already
+            return
         self._guard(op, lambda: self._read(op))
 
-    def _guard(self, op: ir.Operation, action):
+    def _guard(self, op: ir.Operation, action: Callable[[], BufferView | None]) -> BufferView | None:
         try:
             return action()
         except Unsupported as error:
             self.problems.append(Problem(op.name, location_text(op), str(error)))
-            for result in op.results if op.name != "func.func" else ():
-                self.views.setdefault(result, _STAND_IN)
-                self.scalars.setdefault(result, Const.of(0, np.dtype(np.int64)))
+            self.unknown.update(op.results if op.name != "func.func" else op.regions[0].blocks[0].arguments)
             return None
 
-    def _fresh(self, value: ir.Value, name: str, role: Role) -> BufferView:
+    def _fresh(self, value: ir.Value, role: Role) -> BufferView:
+        name = next(self.names)
         parts = memref_parts(value.type)
-        buffer = Buffer(name.replace("$", "_").replace(".", "_").replace("-", "_"), parts.elements, parts.dtype, role, parts.shape)
+        buffer = Buffer(name, parts.elements, parts.dtype, role, parts.shape)
         self.views[value] = BufferView(buffer, parts.shape, parts.strides, parts.offset)
         return self.views[value]
 
     def _read(self, op: ir.Operation) -> None:
         name = op.name
         if name in ("memref.alloc", "memref.alloca"):
-            self._fresh(op.results[0], next(self._names), Role.TEMPORARY)
+            self._fresh(op.results[0], Role.TEMPORARY)
         elif name in _VIEWS:
             parts = memref_parts(op.results[0].type)
             source = self.views[op.operands[0]]
@@ -155,9 +157,6 @@ def _statement(nest: Nest, origin: Origin) -> Statement:
 
 def _origin(op: ir.Operation) -> Origin:
     return Origin(op.name, location_text(op))
-
-
-_STAND_IN = BufferView(Buffer("unsupported", 0, np.dtype(np.int8), Role.TEMPORARY), (), (), 0)
 
 
 def find_function(module: ir.Operation, entry: str) -> ir.Operation:

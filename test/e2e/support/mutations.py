@@ -14,6 +14,8 @@ from ipu_mlir.dialects.attributes import (
     mapping_to_attr,
     parts_from_attr,
     parts_to_attr,
+    target_from_attr,
+    target_to_attr,
 )
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
@@ -40,10 +42,14 @@ def lost_exchanges(text: str) -> Mutants:
 
 
 def moved_buffers(text: str, by: int = 1) -> Mutants:
-    """With one ``memref.alloc``, and all views of it, ``by`` tiles further on."""
+    """With one ``memref.alloc``, and all views of it, ``by`` tiles further on.
+
+    The target gets as many more tiles: the mistake is that the buffer is elsewhere, not that it is nowhere.
+    """
 
     def move(op: ir.Operation) -> str:
         _move(op.results[0], by)
+        _add_tiles(op, by)
         return f"buffer at {op.location} moved by {by} tiles"
 
     return _mutants(text, lambda op: [move] if op.name == "memref.alloc" else [])
@@ -126,6 +132,16 @@ def _changes_of_parts(
         return [set_parts(new, loop) for loop, new in changed if new is not None]
 
     return offers
+
+
+def _add_tiles(op: ir.Operation, count: int) -> None:
+    """Give the target of the module around ``op`` that many more tiles."""
+    module = op
+    while module.parent is not None:
+        module = module.parent.operation
+    if "ipu.target" in module.attributes:
+        target = target_from_attr(module.attributes["ipu.target"])
+        module.attributes["ipu.target"] = target_to_attr(replace(target, tiles_per_ipu=target.tiles_per_ipu + count))
 
 
 def _num_blocks(loop: PartLoop) -> int:

@@ -6,7 +6,6 @@
 
 // CHECK-DAG: #[[HOME:m[0-9]+]] = #ipu.mapping<4, {{\[}}[2, 4, 1, 1]], 0, 0>
 // CHECK-DAG: #[[PARTS:p[0-9]+]] = #ipu.parts<{{\[}}[2, 4, 1]], 0>
-// CHECK-DAG: #[[LAST:p[0-9]+]] = #ipu.parts<{{\[}}[2, 2, 0]], 1>
 
 // CHECK-LABEL: func.func @structured_op_becomes_vertices
 // CHECK: "ipu.compute_set"() ({

@@ -21,24 +21,37 @@ _TO_LLVM = (
     "convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,reconcile-unrealized-casts)"
 )
 
+SMALL = ipu.Target(name="small", tiles_per_ipu=3)
 Check = Callable[..., None]
 
 
 @pytest.fixture(scope="session")
 def agrees() -> Check:
-    """``agrees(function, *arrays)``: traced and run on LLVM, ``function`` gives what it gives on the arrays."""
+    """``agrees(function, *arrays)``: compiled, and run on LLVM, ``function`` gives what it gives on the arrays.
+
+    A function that tries many things at once returns them in a dict, whose keys then name what disagrees.
+    """
     return _agrees
 
 
 def _agrees(function: Callable[..., Any], *arrays: np.ndarray, tolerance: float = 0.0) -> None:
     with np.errstate(all="ignore"):
         returned = function(*arrays)
+    labels = list(returned) if isinstance(returned, dict) else []
+    if isinstance(returned, dict):
+        returned = list(returned.values())
     expected = [np.asarray(each) for each in (returned if isinstance(returned, list | tuple) else [returned])]
-    module = ipu.function(function).trace(*arrays)
-    for found, wanted in zip(run_on_llvm(module, list(arrays), expected), expected, strict=True):
+    labels = labels or [f"result {place}" for place in range(len(expected))]
+    traced = ipu.function(function)
+    _assert_close(run_on_llvm(traced.trace(*arrays), list(arrays), expected), expected, labels, tolerance)
+    _assert_close(ipu.compile(traced, args=arrays, target=SMALL).run(arrays), expected, labels, tolerance)
+
+
+def _assert_close(results: list[np.ndarray], expected: list[np.ndarray], labels: list[str], tolerance: float) -> None:
+    for found, wanted, label in zip(results, expected, labels, strict=True):
         exact = wanted.dtype.kind != "f"
         relative = 0.0 if exact else max(tolerance, 20 * float(np.finfo(wanted.dtype).eps))
-        np.testing.assert_allclose(found, wanted, rtol=relative, atol=relative, strict=True)
+        np.testing.assert_allclose(found, wanted, rtol=relative, atol=relative, strict=True, err_msg=label)
 
 
 def run_on_llvm(module: ir.Module, inputs: list[np.ndarray], like: list[np.ndarray]) -> list[np.ndarray]:

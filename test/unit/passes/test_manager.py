@@ -52,7 +52,7 @@ def test_broken_ir_is_found_after_the_pass(registry: Registry, two_adds: ir.Modu
 def test_without_checks_broken_ir_passes_until_it_is_verified(registry: Registry, two_adds: ir.Module) -> None:
     times = run_steps(two_adds, registry.resolve("test-break-types"), verify=False)
     assert [time.name for time in times] == ["test-break-types"]
-    with pytest.raises(DiagnosedError, match="t.mlir:4:3: error: 'func.return' op has 2 operands"):
+    with pytest.raises(DiagnosedError, match=r"t.mlir:4:3: error: 'func.return' op has 2 operands"):
         verify_op(two_adds)
 
 

@@ -51,7 +51,7 @@ def test_pass_objects_stand_among_text(registry: Registry) -> None:
         ("func.func(test-inner)", "pipeline 'test-inner' runs on builtin.module, not inside func.func(...)"),
         ("test-inner{a=1}", "pipeline 'test-inner' takes no options, got 'a=1'"),
         ("test-endless", "pipeline 'test-endless' contains itself: test-endless -> test-endless"),
-        ("test-mark(cse)", "'test-mark' is no op to run passes on"),
+        ("test-mark(cse)", "'test-mark(...)' runs passes on no op; an op's name has a dot"),
     ],
 )
 def test_wrong_pipeline_is_refused(registry: Registry, pipeline: str, message: str) -> None:

@@ -5,6 +5,11 @@ import operator
 import numpy as np
 import pytest
 
+
+def _names(text):
+    return text.split()
+
+
 RNG = np.random.default_rng(7)
 FLOATS = RNG.uniform(-3, 3, (3, 5)).astype(np.float32)
 POSITIVE = RNG.uniform(0.1, 3, (3, 5)).astype(np.float32)
@@ -14,82 +19,68 @@ INTS = RNG.integers(-20, 20, (3, 5)).astype(np.int32)
 OTHERS = RNG.integers(-4, 4, (3, 5)).astype(np.int32)  # zeros included
 BOOLS = RNG.integers(0, 2, (3, 5)).astype(np.bool_)
 
-ON_ANY_FLOAT = """
-    negative positive absolute fabs sign square exp exp2 expm1 sin cos tan arctan sinh cosh tanh arcsinh
-    cbrt floor ceil trunc rint degrees radians isnan isinf isfinite logical_not
-""".split()
-
-
-@pytest.mark.parametrize("name", ON_ANY_FLOAT)
-def test_unary_functions_of_any_float(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x: ufunc(x), FLOATS, tolerance=1e-5)
-
-
-@pytest.mark.parametrize("name", ["log", "log2", "log10", "log1p", "sqrt", "reciprocal", "arccosh"])
-def test_unary_functions_of_positive_floats(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x: ufunc(x), POSITIVE + (name == "arccosh"), tolerance=1e-5)
-
-
-@pytest.mark.parametrize("name", ["arcsin", "arccos", "arctanh"])
-def test_unary_functions_of_the_unit_interval(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x: ufunc(x), UNIT, tolerance=1e-5)
-
-
-@pytest.mark.parametrize(
-    "name", ["absolute", "sign", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite", "logical_not", "exp"]
+ON_ANY_FLOAT = _names(
+    "negative positive absolute fabs sign square exp exp2 expm1 sin cos tan arctan sinh cosh tanh arcsinh "
+    "cbrt floor ceil trunc rint degrees radians isnan isinf isfinite logical_not"
 )
-def test_unary_functions_of_special_floats(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x: ufunc(x), SPECIAL)
 
 
-@pytest.mark.parametrize("name", ["negative", "absolute", "sign", "square", "invert", "floor", "isnan", "logical_not"])
-def test_unary_functions_of_integers(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x: ufunc(x), INTS)
+def all_of(names):
+    """A function of arrays that applies every ufunc of ``names``."""
+    return lambda *arrays: {name: getattr(np, name)(*arrays) for name in names}
+
+
+def test_unary_functions_of_any_float(agrees):
+    agrees(all_of(ON_ANY_FLOAT), FLOATS, tolerance=1e-5)
+
+
+def test_unary_functions_of_positive_floats(agrees):
+    agrees(all_of(_names("log log2 log10 log1p sqrt reciprocal")), POSITIVE, tolerance=1e-5)
+    agrees(np.arccosh, POSITIVE + 1, tolerance=1e-5)
+
+
+def test_unary_functions_of_the_unit_interval(agrees):
+    agrees(all_of(_names("arcsin arccos arctanh")), UNIT, tolerance=1e-5)
+
+
+def test_unary_functions_of_special_floats(agrees):
+    names = _names("absolute sign floor ceil trunc rint isnan isinf isfinite logical_not exp")
+    agrees(all_of(names), SPECIAL)
+
+
+def test_unary_functions_of_integers(agrees):
+    agrees(all_of(_names("negative absolute sign square invert floor isnan isinf isfinite logical_not")), INTS)
 
 
 def test_functions_of_integers_that_are_floats_compute_in_float64(agrees):
     agrees(lambda x: (np.tanh(x), np.exp(x), x / 3), INTS)
 
 
-@pytest.mark.parametrize("name", ["invert", "logical_not", "absolute"])
-def test_unary_functions_of_bools(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x: ufunc(x), BOOLS)
+def test_unary_functions_of_bools(agrees):
+    agrees(all_of(_names("invert logical_not absolute")), BOOLS)
 
 
-ARITHMETIC = "add subtract multiply divide floor_divide remainder fmod maximum minimum fmax fmin".split()
-COMPARISONS = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
-LOGIC = ["logical_and", "logical_or", "logical_xor"]
-BITS = ["bitwise_and", "bitwise_or", "bitwise_xor"]
+ARITHMETIC = _names("add subtract multiply divide floor_divide remainder fmod maximum minimum fmax fmin")
+COMPARISONS = _names("equal not_equal less less_equal greater greater_equal")
+LOGIC = _names("logical_and logical_or logical_xor")
+BITS = _names("bitwise_and bitwise_or bitwise_xor")
 
 
-@pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS, *LOGIC, "arctan2", "copysign", "hypot", "logaddexp"])
-def test_binary_functions_of_floats(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x, y: ufunc(x, y), FLOATS, UNIT[1:2], tolerance=1e-5)
+def test_binary_functions_of_floats(agrees):
+    names = [*ARITHMETIC, *COMPARISONS, *LOGIC, *_names("arctan2 copysign hypot logaddexp")]
+    agrees(all_of(names), FLOATS, UNIT[1:2], tolerance=1e-5)
 
 
-@pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS, "hypot", "logaddexp"])
-def test_binary_functions_of_special_floats(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x, y: ufunc(x, y), SPECIAL[:, None], SPECIAL, tolerance=1e-5)
+def test_binary_functions_of_special_floats(agrees):
+    agrees(all_of([*ARITHMETIC, *COMPARISONS, "hypot", "logaddexp"]), SPECIAL[:, None], SPECIAL, tolerance=1e-5)
 
 
-@pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS, *LOGIC, *BITS])
-def test_binary_functions_of_integers(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x, y: ufunc(x, y), INTS, OTHERS)
+def test_binary_functions_of_integers(agrees):
+    agrees(all_of([*ARITHMETIC, *COMPARISONS, *LOGIC, *BITS]), INTS, OTHERS)
 
 
-@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", *COMPARISONS, *LOGIC, *BITS])
-def test_binary_functions_of_bools(agrees, name):
-    ufunc = getattr(np, name)
-    agrees(lambda x, y: ufunc(x, y), BOOLS, BOOLS[::-1])
+def test_binary_functions_of_bools(agrees):
+    agrees(all_of(["add", "multiply", "maximum", "minimum", *COMPARISONS, *LOGIC, *BITS]), BOOLS, BOOLS[::-1])
 
 
 OPERATORS = [
@@ -111,9 +102,15 @@ OPERATORS = [
 ]
 
 
-@pytest.mark.parametrize("apply", OPERATORS)
-def test_operators_with_tensors_and_numbers_on_both_sides(agrees, apply):
-    agrees(lambda x, y: (apply(x, y), apply(x, 3), apply(7, y), apply(x, np.int32(2)), apply(INTS[0], y)), INTS, OTHERS)
+def test_operators_with_tensors_arrays_and_numbers_on_both_sides(agrees):
+    def program(x, y):
+        results = {}
+        for apply in OPERATORS:
+            sides = [(x, y), (x, 3), (7, y), (x, np.int32(2)), (INTS[0], y)]
+            results.update({f"{apply.__name__} {place}": apply(*pair) for place, pair in enumerate(sides)})
+        return results
+
+    agrees(program, INTS, OTHERS)
 
 
 def test_unary_operators(agrees):
@@ -129,9 +126,9 @@ def test_shifts_within_and_beyond_the_width(agrees):
     agrees(lambda x, y: (x << 2, x >> 2, x << y, x >> y, 1 << y), INTS, amounts)
 
 
-@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 0.5, -1, 1.5, np.float32(2.5)])
-def test_powers_of_floats(agrees, exponent):
-    agrees(lambda x: x**exponent, POSITIVE, tolerance=1e-5)
+def test_powers_of_floats(agrees):
+    exponents = [0, 1, 2, 3, 4, 0.5, -1, 1.5, np.float32(2.5)]
+    agrees(lambda x: {str(each): x**each for each in exponents}, POSITIVE, tolerance=1e-5)
 
 
 def test_powers_of_tensors_and_integers(agrees):
@@ -156,10 +153,10 @@ def test_mixed_element_types_are_promoted_as_in_numpy(agrees, left):
     agrees(lambda x, *others: [x + other for other in others] + [x * 2, x * 2.5, x < 1.5], x, *others)
 
 
-@pytest.mark.parametrize("source", DTYPES, ids=lambda dtype: dtype.__name__)
-def test_astype(agrees, source):
-    x = (FLOATS * 3).astype(source)
-    agrees(lambda x: [x.astype(dtype) for dtype in DTYPES] + [np.astype(x, np.float32)], x)
+def test_astype(agrees):
+    sources = [(FLOATS * 3).astype(dtype) for dtype in DTYPES]
+    agrees(lambda *xs: {f"{x.dtype} to {dtype}": x.astype(dtype) for x in xs for dtype in DTYPES}, *sources)
+    agrees(lambda x: np.astype(x, np.float64), FLOATS)
 
 
 def test_where_with_tensors_arrays_and_numbers(agrees):

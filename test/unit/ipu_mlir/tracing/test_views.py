@@ -24,17 +24,20 @@ SHAPES = [
 @pytest.mark.parametrize(("shape", "wanted"), SHAPES, ids=str)
 def test_reshape(agrees, shape, wanted):
     x = np.asarray(RNG.uniform(-1, 1, shape), np.float32)
-    agrees(lambda x: (np.reshape(x, wanted) * 1, x.reshape(wanted) * 1, x.reshape(*wanted) * 1), x)
+    agrees(lambda x: (np.reshape(x, wanted) * 1, x.reshape(wanted) * 1), x)
 
 
 def test_other_ways_to_reshape(agrees):
+    agrees(lambda x: (x.reshape(24, 5) * 1, x.reshape(2, -1) * 1, x.reshape(120) * 1), X)
     agrees(lambda x: (x.ravel() * 1, x.flatten() * 1, np.ravel(x) * 1, np.expand_dims(x, (0, -1)) * 1), X)
     agrees(lambda x: (np.squeeze(x) * 1, x.squeeze(0) * 1, np.squeeze(x, (0, 2)) * 1), X[:1, :, :1])
 
 
 def test_transpositions(agrees):
     agrees(lambda x: (x.T, x.mT, np.transpose(x), x.transpose(1, 0, 2), x.transpose((2, 0, 1))), X)
-    agrees(lambda x: (np.swapaxes(x, 0, -1), x.swapaxes(1, 2), np.moveaxis(x, 0, -1), np.moveaxis(x, [0, 1], [2, 0])), X)
+    agrees(
+        lambda x: (np.swapaxes(x, 0, -1), x.swapaxes(1, 2), np.moveaxis(x, 0, -1), np.moveaxis(x, [0, 1], [2, 0])), X
+    )
     agrees(lambda x: (np.permute_dims(x, (2, 1, 0)), np.matrix_transpose(x)), X)
 
 
@@ -68,9 +71,8 @@ INDICES = [
 ]
 
 
-@pytest.mark.parametrize("index", INDICES, ids=str)
-def test_index(agrees, index):
-    agrees(lambda x: x[index] * 1, X)
+def test_index(agrees):
+    agrees(lambda x: {str(index): x[index] * 1 for index in INDICES}, X)
 
 
 def test_len_and_iteration_go_over_the_first_dimension(agrees):

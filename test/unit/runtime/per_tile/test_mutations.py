@@ -79,6 +79,7 @@ def test_every_mistake_is_made_once_at_every_place(mutations: Any) -> None:
 def test_a_moved_buffer_takes_its_views_and_the_results_type_along(mutations: Any) -> None:
     text = list(mutations.moved_buffers(PROGRAM))[2][1]
     moved = "#ipu.mapping<4 : i64, [[2, 4, 1, 1]], 0 : i64, 1 : i64>"
+    assert "tiles_per_ipu = 5" in text
     assert f"-> memref<2x2xf32, {moved}>" in text
     assert f"return %expand_shape : memref<2x2xf32, {moved}>" in text
 

@@ -215,6 +215,17 @@ def test_all_unsupported_operations_are_listed(run: Run, vertices: Text) -> None
     assert all(line.strip().startswith("-:") for line in listed)
 
 
+def test_types_and_codelets_that_are_unknown_are_listed(run: Run, vertices: Text) -> None:
+    shuffle = """linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"],
+        library_call = "shuffle"} outs(%y : memref<4xf32, #home4>) {
+        ^bb0(%out: f32):
+          linalg.yield %out : f32 }"""
+    text = main(f"%z = memref.alloc() : memref<4xbf16, #home4>\n{vertices(shuffle, PARTS)}")
+    with pytest.raises(CompileError, match="has no element type bf16") as refused:
+        run(text, X)
+    assert "no library codelet is called 'shuffle'" in str(refused.value)
+
+
 def test_an_entry_that_does_not_exist(executor: Callable[..., Any]) -> None:
     with pytest.raises(CompileError, match="no function 'main' with a body of one block; there are: other"):
         executor("func.func @other() { return }")

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
+
+from ipu_mlir.runtime.per_tile import vertices as vertices_module
 
 F32 = np.float32
 Run = Callable[..., list[Any]]
@@ -13,6 +16,14 @@ ADD = """linalg.add ins(%x, %x : memref<3x4xf32, #rows12>, memref<3x4xf32, #rows
                     outs(%y : memref<3x4xf32, #rows12>)"""
 ROWS = "[[2, 3, 1], [4, 4, 0]], 0"
 WHOLE = "[[3, 3, 0], [4, 4, 0]], 0"
+
+
+@pytest.fixture(autouse=True, params=[(1 << 22, 1 << 10), (1 << 22, 0), (2, 1 << 10), (1, 0)])
+def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every program in one piece and in many, with folds and step by step: the results must not change."""
+    piece, fold = request.param
+    monkeypatch.setattr(vertices_module, "PIECE_ELEMENTS", piece)
+    monkeypatch.setattr(vertices_module, "FOLD_ELEMENTS", fold)
 
 
 def _array(*shape: int) -> Any:

@@ -1,0 +1,28 @@
+"""The workloads, by name."""
+
+from benchmarks.workload import Workload
+from benchmarks.workloads import (
+    conv_block,
+    elementwise_chain,
+    encoder_layer,
+    matmul,
+    mlp_inference,
+    mlp_training_step,
+    norm_softmax,
+    tiny_steps,
+)
+
+_ALL = (
+    mlp_inference.at_batch(32),
+    mlp_inference.at_batch(1024),
+    mlp_training_step.at_batch(32),
+    mlp_training_step.at_batch(1024),
+    matmul.WORKLOAD,
+    elementwise_chain.WORKLOAD,
+    norm_softmax.WORKLOAD,
+    encoder_layer.WORKLOAD,
+    conv_block.WORKLOAD,
+    tiny_steps.WORKLOAD,
+)
+
+WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in _ALL}

@@ -1,0 +1,228 @@
+// RUN: ipu-opt %s --ipu-check-supersteps --split-input-file --verify-diagnostics
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @load_outside_vertices(%x: memref<4xf32, #a>) {
+  %i = arith.constant 0 : index
+  // expected-error @below {{'memref.load' op touches memory outside ipu.vertices; run ipu-form-supersteps}}
+  %v = memref.load %x[%i] : memref<4xf32, #a>
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @store_outside_vertices(%c: f32) {
+  %i = arith.constant 0 : index
+  %x = memref.alloc() : memref<4xf32, #a>
+  // expected-error @below {{'memref.store' op touches memory outside ipu.vertices}}
+  memref.store %c, %x[%i] : memref<4xf32, #a>
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+#b = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @copy_outside_vertices(%x: memref<4xf32, #a>) {
+  %y = memref.alloc() : memref<4xf32, #b>
+  // expected-error @below {{'memref.copy' op touches memory outside ipu.vertices}}
+  memref.copy %x, %y : memref<4xf32, #a> to memref<4xf32, #b>
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @structured_op_outside_vertices(%x: memref<4xf32, #a>) {
+  %y = memref.alloc() : memref<4xf32, #a>
+  // expected-error @below {{'linalg.exp' op touches memory outside ipu.vertices}}
+  linalg.exp ins(%x : memref<4xf32, #a>) outs(%y : memref<4xf32, #a>)
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 3>
+module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4}>} {
+// expected-error @below {{'func.func' op has argument 0 on tiles 3 to 4, but the target 'small' has tiles 0 to 3: memref<4xf32}}
+func.func @vertices_beyond_the_target(%x: memref<4xf32, #a>) {
+  // expected-error @below {{'memref.alloc' op has result on tiles 3 to 4, but the target 'small' has tiles 0 to 3}}
+  %y = memref.alloc() : memref<4xf32, #a>
+  "ipu.compute_set"() ({
+    // expected-error @below {{'ipu.vertices' op runs on tiles 3 to 4, but the target 'small' has tiles 0 to 3}}
+    "ipu.vertices"() ({
+      linalg.exp ins(%x : memref<4xf32, #a>) outs(%y : memref<4xf32, #a>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4, 1]], 3>} : () -> ()
+  }) : () -> ()
+  return
+}
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, -1]], 0, 0>
+func.func @buffer_before_the_first_tile() {
+  // expected-error @below {{has result on tiles -1 to 0, but the target 'ipu2' has tiles 0 to 1471}}
+  %y = memref.alloc() : memref<4xf32, #a>
+  return
+}
+
+// -----
+
+func.func @buffer_without_mapping() {
+  // expected-error @below {{'memref.alloc' op has result on no tile: memref<4xf32>; give it a #ipu.mapping as memory space}}
+  %y = memref.alloc() : memref<4xf32>
+  return
+}
+
+// -----
+
+memref.global "private" constant @weights : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
+func.func @constant_without_mapping() {
+  // expected-error @below {{'memref.get_global' op has result on no tile: memref<4xf32>}}
+  %w = memref.get_global @weights : memref<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op has argument 1 on no tile: memref<4xf32>}}
+func.func @argument_without_mapping(%c: f32, %x: memref<4xf32>) {
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<5, [[2, 5, 1, 1]], 0, 0>
+func.func @mapping_of_the_wrong_size() {
+  // expected-error @below {{has result of 4 elements with a mapping of 5: memref<4xf32}}
+  %y = memref.alloc() : memref<4xf32, #a>
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 6, 1, 1]], 0, 0>
+func.func @part_outside_its_tensor() {
+  // expected-error @below {{has result with a mapping that names elements beyond its 4: memref<4xf32}}
+  %y = memref.alloc() : memref<4xf32, #a>
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 0]], 0, 0>
+func.func @two_parts_on_one_tile() {
+  // expected-error @below {{has result with a mapping that puts two parts on one tile}}
+  %y = memref.alloc() : memref<4xf32, #a>
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 2, 1, 0]], 0, 0>
+// expected-error @below {{'func.func' op has argument 0 with elements on no tile: memref<4xf32}}
+func.func @argument_with_a_dropped_part(%x: memref<4xf32, #a>) {
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#b = #ipu.mapping<4, [[2, 2, 1, 0]], 0, 0>
+func.func @result_with_a_dropped_part(%x: memref<4xf32, #a>) -> memref<4xf32, #b> {
+  %y = memref.alloc() : memref<4xf32, #b>
+  "ipu.exchange"(%x, %y) : (memref<4xf32, #a>, memref<4xf32, #b>) -> ()
+  // expected-error @below {{'func.return' op has result 0 with elements on no tile: memref<4xf32}}
+  return %y : memref<4xf32, #b>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @view_as_result(%x: memref<4xf32, #a>) -> memref<2xf32, strided<[1]>, #a> {
+  %y = memref.subview %x[0] [2] [1] : memref<4xf32, #a> to memref<2xf32, strided<[1]>, #a>
+  // expected-error @below {{'func.return' op has result 0 of 2 elements with a mapping of 4}}
+  return %y : memref<2xf32, strided<[1]>, #a>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @exchange_is_deleted() -> memref<4xf32, #a> {
+  %x = memref.alloc() : memref<4xf32, #a>
+  %y = memref.alloc() : memref<4xf32, #a>
+  "ipu.compute_set"() ({
+    // expected-error @below {{'ipu.vertices' op reads a buffer that nothing has written before: memref<4xf32}}
+    "ipu.vertices"() ({
+      linalg.exp ins(%x : memref<4xf32, #a>) outs(%y : memref<4xf32, #a>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+  }) : () -> ()
+  return %y : memref<4xf32, #a>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#b = #ipu.mapping<1, [], 0, 0>
+func.func @fill_of_an_accumulator_is_deleted(%x: memref<4xf32, #a>) -> memref<f32, #b> {
+  %y = memref.alloc() : memref<f32, #b>
+  "ipu.compute_set"() ({
+    // expected-error @below {{'ipu.vertices' op reads a buffer that nothing has written before: memref<f32}}
+    "ipu.vertices"() ({
+      linalg.reduce {arith.addf} ins(%x : memref<4xf32, #a>) outs(%y : memref<f32, #b>) dimensions = [0]
+    }) {codelet = "reduce_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return %y : memref<f32, #b>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#b = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @exchange_of_what_was_never_written() -> memref<4xf32, #b> {
+  %x = memref.alloc() : memref<4xf32, #a>
+  %y = memref.alloc() : memref<4xf32, #b>
+  // expected-error @below {{'ipu.exchange' op reads a buffer that nothing has written before}}
+  "ipu.exchange"(%x, %y) : (memref<4xf32, #a>, memref<4xf32, #b>) -> ()
+  return %y : memref<4xf32, #b>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @result_that_was_never_written() -> memref<4xf32, #a> {
+  %x = memref.alloc() : memref<4xf32, #a>
+  // expected-error @below {{'func.return' op reads a buffer that nothing has written before}}
+  return %x : memref<4xf32, #a>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#b = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @one_of_two_pieces_is_missing(%x: memref<4xf32, #a>) -> memref<4xf32, #b> {
+  %y = memref.alloc() : memref<4xf32, #b>
+  %from = memref.subview %x[0] [3] [1] : memref<4xf32, #a> to memref<3xf32, strided<[1]>, #a>
+  %to = memref.subview %y[0] [3] [1] : memref<4xf32, #b> to memref<3xf32, strided<[1]>, #b>
+  "ipu.exchange"(%from, %to) : (memref<3xf32, strided<[1]>, #a>, memref<3xf32, strided<[1]>, #b>) -> ()
+  // expected-error @below {{'func.return' op reads a buffer that nothing has written before}}
+  return %y : memref<4xf32, #b>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#b = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @exchange_comes_too_late(%x: memref<4xf32, #a>) -> memref<4xf32, #b> {
+  %y = memref.alloc() : memref<4xf32, #b>
+  %z = memref.alloc() : memref<4xf32, #b>
+  "ipu.compute_set"() ({
+    // expected-error @below {{reads a buffer that nothing has written before}}
+    "ipu.vertices"() ({
+      linalg.exp ins(%y : memref<4xf32, #b>) outs(%z : memref<4xf32, #b>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+  }) : () -> ()
+  "ipu.exchange"(%x, %y) : (memref<4xf32, #a>, memref<4xf32, #b>) -> ()
+  return %z : memref<4xf32, #b>
+}

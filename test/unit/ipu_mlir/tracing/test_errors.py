@@ -1,0 +1,149 @@
+"""Errors of tracing name the user's line, what was found there, and the way out."""
+
+import inspect
+import traceback
+
+import ipu_mlir as ipu
+import numpy as np
+import pytest
+
+X = ipu.TensorSpec((4, 6), np.float32)
+I = ipu.TensorSpec((4,), np.int32)  # noqa: E741
+U = np.zeros(3, np.uint8)
+
+
+def _truth(x):
+    return 1 if x > 0 else 2
+
+
+def _assign(x):
+    x[0] = 1
+
+
+def _assign_augmented(x):
+    x[0] += 1
+
+
+CASES = [
+    (lambda x: x + np.ones(5, np.float32), X, ValueError, r"\(4, 6\) and \(5,\) do not broadcast.*\[..., None\]"),
+    (lambda x: x @ x, X, ValueError, r"float32\[4, 6\] and float32\[4, 6\]: the inner sizes 6 and 4 differ.*x\.mT"),
+    (lambda x: x @ 3, X, ValueError, "cannot be multiplied as a matrix"),
+    (lambda x: np.einsum("ij,jk->ik", x, x), X, ValueError, "dimension 'j' has the sizes 6 and 4"),
+    (lambda x: np.einsum("ii->i", x), X, TypeError, "diagonal"),
+    (lambda x: np.einsum("...i->i", x), X, TypeError, "name every dimension"),
+    (lambda x: np.einsum("ij,jk->ik", x), X, ValueError, "subscripts for 2 operands, got 1"),
+    (lambda x: np.einsum("ij->ijk", x), X, ValueError, "'k', which no operand has"),
+    (lambda x: x.reshape(5, 5), X, ValueError, r"cannot reshape \(4, 6\) with 24 elements to \(5, 5\)"),
+    (lambda x: x.sum(axis=2), X, IndexError, "axis 2 is out of range for a tensor of 2 dimensions; use -2 .. 1"),
+    (lambda x: x.sum(axis=(0, 0)), X, ValueError, "name one axis twice"),
+    (lambda x: x.transpose(0), X, ValueError, "not each of its 2 axes once"),
+    (lambda x: np.squeeze(x, 0), X, ValueError, "axis 0 has size 4, not 1"),
+    (lambda x: np.broadcast_to(x, (4, 5)), X, ValueError, r"does not broadcast to \(4, 5\)"),
+    (lambda x: np.concatenate([x, x[0]]), X, ValueError, r"float32\[4, 6\] and float32\[6\].*have to be equal"),
+    (lambda x: np.split(x, 5), X, ValueError, "does not divide into 5"),
+    (lambda x: np.pad(x, -1), X, ValueError, "not negative"),
+    (lambda x: np.pad(x, 1, mode="edge"), X, TypeError, "mode 'edge' is not supported; 'constant' is"),
+    (lambda x: x[4], X, IndexError, "4 is out of range for axis 0 with size 4"),
+    (lambda x: x[0, 0, 0], X, IndexError, "3 indices for 2 dimensions"),
+    (lambda x: x[1.5], X, TypeError, "float 1.5 is no index"),
+    (lambda x: x[2:2], X, IndexError, r"shape \(0, 6\) would have no elements"),
+    (lambda x: x[x > 0], X, TypeError, "bool.*not known while tracing.*np.where"),
+    (lambda i: i[i], I, TypeError, "not known while tracing; use ipu.nn.one_hot"),
+    (lambda x: x & 1, X, TypeError, r"bitwise_and is not defined for float32\[4, 6\] and 1.*astype"),
+    (lambda x: (x > 0) - (x < 0), X, TypeError, "subtract is not defined for bool"),
+    (lambda i: i**-1, I, ValueError, "negative power -1.*astype"),
+    (lambda i: i.astype(np.int8) + 300, I, ValueError, "300 does not fit into int8"),
+    (lambda x: x + U[0], X, TypeError, "uint8 is not supported; integers are signed"),
+    (lambda x: x * 1j, X, TypeError, "unsupported operand"),
+    (lambda x: x.astype(np.complex64), X, TypeError, "complex64 is not supported; carry the real"),
+    (lambda x: np.sort(x), X, TypeError, "np.sort is not supported while tracing"),
+    (
+        lambda x: np.sum(x, where=x > 0),
+        X,
+        TypeError,
+        "np.sum while tracing: got an unexpected keyword argument 'where'",
+    ),
+    (lambda x: np.add(x, 1, out=x), X, TypeError, "out= is not supported"),
+    (lambda x: np.add.accumulate(x), X, TypeError, "np.add.accumulate is not supported"),
+    (lambda x: np.spacing(x), X, TypeError, "np.spacing is not supported while tracing; supported are absolute"),
+    (lambda x: np.where(x), X, TypeError, "np.where while tracing: missing a required argument: 'x'"),
+    (_truth, X, TypeError, "truth value of bool.*np.where"),
+    (lambda x: float(x.sum()), X, TypeError, "is no number while tracing"),
+    (lambda x: x.item(), X, TypeError, "is no number while tracing"),
+    (lambda x: np.asarray(x), X, TypeError, "becomes no array while tracing"),
+    (_assign, X, TypeError, "cannot be assigned to in place; use np.where"),
+    (_assign_augmented, X, TypeError, "cannot be assigned to in place"),
+    (lambda x: 1 in x, X, TypeError, r"np.any\(x == value\)"),
+    (lambda x: list(x.sum()), X, TypeError, "no dimension to iterate over"),
+    (lambda x: len(x.sum()), X, TypeError, "has no length"),
+    (lambda x: {1, 2}, X, TypeError, "returns a set; return tensors"),
+    (lambda x: ipu.nn.one_hot(x, 3), X, TypeError, "labels have to be integers; use astype"),
+    (lambda x: ipu.nn.cross_entropy(x, np.zeros((4, 2))), X, ValueError, r"labels of shape \(4, 2\) are neither"),
+    (lambda x: ipu.place(x, tile=1, tiles=range(3)), X, TypeError, "exactly one of mapping, tile= and tiles="),
+    (lambda x: ipu.place(x, tiles=range(0, 8, 2)), X, ValueError, "consecutive tiles"),
+    (lambda x: ipu.place(x, ipu.Mapping(3)), X, ValueError, "is for 3 elements, the tensor has 24"),
+    (lambda x: ipu.place(U, tile=1), X, TypeError, "takes a traced tensor, got ndarray"),
+]
+
+
+@pytest.mark.parametrize(("function", "spec", "kind", "message"), CASES, ids=lambda case: getattr(case, "__name__", ""))
+def test_the_error_names_the_line_and_the_way_out(function, spec, kind, message):
+    with pytest.raises(kind, match=message) as caught:
+        ipu.function(function).trace(spec)
+    if "unsupported operand" not in message:  # Python's own words for operands that nobody knows
+        assert isinstance(caught.value, ipu.CompileError)
+        first = inspect.getsourcelines(function)[1]
+        assert caught.value.place.file == __file__
+        assert caught.value.place.line in (first, first + 1)
+        assert str(caught.value).startswith(f"{__file__}:{caught.value.place.line}: ")
+
+
+def test_the_traceback_ends_at_the_users_line():
+    def program(x):
+        return helper(x)
+
+    def helper(x):
+        return x @ x
+
+    with pytest.raises(ipu.CompileError) as caught:
+        ipu.function(program).trace(X)
+    assert [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)][-2:] == ["program", "helper"]
+
+
+def test_an_environment_variable_shows_all_frames(monkeypatch):
+    monkeypatch.setenv("IPU_MLIR_FULL_TRACEBACK", "1")
+    with pytest.raises(ipu.CompileError) as caught:
+        ipu.function(lambda x: x @ x).trace(X)
+    assert "contractions.py" in traceback.extract_tb(caught.value.__traceback__)[-1].filename
+
+
+def test_a_tensor_of_another_call_is_refused():
+    kept = []
+
+    @ipu.function
+    def keeps(x):
+        kept.append(x)
+        return x
+
+    keeps.trace(X)
+    with pytest.raises(ValueError, match="used after its function has ended"):
+        ipu.function(lambda x: x + kept[0]).trace(X)
+    with pytest.raises(TypeError, match="of another traced call"):
+        ipu.function(lambda x: kept[0]).trace(X)
+
+
+def test_ops_carry_the_users_line_and_a_name():
+    def program(x):
+        y = x + 1
+        return np.tanh(y)
+
+    first = inspect.getsourcelines(program)[1]
+    text = ipu.function(program).trace(X).operation.get_asm(enable_debug_info=True)
+    assert f'"{__file__}":{first + 1}:13' in text
+    assert f'"{__file__}":{first + 2}:16' in text
+    assert 'loc("np.tanh"' in text
+
+
+def test_an_argument_without_elements_is_refused():
+    with pytest.raises(ValueError, match="has no elements, and lies on no tile"):
+        ipu.function(lambda x: x).trace(ipu.TensorSpec((0, 3)))
