@@ -11,7 +11,7 @@ from collections.abc import Mapping
 _SIZES = re.compile(r"^// sizes: (.*)$", re.MULTILINE)
 _SHAPE = re.compile(r"(?<=tensor<)\d+(?:x\d+)*(?=x)")
 _LIST = re.compile(r"(?<=\[)\d+(?:, \d+)*(?=\])")
-_CONSTANT = re.compile(r"(?<=arith\.constant )\S+(?= : (\w+)  // = (1 / )?(\w+)$)", re.MULTILINE)
+_CONSTANT = re.compile(r"(?<=arith\.constant )\S+(?= : f32  // = (1 / )?(\w+)$)", re.MULTILINE)
 
 
 def sizes_of(text: str) -> dict[str, int]:
@@ -46,9 +46,8 @@ def resize(text: str, sizes: Mapping[str, int]) -> str:
         return re.sub(r"\d+", lambda number: numbers.get(number[0], number[0]), match[0])
 
     def constant(match: re.Match[str]) -> str:
-        type_, reciprocal, name = match.groups()
-        value = 1 / new[name] if reciprocal else new[name]
-        return repr(float(value)) if type_.startswith("f") else str(value)
+        reciprocal, name = match.groups()
+        return repr(1 / new[name] if reciprocal else float(new[name]))
 
     text = _CONSTANT.sub(constant, _LIST.sub(numbers_in, _SHAPE.sub(numbers_in, text)))
     return _SIZES.sub("// sizes: " + ", ".join(f"{name} = {value}" for name, value in new.items()), text)

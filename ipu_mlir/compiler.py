@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.diagnostics import DiagnosedError
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering, Pipeline, plan_lowering
 from ipu_mlir.sources import load_module
-from ipu_mlir.supported_ops import check_supported
+from ipu_mlir.supported_ops import unsupported_ops
 
 if TYPE_CHECKING:
     import os
@@ -63,7 +64,20 @@ def compile_module(module: ir.Module, entry: str, lowering: Lowering, call: "Cal
     """
     names = [op.attributes["sym_name"].value for op in module.body.operations if op.operation.name == "func.func"]
     if entry not in names:
-        raise CompileError(f"the program has no function {entry!r}; it has {', '.join(names) or 'none'}")
+        has = f"pass entry= one of {', '.join(map(repr, names))}" if names else "it has none at all"
+        raise CompileError(f"the program has no function {entry!r}; {has}")
     if not lowering.own_pipeline:
-        check_supported(module.operation)
+        _check_supported(module, lowering)
     return Executable(module, entry, lowering, call)
+
+
+def _check_supported(module: ir.Module, lowering: Lowering) -> None:
+    """Refuse a program with the list of all its ops that cannot be compiled, before anything else happens to it.
+
+    Ops that vanish when the program is normalised (assertions of what is known, loops that run once) do not count.
+    """
+    if unsupported_ops(module.operation):
+        normalised = module.operation.clone()
+        lowering.run(normalised.operation, "l1")
+        if found := unsupported_ops(normalised.operation):
+            raise DiagnosedError(found)

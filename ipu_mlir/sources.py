@@ -2,15 +2,21 @@
 
 import io
 import os
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.supported_ops import unsupported_ops, way_out_of
 
 _LONGEST_PATH = 4096
+_UNREGISTERED = "unregistered dialect"
+_UNKNOWN_DIALECT = re.compile(r"Dialect `(\w+)' not found")
 
 
 def load_module(source: Any) -> ir.Module:
@@ -25,12 +31,15 @@ def load_module(source: Any) -> ir.Module:
     if isinstance(source, ir.Module):
         return _copy(source)
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
-        return parse_module(Path(source), ipu.context())
-    if isinstance(source, str | bytes):
+        source = Path(source)
+    elif not isinstance(source, str | bytes):
+        raise CompileError(
+            f"cannot compile a {type(source).__name__}; expected a path, MLIR text, an ir.Module or an @ipu.function"
+        )
+    try:
         return parse_module(source, ipu.context())
-    raise CompileError(
-        f"cannot compile a {type(source).__name__}; expected a path, MLIR text, an ir.Module or an @ipu.function"
-    )
+    except DiagnosedError as error:
+        raise _with_all_unknown_ops(error, source) from error
 
 
 def _is_path(text: str) -> bool:
@@ -51,3 +60,19 @@ def _copy(module: ir.Module) -> ir.Module:
     context = module.context if module.context.is_dialect_loaded("ipu") else ipu.context()
     with context:
         return ir.Module.parse(buffer.getvalue())
+
+
+def _with_all_unknown_ops(error: DiagnosedError, source: Path | str | bytes) -> DiagnosedError:
+    """``error`` of the parser, which stops at the first op that it does not know, with all of them or with a way out."""
+    if any(_UNREGISTERED in each.message for each in error.diagnostics):
+        context = ipu.context()
+        context.allow_unregistered_dialects = True
+        return DiagnosedError(unsupported_ops(parse_module(source, context).operation))
+    return DiagnosedError(map(_with_way_out, error.diagnostics))
+
+
+def _with_way_out(diagnostic: Diagnostic) -> Diagnostic:
+    unknown = _UNKNOWN_DIALECT.search(diagnostic.message)
+    if unknown is None:
+        return diagnostic
+    return replace(diagnostic, message=f"{diagnostic.message.strip()}; {way_out_of(unknown.group(1))}")

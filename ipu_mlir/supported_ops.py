@@ -1,22 +1,31 @@
 """What the default pipeline compiles; everything else in a program is listed at once, before anything runs."""
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, diagnostic_at
+from ipu_mlir.dialects.diagnostics import Diagnostic, diagnostic_at
+from ipu_mlir.tensor_types import DTYPES
 
-_DIALECTS = frozenset({"arith", "builtin", "func", "ipu", "linalg", "math", "memref", "scf", "tensor"})
+_DIALECTS = frozenset({"arith", "bufferization", "builtin", "func", "ipu", "linalg", "math", "memref", "scf", "tensor"})
 
-# Ops of these dialects that have no place on the machine, and what to write instead.
-_INSTEAD = {
-    "tensor.generate": "use linalg.generic with linalg.index",
-    "scf.parallel": "use linalg.generic",
-    "scf.forall": "use linalg.generic",
-    "scf.reduce": "use a reduction loop of linalg.generic",
-}
+# Dialects that a program may come in, and what brings it to ours.
 _INSTEAD_OF_DIALECT = {
-    "stablehlo": "run stablehlo-legalize-to-linalg first",
+    "cf": "take assertions out, and write control flow without branches",
     "chlo": "run chlo-legalize-to-stablehlo and stablehlo-legalize-to-linalg first",
-    "tosa": "run tosa-to-linalg first",
-    "torch": "lower it with torch-mlir to linalg-on-tensors first",
+    "onnx": "export the model to linalg on tensors with torch-mlir or onnx-mlir first",
+    "stablehlo": "run stablehlo-legalize-to-linalg first",
+    "torch": "lower it to linalg on tensors with torch-mlir first",
+    "tosa": "run tosa-to-linalg-named, tosa-to-linalg, tosa-to-arith and tosa-to-tensor first",
+}
+_NO_LOOPS = "run the loop on the host, one call per iteration, or unroll it"
+_INSTEAD = {
+    "scf.while": _NO_LOOPS,
+    "scf.for": _NO_LOOPS,
+    "scf.forall": "use linalg.generic",
+    "scf.if": "choose between the values with arith.select",
+    "scf.index_switch": "choose between the values with arith.select",
+    "scf.parallel": "use linalg.generic",
+    "tensor.extract": "select elements by a product with one-hot rows",
+    "tensor.generate": "use linalg.generic with linalg.index",
+    "tensor.insert": "use tensor.insert_slice with constant offsets, or arith.select",
 }
 
 
@@ -25,27 +34,33 @@ def unsupported_ops(module: ir.Operation) -> list[Diagnostic]:
     found: list[Diagnostic] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if reason := _refusal(op.name):
-            found.append(diagnostic_at(op.location, f"'{op.name}' is not supported; {reason}"))
+        if reason := _refusal(op):
+            found.append(diagnostic_at(op.location, f"'{op.name}' {reason}"))
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 
-def check_supported(module: ir.Operation) -> None:
-    """Refuse ``module`` with the list of all its unsupported ops.
-
-    Raises:
-        DiagnosedError: one line per op, with its file, line and column.
-    """
-    if found := unsupported_ops(module):
-        raise DiagnosedError(found)
+def way_out_of(dialect: str) -> str:
+    """How a program with ops of a dialect that is not ours becomes one without."""
+    return _INSTEAD_OF_DIALECT.get(dialect, f"programs are made of {', '.join(sorted(_DIALECTS))}")
 
 
-def _refusal(name: str) -> str | None:
+def _refusal(op: ir.Operation) -> str | None:
     """Why an op cannot be compiled and what to do, or None where it can."""
-    dialect = name.partition(".")[0]
+    dialect = op.name.partition(".")[0]
     if dialect not in _DIALECTS:
-        return _INSTEAD_OF_DIALECT.get(dialect, f"programs are made of {', '.join(sorted(_DIALECTS))}")
-    return _INSTEAD.get(name)
+        return f"is not supported; {way_out_of(dialect)}"
+    if op.name in _INSTEAD:
+        return f"is not supported; {_INSTEAD[op.name]}"
+    return next(filter(None, (_refusal_of_type(result.type) for result in op.results)), None)
+
+
+def _refusal_of_type(type_: ir.Type) -> str | None:
+    element = getattr(type_, "element_type", type_)
+    if isinstance(element, ir.IntegerType | ir.IndexType | ir.FloatType | ir.ComplexType) and str(element) not in DTYPES:
+        return f"gives {type_}, whose elements are not supported; they can be {', '.join(DTYPES)}"
+    if isinstance(type_, ir.RankedTensorType | ir.MemRefType) and not type_.has_static_shape:
+        return f"gives {type_}, whose sizes are not all known; give the program fixed sizes"
+    return None

@@ -9,6 +9,7 @@ from ipu_mlir.tools.command_line import FAILED, Parser, UsageError, run_tool, wr
 
 if TYPE_CHECKING:
     import numpy as np
+
     from ipu_mlir.dialects.target import Target
 
 _DESCRIPTION = "Compile a function of an MLIR file for the IPU and run it on NumPy."
@@ -55,9 +56,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 def _ipu_run(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
 
-    from ipu_mlir.tools.npz import npz_bytes, random_inputs, read_arrays, take_inputs
-
     import ipu_mlir
+    from ipu_mlir.tools.npz import npz_bytes, random_inputs, read_arrays, take_inputs
 
     arrays = read_arrays(arguments.inputs) if arguments.inputs else {}
     started = time.perf_counter()

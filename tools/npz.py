@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from ipu_mlir.dialects.errors import IpuError
 
+from ipu_mlir.dialects.errors import IpuError
 from ipu_mlir.specs import TensorSpec, spec_of
 
 
@@ -22,7 +22,7 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
             return {name: arrays[name] for name in arrays.files}
     except OSError as error:
         raise IpuError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, AttributeError, zipfile.BadZipFile) as error:
+    except (ValueError, TypeError, zipfile.BadZipFile) as error:
         raise IpuError(f"{path} is no .npz file of arrays") from error
 
 

@@ -17,4 +17,4 @@ def product(a: Any, b: Any) -> tuple[Any, ...]:
     return (a @ b,)
 
 
-WORKLOAD = Workload("matmul_2048", "matmul", {"side": 2048}, {"side": 64}, make_inputs, product, product)
+WORKLOAD = Workload("matmul", "matmul", {"side": 2048}, {"side": 64}, make_inputs, product, product)

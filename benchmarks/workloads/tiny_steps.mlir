@@ -1,11 +1,10 @@
 // A loop of many small steps: x = tanh(x w) + b on 64 x 64.
-// sizes: steps = 1000
 
 #map = affine_map<(d0, d1) -> (d0, d1)>
 func.func @main(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %n = arith.constant 1000 : index  // = steps
+  %n = arith.constant 1000 : index
   %z = arith.constant 0.0 : f32
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<64x64xf32>) {
     %e = tensor.empty() : tensor<64x64xf32>

@@ -9,10 +9,9 @@ from benchmarks.workloads.arrays import Numbers
 
 SIDE = 64
 STEPS = 1000
-SMOKE_STEPS = 10
 
 
-def make_inputs(steps: int) -> list[Array]:
+def make_inputs() -> list[Array]:
     """State, weights, and what each step adds."""
     numbers = Numbers()
     return [numbers.normal(SIDE, SIDE), numbers.weights(SIDE, SIDE), numbers.normal(SIDE, SIDE, scale=0.1)]
@@ -40,8 +39,8 @@ def jax_form(x: Any, w: Any, b: Any) -> tuple[Any, ...]:
 WORKLOAD = Workload(
     "tiny_steps",
     "tiny_steps",
-    {"steps": STEPS},
-    {"steps": STEPS},
+    {},
+    {},
     make_inputs,
     numpy_form,
     jax_form,

@@ -35,7 +35,7 @@ def traffic_by_element(
             held = np.where(holder >= 0, holder // max(1, len(give.repeats)), -1)
             here = _count_of_class(held, group, giver[position])
             settled = np.where(held.min(axis=1) == held.max(axis=1), held[:, 0], -1)[group]
-            moves[position[(settled < 0) | (settled != giver[position])]] = True
+            moves[position[settled != giver[position]]] = True
         else:
             found = holds(give, holder[group, 0], shown[position]) & (holder[group, 0] >= 0)
             here = np.bincount(group[found], minlength=len(holder))[:, None]

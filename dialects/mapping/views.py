@@ -91,9 +91,7 @@ def seen_through(family: Family, view: View) -> Family | None:
         base += seen[0]
         factors += seen[1]
     factors.sort(key=lambda factor: -factor.weight)
-    if base == 0:
-        factors = _merge_full(factors)
-    return Family(base, family.first_tile, tuple(factors), family.repeats)
+    return Family(base, family.first_tile, tuple(_merge_full(factors)), family.repeats)
 
 
 def _merge_full(factors: list[Factor]) -> list[Factor]:

@@ -12,7 +12,7 @@ from ipu_mlir.specs import spec_of
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
-from ipu_mlir.tracing.places import Place
+from ipu_mlir.tracing.places import Place, user_place
 from ipu_mlir.tracing.structure import Branch, Call, flatten, flatten_arguments, paths, unflatten
 from ipu_mlir.tracing.tensor import Tensor
 
@@ -33,9 +33,10 @@ class Function:
         functools.update_wrapper(self, python)
         self._python = python
         self._target = target
+        self.__name__ = getattr(python, "__name__", type(python).__name__)
         self._signature = inspect.signature(python)
-        code = inspect.unwrap(python).__code__
-        self._place = Place(code.co_filename, code.co_firstlineno, 1)
+        code = getattr(inspect.unwrap(python), "__code__", None)
+        self._place = user_place() if code is None else Place(code.co_filename, code.co_firstlineno, 1)
         self._compiled: dict[Any, Executable] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

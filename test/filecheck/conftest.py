@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import filecheck.main
 import pytest
-from ipu_mlir.tools import ipu_opt, ipu_run, ipu_translate
 from lit.ShCommands import Command, Pipeline, Seq
 from lit.ShUtil import ShParser
+
+from ipu_mlir.tools import ipu_opt, ipu_run, ipu_translate
 
 _RUN = re.compile(r"^\W*RUN:(.*)$", re.MULTILINE)
 _IN_PROCESS: dict[str, Callable[[list[str]], int | None]] = {

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.parsing import parse_module

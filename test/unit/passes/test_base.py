@@ -1,6 +1,7 @@
 """Refusing a program."""
 
 import pytest
+
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.passes.base import Pass, PassFailed, Refusals
 from ipu_mlir.passes.rewriting import list_ops

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError
 from ipu_mlir.dialects.errors import CompileError

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
+
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.options import make_pass, options_of, pass_text, split_options, type_text
 from ipu_mlir.passes.pipeline_text import PipelineError

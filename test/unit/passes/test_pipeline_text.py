@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ipu_mlir.passes.pipeline_text import Element, Nest, PassText, PipelineError, parse_pipeline, pipeline_text
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.passes.plugins import load_passes
 

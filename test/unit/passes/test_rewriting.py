@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.rewriting import (
     REWRITTEN,

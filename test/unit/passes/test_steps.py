@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.names import by_name
 from ipu_mlir.passes.pipeline_text import PassText, PipelineError

@@ -52,6 +52,11 @@ def test_a_halo_sends_only_edges() -> None:
     assert as_lists(move(home, window, 3)) == ([1, 1, 2], [1, 3, 0], [3, 3, 2])
 
 
+def test_a_halo_of_what_is_everywhere_is_free() -> None:
+    window = Parts((PartLoop(2, 6, 1), PartLoop(3, 3, 0))).image((1, 1), 0, 8)
+    assert as_lists(move(everywhere(8, 3), window, 3)) == ([0] * 3, [0] * 3, [4] * 3)
+
+
 def test_a_row_of_an_allocation_goes_to_all() -> None:
     source, row = by_rows((4, 6), 2), View(offset=12, shape=(6,), strides=(1,))
     moved = exchange_traffic(source, row, everywhere(6, 3), View.whole((6,)), 3)
@@ -125,6 +130,7 @@ def test_view_elements() -> None:
         (blocks((4, 6), (2, 3)), View(6, (1, 1), (6, 1)), [1, 0, 0, 0]),
         (by_rows((4, 6), 2), View(20, (2,), (1,)), [0, 2]),
         (one_tile(24), View(7, (2, 2), (6, 1)), [4]),
+        (Mapping(24, (MappingLoop(2, 2, 6, 0), MappingLoop(3, 6, 1, 1)), 6), View(3, (18,), (1,)), [6, 6]),
     ],
 )
 def test_what_is_seen_through_a_view(mapping: Mapping, view: View, sizes: list[int]) -> None:

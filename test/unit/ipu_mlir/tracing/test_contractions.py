@@ -1,8 +1,9 @@
 """Products of traced tensors give what they give on arrays, and take the named form of linalg where there is one."""
 
-import ipu_mlir as ipu
 import numpy as np
 import pytest
+
+import ipu_mlir as ipu
 
 RNG = np.random.default_rng(5)
 

@@ -3,9 +3,10 @@
 import inspect
 import traceback
 
-import ipu_mlir as ipu
 import numpy as np
 import pytest
+
+import ipu_mlir as ipu
 
 X = ipu.TensorSpec((4, 6), np.float32)
 I = ipu.TensorSpec((4,), np.int32)  # noqa: E741

@@ -1,0 +1,70 @@
+// RUN: ipu-opt %s --ipu-raise-element-ops | filecheck %s
+
+// CHECK-LABEL: func.func @insert_becomes_a_masked_update
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[V:.*]]: f32, %[[I:.*]]: index)
+// CHECK-NOT: tensor.insert
+// CHECK: linalg.generic {{.*}} outs(%[[X]] : tensor<4xf32>)
+// CHECK: ^bb0(%[[OLD:.*]]: f32):
+// CHECK: %[[AT:.*]] = linalg.index 0
+// CHECK: %[[HERE:.*]] = arith.cmpi eq, %[[AT]], %[[I]]
+// CHECK: %[[NEW:.*]] = arith.select %[[HERE]], %[[V]], %[[OLD]]
+// CHECK: linalg.yield %[[NEW]]
+func.func @insert_becomes_a_masked_update(%x: tensor<4xf32>, %v: f32, %i: index) -> tensor<4xf32> {
+  %y = tensor.insert %v into %x[%i] : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @insert_into_rank_zero
+// CHECK-NOT: tensor.insert
+// CHECK: linalg.generic
+// CHECK: linalg.yield
+func.func @insert_into_rank_zero(%x: tensor<f32>, %v: f32) -> tensor<f32> {
+  %y = tensor.insert %v into %x[] : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @extract_becomes_a_gather_of_one_element
+// CHECK: %[[ONE:.*]] = linalg.generic
+// CHECK: tensor.extract %{{.*}}[%{{.*}}, %{{.*}}] : tensor<2x3xf32>
+// CHECK: } -> tensor<f32>
+// CHECK: %[[V:.*]] = tensor.extract %[[ONE]][] : tensor<f32>
+// CHECK: return %[[V]]
+func.func @extract_becomes_a_gather_of_one_element(%x: tensor<2x3xf32>, %i: index, %j: index) -> f32 {
+  %v = tensor.extract %x[%i, %j] : tensor<2x3xf32>
+  return %v : f32
+}
+
+// CHECK-LABEL: func.func @extract_of_rank_zero_stays
+// CHECK-NOT: linalg.generic
+// CHECK: tensor.extract
+func.func @extract_of_rank_zero_stays(%x: tensor<f32>) -> f32 {
+  %v = tensor.extract %x[] : tensor<f32>
+  return %v : f32
+}
+
+// CHECK-LABEL: func.func @from_elements_becomes_a_fill_and_updates
+// CHECK-NOT: tensor.from_elements
+// CHECK: linalg.fill ins(%[[A:.*]] : f32)
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @from_elements_becomes_a_fill_and_updates(%a: f32, %b: f32, %c: f32) -> tensor<4xf32> {
+  %y = tensor.from_elements %a, %b, %a, %c : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @extract_in_a_body_stays
+// CHECK-COUNT-1: linalg.generic
+// CHECK: tensor.extract
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @extract_in_a_body_stays(%x: tensor<8xf32>, %indices: tensor<4xindex>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%indices : tensor<4xindex>) outs(%e : tensor<4xf32>) {
+  ^bb0(%at: index, %b: f32):
+    %v = tensor.extract %x[%at] : tensor<8xf32>
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -1,0 +1,117 @@
+"""``@ipu.function``: structures in and out, constants that are compiled in, calls that compile once per shape."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+
+Pair = namedtuple("Pair", "first second")
+
+
+def test_arguments_and_results_keep_their_structure():
+    @ipu.function(target=SMALL)
+    def program(batch, params, *, scale=1.0):
+        x, (y, z) = batch
+        return {"sum": (x + y) * scale, "pair": Pair(z["a"], [params.first])}, None
+
+    result, nothing = program((X, [X + 1, {"a": X + 2}]), Pair(X + 3, 4), scale=2.0)
+    assert nothing is None
+    assert isinstance(result["pair"], Pair) and isinstance(result["pair"].second, list)
+    np.testing.assert_array_equal(result["sum"], (X + X + 1) * 2)
+    np.testing.assert_array_equal(result["pair"].first, X + 2)
+    np.testing.assert_array_equal(result["pair"].second[0], X + 3)
+
+
+def test_a_call_is_compiled_once_per_shape_and_constant():
+    traced = []
+
+    @ipu.function(target=SMALL)
+    def program(x, power=2):
+        traced.append((x.shape, x.dtype, power))
+        return x**power
+
+    for x in (X, X + 1, X[:2], X.astype(np.int32), X):
+        np.testing.assert_allclose(program(x), x**2)
+    np.testing.assert_allclose(program(X, 3), X**3, rtol=1e-6)
+    np.testing.assert_allclose(program(X, power=3), X**3, rtol=1e-6)
+    f32, i32 = np.dtype(np.float32), np.dtype(np.int32)
+    assert traced == [((3, 4), f32, 2), ((2, 4), f32, 2), ((3, 4), i32, 2), ((3, 4), f32, 3)]
+
+
+def test_a_numpy_scalar_is_an_input_and_no_constant():
+    traced = []
+
+    @ipu.function(target=SMALL)
+    def step(w, rate):
+        traced.append(rate)
+        return w - rate * w
+
+    for rate in (0.5, 0.25):
+        np.testing.assert_allclose(step(X, np.float32(rate)), X - rate * X)
+    assert len(traced) == 1
+
+
+def test_functions_inside_functions_become_one_program():
+    @ipu.function
+    def inner(x, factor):
+        return {"double": x * factor}
+
+    @ipu.function
+    def outer(x):
+        return inner(inner(x, 2)["double"], factor=3)["double"]
+
+    module = outer.trace(X)
+    assert [op.operation.name for op in module.body.operations] == ["func.func"]
+    np.testing.assert_allclose(ipu.compile(outer, args=[X], target=SMALL)(X), X * 6)
+
+
+def test_constants_can_be_returned():
+    exe = ipu.compile(ipu.function(lambda x: (x, X[0], 3, np.float32(1.5))), args=[X], target=SMALL)
+    same, row, three, half = exe(X)
+    np.testing.assert_array_equal(same, X)
+    np.testing.assert_array_equal(row, X[0])
+    assert (three.dtype, int(three), half.dtype, float(half)) == (np.int64, 3, np.float32, 1.5)
+
+
+def test_varied_arguments():
+    exe = ipu.compile(ipu.function(lambda first, *rest: first + sum(rest)), args=[X, X, X], target=SMALL)
+    np.testing.assert_allclose(exe(X, X + 1, X + 2), 3 * X + 3)
+
+
+def test_the_module_is_named_for_the_function_and_its_arguments():
+    def forward(x, params):
+        return x + params["bias"]
+
+    traced = ipu.function(forward)
+    assert (traced.__name__, traced.__doc__) == ("forward", None)
+    text = traced.trace(X, {"bias": X}).operation.get_asm(enable_debug_info=True)
+    assert "module @forward" in text
+    assert "loc(\"params['bias']\")" in text
+
+
+PROGRAM = ipu.function(lambda x, params, rate=0.5: x * params["w"] * rate)
+
+BAD_CALLS = [
+    ((X.astype(np.float64), {"w": X}), {}, r"argument x is float64\[3, 4\], the program.*astype\(np.float32\)"),
+    ((X, {"w": X[0]}), {}, r"argument params\['w'\] is float32\[4\].*for float32\[3, 4\]; compile the program for"),
+    ((X, {"v": X}), {}, "argument params: .* a dict with keys 'w', got a dict with keys 'v'"),
+    ((X, {"w": 1.0}), {}, r"argument params\['w'\]: .* a tensor, got the constant 1.0"),
+    ((X, {"w": X}), {"rate": 2.0}, "argument rate: .* the constant 0.5, got the constant 2.0"),
+]
+
+
+@pytest.mark.parametrize(("args", "kwargs", "message"), BAD_CALLS, ids=["dtype", "shape", "keys", "kind", "constant"])
+def test_a_call_with_other_arguments_than_compiled_for_is_refused(args, kwargs, message):
+    exe = ipu.compile(PROGRAM, args=[X, {"w": X}], target=SMALL)
+    with pytest.raises(ipu.RunError, match=message):
+        exe(*args, **kwargs)
+
+
+def test_a_missing_argument_is_pythons_error():
+    with pytest.raises(TypeError, match="missing a required argument: 'params'"):
+        PROGRAM(X)

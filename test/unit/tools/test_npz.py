@@ -1,0 +1,61 @@
+"""Inputs and results of ipu-run."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.errors import IpuError
+from ipu_mlir.specs import TensorSpec
+from ipu_mlir.tools.npz import npz_bytes, random_inputs, read_arrays, take_inputs
+
+SPECS = (TensorSpec((2, 3), np.float32), TensorSpec((), np.int64), TensorSpec((4,), bool))
+
+
+def test_random_inputs_fit_and_follow_the_seed() -> None:
+    inputs = random_inputs(SPECS, 1)
+    assert [(array.shape, array.dtype) for array in inputs] == [(spec.shape, spec.dtype) for spec in SPECS]
+    assert all(np.array_equal(a, b) for a, b in zip(inputs, random_inputs(SPECS, 1), strict=True))
+    assert not np.array_equal(inputs[0], random_inputs(SPECS, 2)[0])
+    assert 0 <= inputs[1] < 10
+
+
+def test_results_read_back(tmp_path: Path) -> None:
+    content = npz_bytes([np.arange(3), np.array(2.5)])
+    with np.load(io.BytesIO(content)) as arrays:
+        assert sorted(arrays.files) == ["out0", "out1"]
+        assert np.array_equal(arrays["out0"], np.arange(3)) and arrays["out1"] == 2.5
+
+
+def test_inputs_are_taken_by_number() -> None:
+    arrays = {f"in{index}": array for index, array in enumerate(random_inputs(SPECS, 0))}
+    assert take_inputs(arrays, SPECS, "io.npz") == list(arrays.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"in1": None}, r"io\.npz has no in1; the function takes 3 arrays: in0: float32\[2, 3\], in1: int64\[\], in2"),
+        (
+            {"in0": np.zeros((3, 2), np.float32)},
+            r"in0 of io\.npz is float32\[3, 2\], but the function takes float32\[2, 3\]",
+        ),
+        ({"in0": np.zeros((2, 3))}, r"in0 of io\.npz is float64\[2, 3\], but the function takes float32\[2, 3\]"),
+    ],
+)
+def test_wrong_inputs_are_refused(change: dict, message: str) -> None:
+    arrays = {f"in{index}": array for index, array in enumerate(random_inputs(SPECS, 0))} | change
+    with pytest.raises(IpuError, match=message):
+        take_inputs({name: array for name, array in arrays.items() if array is not None}, SPECS, "io.npz")
+
+
+def test_a_file_that_is_not_npz_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IpuError, match=r"cannot read .*absent\.npz: No such file"):
+        read_arrays(str(tmp_path / "absent.npz"))
+    (tmp_path / "text.npz").write_text("not an archive")
+    with pytest.raises(IpuError, match=r"text\.npz is no \.npz file of arrays"):
+        read_arrays(str(tmp_path / "text.npz"))
+    np.save(tmp_path / "one.npy", np.zeros(3))
+    with pytest.raises(IpuError, match=r"one\.npy is no \.npz file of arrays"):
+        read_arrays(str(tmp_path / "one.npy"))
