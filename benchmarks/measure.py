@@ -78,7 +78,7 @@ def measure(
     finally:
         for worker in workers.values():
             worker.stop()
-    return [_with_times(done[name], times[name], times.get(BASELINE, [])) for name in contenders]
+    return [with_times(done[name], times[name], times.get(BASELINE, [])) for name in contenders]
 
 
 def _start(workload: str, contender: str, smoke: bool, expected: list[Array]) -> tuple[Measurement, Worker | None]:
@@ -109,7 +109,7 @@ def _expected(workload: str, smoke: bool) -> list[Array]:
     return list(chosen.numpy_form(*chosen.inputs()))
 
 
-def _with_times(
+def with_times(
     measurement: Measurement, times: Sequence[Sequence[float]], baseline: Sequence[Sequence[float]]
 ) -> Measurement:
     """``measurement`` with the times of its rounds, beside those of the baseline in the same rounds."""

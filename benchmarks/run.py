@@ -74,8 +74,8 @@ def row(measurement: Measurement) -> str:
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.run", description=(__doc__ or "").partition("\n")[0])
     flag = parser.add_argument
-    flag("--workload", type=_names_of(WORKLOADS), default=list(WORKLOADS), metavar="NAMES", help=", ".join(WORKLOADS))
-    flag("--contender", type=_names_of(CONTENDERS), default=list(CONTENDERS), metavar="NAMES", help="in this order")
+    flag("--workload", type=names_of(WORKLOADS), default=list(WORKLOADS), metavar="NAMES", help=", ".join(WORKLOADS))
+    flag("--contender", type=names_of(CONTENDERS), default=list(CONTENDERS), metavar="NAMES", help="in this order")
     flag("--rounds", type=int, default=5, help="turns of each contender (default: 5)")
     flag("--seconds", type=float, default=0.4, help="of each turn (default: 0.4)")
     flag("--json", metavar="FILE", help="write everything to FILE")
@@ -83,7 +83,7 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _names_of(known: Mapping[str, Any]) -> Any:
+def names_of(known: Mapping[str, Any]) -> Any:
     """A converter for comma-separated names out of ``known``."""
 
     def names(text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """One contender on one workload, in a process of its own, so that memory and imports do not mix."""
 
+import contextlib
 import multiprocessing
 import time
 import traceback
@@ -56,7 +57,8 @@ class Worker:
 
     def round(self, seconds: float) -> list[float]:
         """The seconds of each run: as many as fit into ``seconds``, at least three."""
-        self._pipe.send(seconds)
+        with contextlib.suppress(OSError):  # a process that has ended shows when it does not answer
+            self._pipe.send(seconds)
         return self._receive(seconds + LONGEST_ROUND_SECONDS)
 
     def stop(self) -> None:
@@ -68,7 +70,7 @@ class Worker:
     def _receive(self, timeout: float) -> Any:
         try:
             answer = self._pipe.recv() if self._pipe.poll(timeout) else f"no answer within {timeout:.0f} s"
-        except EOFError:
+        except (EOFError, OSError):
             self._process.join()
             answer = f"the process ended with status {self._process.exitcode}"
         if isinstance(answer, str):

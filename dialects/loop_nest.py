@@ -97,8 +97,8 @@ def loads_in(op: ir.Operation | ir.OpView) -> list[ir.Operation]:
 def reads_operand(op: ir.Operation | ir.OpView, number: int) -> bool:
     """Whether the body of a structured op uses the elements of that operand (a pooling window has only a shape)."""
     operation = op.operation
-    if "library_call" in operation.attributes:
-        return number < len(operation.operands) - num_outputs(op)
+    if "library_call" in operation.attributes and number < len(operation.operands) - num_outputs(op):
+        return True  # a library codelet reads every input; whether it reads an output, its body says as any other
     return next(iter(operation.regions[0].blocks[0].arguments[number].uses), None) is not None
 
 
@@ -233,6 +233,12 @@ def _index_of_value(value: ir.Value, loops: int) -> Index:
             return Index(tuple(int(loop == other) for other in range(loops)))
         if operation.name == "arith.constant" and isinstance(value.type, ir.IndexType):
             return Index((0,) * loops, ir.IntegerAttr(operation.attributes["value"]).value)
+        if operation.name == "arith.muli" and isinstance(value.type, ir.IndexType):
+            left, right = (_index_of_value(operand, loops) for operand in operation.operands)
+            factor, scaled = (left, right) if not any(left.coefficients) else (right, left)
+            if not any(factor.coefficients) and factor.linear and scaled.linear:
+                terms = tuple(factor.constant * c for c in scaled.coefficients)
+                return Index(terms, factor.constant * scaled.constant)
         if operation.name in ("arith.addi", "arith.subi") and isinstance(value.type, ir.IndexType):
             left, right = (_index_of_value(operand, loops) for operand in operation.operands)
             sign = 1 if operation.name == "arith.addi" else -1

@@ -118,10 +118,13 @@ def _parse_text(text: str, name: str) -> ir.Module:
 
 
 def _with_hint_at_end(error: Diagnostic, text: str) -> Diagnostic:
-    """``error`` with a hint if it stands at the last character of ``text``, where MLIR only says what is missing."""
-    written = text.rstrip()
-    last_column = len(written) - (written.rfind("\n") + 1)
-    if error.line == written.count("\n") + 1 and error.column >= last_column:
+    """``error`` with a hint if it stands at the end of ``text``, where MLIR only says what is missing.
+
+    MLIR moves such an error back by a character and then over the blanks before it.
+    """
+    before = text.rstrip()[:-1].rstrip()
+    end = (before.count("\n") + 1, len(before) - before.rfind("\n"))
+    if (error.line, error.column) >= end:
         return replace(error, message=f"{error.message} (the input ends here; is it cut off?)")
     return error
 

@@ -63,7 +63,7 @@ def _copy(module: ir.Module) -> ir.Module:
 
 
 def _with_all_unknown_ops(error: DiagnosedError, source: Path | str | bytes) -> DiagnosedError:
-    """``error`` of the parser, which stops at the first op that it does not know, with all of them or with a way out."""
+    """An error of the parser, which stops at the first op that it does not know, with all such ops or a way out."""
     if any(_UNREGISTERED in each.message for each in error.diagnostics):
         context = ipu.context()
         context.allow_unregistered_dialects = True

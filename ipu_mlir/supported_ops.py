@@ -59,7 +59,10 @@ def _refusal(op: ir.Operation) -> str | None:
 
 def _refusal_of_type(type_: ir.Type) -> str | None:
     element = getattr(type_, "element_type", type_)
-    if isinstance(element, ir.IntegerType | ir.IndexType | ir.FloatType | ir.ComplexType) and str(element) not in DTYPES:
+    if (
+        isinstance(element, ir.IntegerType | ir.IndexType | ir.FloatType | ir.ComplexType)
+        and str(element) not in DTYPES
+    ):
         return f"gives {type_}, whose elements are not supported; they can be {', '.join(DTYPES)}"
     if isinstance(type_, ir.RankedTensorType | ir.MemRefType) and not type_.has_static_shape:
         return f"gives {type_}, whose sizes are not all known; give the program fixed sizes"

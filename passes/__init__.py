@@ -8,6 +8,7 @@ from ipu_mlir.passes.fill_empties import FillEmpties
 from ipu_mlir.passes.fold_transposes import FoldTransposes
 from ipu_mlir.passes.form_supersteps import FormSupersteps
 from ipu_mlir.passes.hoist_casts import HoistCasts
+from ipu_mlir.passes.inline_scalar_ops import InlineScalarOps
 from ipu_mlir.passes.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.materialize_views import MaterializeViews
 from ipu_mlir.passes.merge_compute_sets import MergeComputeSets
@@ -15,6 +16,7 @@ from ipu_mlir.passes.partition import Partition
 from ipu_mlir.passes.place_tensors import PlaceTensors
 from ipu_mlir.passes.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raise_element_ops import RaiseElementOps
+from ipu_mlir.passes.raise_loops import RaiseLoops
 from ipu_mlir.passes.raise_splats import RaiseSplats
 from ipu_mlir.passes.reuse_operands import ReuseOperands
 from ipu_mlir.passes.set_target import SetTarget
@@ -28,6 +30,7 @@ PASSES: tuple[type[Pass], ...] = (
     FoldTransposes,
     FormSupersteps,
     HoistCasts,
+    InlineScalarOps,
     MaterializeCasts,
     MaterializeViews,
     MergeComputeSets,
@@ -35,6 +38,7 @@ PASSES: tuple[type[Pass], ...] = (
     PlaceTensors,
     RaiseDynamicSlices,
     RaiseElementOps,
+    RaiseLoops,
     RaiseSplats,
     ReuseOperands,
     SetTarget,

@@ -5,17 +5,18 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
 from ipu_mlir.dialects.attributes import parts_from_attr
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.buffers import VIEW_OPS, memory_mapping, root_of, strides_and_offset
-from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, VerticesOp
+from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.dialects.module_target import module_target
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.base import Pass, Refusals
 from ipu_mlir.passes.rewriting import list_ops
-from numpy.lib.stride_tricks import as_strided
 
 _OUTSIDE_VERTICES = frozenset(("memref.load", "memref.store", "memref.copy", "memref.dealloc"))
 
@@ -120,6 +121,8 @@ class _WrittenElements:
                 self._write(op.dest)
             elif isinstance(op, ComputeSetOp):
                 self._compute_set(op)
+            elif isinstance(op, ReadControlOp):
+                self._read(op, op.source)
             elif op.operation.name == "func.return":
                 for value in op.operation.operands:
                     self._read(op, value)

@@ -1,9 +1,8 @@
 """``ipu-decompose-tensor-ops``: pads and concatenations as fills and inserted slices, no views of empty tensors."""
 
-import importlib
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import PROVIDER, ir
+from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.rewriting import list_ops
 from ipu_mlir.passes.tensor_views import VIEW_OPS
@@ -39,7 +38,7 @@ class DecomposeTensorOps(Pass):
     def run(self, module: ir.Operation) -> None:
         if not any(_is_decomposed(op) for op in list_ops(module, "tensor.pad", "tensor.concat", *VIEW_OPS)):
             return
-        interpreter = importlib.import_module(f"{PROVIDER}.dialects.transform.interpreter")
+        interpreter = upstream("transform.interpreter")
         with module.context, ir.Location.unknown():
             schedule = ir.Module.parse(_SCHEDULE)
             interpreter.apply_named_sequence(module, next(iter(schedule.body.operations)), schedule)

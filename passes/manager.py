@@ -1,7 +1,7 @@
 """Run steps on a module: C++ passes of upstream and ours, checked in between and timed."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -30,13 +30,18 @@ class Observer(Protocol):
 
 
 def run_steps(
-    module: ir.Module | ir.Operation, steps: Sequence[Step], *, verify: bool = True, observers: Sequence[Observer] = ()
+    module: ir.Module | ir.Operation,
+    steps: Sequence[Step],
+    *,
+    verify: bool | Collection[str] = True,
+    observers: Sequence[Observer] = (),
 ) -> list[PassTime]:
     """Run ``steps`` on ``module``, in place; what each pass took comes back in the order of the runs.
 
     Args:
         module: keep the owner of the IR in a variable of yours: MLIR frees it with its last reference.
-        verify: check the whole IR after each pass. Off, IR that a pass broke shows only where it is checked next.
+        verify: check the IR after each pass, which takes about as long as the passes do; names: only after the passes
+            of these names and at the end. False: IR that a pass broke shows only where it is checked next.
         observers: told before and after each pass.
 
     Raises:
@@ -47,13 +52,15 @@ def run_steps(
     with root.context, root.location:  # what a pass builds without a place of its own is the module's
         run = _Run(root.context, verify, tuple(observers))
         run.steps(root, steps, MODULE)
+        if not isinstance(verify, bool):
+            run.check(root, "")
     return run.times
 
 
 @dataclass(frozen=True)
 class _Run:
     context: ir.Context
-    verify: bool
+    verify: bool | Collection[str]
     observers: tuple[Observer, ...]
     managers: dict[tuple[str, str], passmanager.PassManager] = field(default_factory=dict)
     """By the op that they run on and the text of the step: one for all functions of a module."""
@@ -74,12 +81,16 @@ class _Run:
         started = time.perf_counter()
         self._run(op, step, anchor)
         self.times.append(PassTime(step.name, time.perf_counter() - started))
-        if self.verify:
-            started = time.perf_counter()
-            verify_op(op, after=step.name)
-            self.times.append(PassTime("verify", time.perf_counter() - started))
+        if self.verify if isinstance(self.verify, bool) else step.name in self.verify:
+            self.check(op, step.name)
         for observer in self.observers:
             observer.after_pass(step.name, op)
+
+    def check(self, op: ir.Operation, after: str) -> None:
+        """Verify ``op``, and note how long that took."""
+        started = time.perf_counter()
+        verify_op(op, after)
+        self.times.append(PassTime("verify", time.perf_counter() - started))
 
     def _run(self, op: ir.Operation, step: UpstreamStep | PassStep, anchor: str) -> None:
         with collect(self.context) as errors:
@@ -91,6 +102,9 @@ class _Run:
             except (PassFailed, ir.MLIRError) as failure:
                 if not errors:
                     raise _without_place(step.name, failure) from failure
+            except Exception as bug:
+                bug.add_note(f"while pass '{step.text}' ran")
+                raise
         if errors:
             raise PassFailed(errors)
 

@@ -205,6 +205,7 @@ class _FunctionPartition:
         """The initial value of a result lies where the result lies; a fill runs in the same blocks."""
         init = access.value
         if not _is_filled_here(init):
+            self._home(init)
             return
         self.homes[init] = home
         if init.owner.name == "linalg.fill":

@@ -11,6 +11,7 @@ NORMALIZE: tuple[str, ...] = (
     "linalg-fold-unit-extent-dims",
     "linalg-fuse-elementwise-ops",
     "ipu-fold-transposes",
+    "lower-affine",
     "canonicalize",
     "cse",
 )
@@ -19,6 +20,9 @@ fusion is wider without them."""
 
 PLACE: tuple[str, ...] = (
     "ipu-decompose-tensor-ops",
+    "ipu-inline-scalar-ops",
+    "canonicalize",
+    "ipu-raise-loops",
     "ipu-raise-dynamic-slices",
     "ipu-raise-element-ops",
     "canonicalize",

@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+
 from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest

@@ -4,6 +4,7 @@ MLIR is imported only once there is something to do with it, so that ``--help`` 
 """
 
 import argparse
+import io
 import sys
 import time
 from collections.abc import Sequence
@@ -13,12 +14,13 @@ from ipu_mlir.tools.command_line import FAILED, UsageError, run_tool, write_outp
 from ipu_mlir.tools.opt_arguments import parse_arguments
 
 if TYPE_CHECKING:
+    from ipu_mlir.dialects.bindings import ir
     from ipu_mlir.dialects.diagnostics import Diagnostic
     from ipu_mlir.dialects.parsing import Source
-    from ipu_mlir.passes.manager import PassTime
+    from ipu_mlir.passes.manager import Observer, PassTime
     from ipu_mlir.passes.steps import Registry, Step
 
-_SEPARATOR = "// -----\n"
+_SEPARATOR = b"// -----\n"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,11 +37,10 @@ def _ipu_opt(argv: Sequence[str]) -> int:
         write_output(arguments.output, passes_text(registry))
         return 0
     steps = _steps(arguments, registry)
-    parts = _input_parts(arguments)
     times: list[PassTime] = []
-    outputs: list[str | bytes] = []
+    outputs: list[bytes] = []
     failed = False
-    for part in parts:
+    for part in _input_parts(arguments):
         output, reported = _process(part, steps, arguments, times)
         if arguments.verify_diagnostics:
             reported = _unmet_expectations(part, reported)
@@ -54,10 +55,7 @@ def _ipu_opt(argv: Sequence[str]) -> int:
         print(timing_report(times), file=sys.stderr, end="")
     if failed:
         return FAILED
-    if arguments.emit_bytecode:
-        write_output(arguments.output, b"".join(outputs))
-    elif outputs or arguments.output != "-":
-        write_output(arguments.output, _SEPARATOR.join(outputs))
+    write_output(arguments.output, _SEPARATOR.join(outputs))
     return 0
 
 
@@ -112,7 +110,7 @@ def _input_parts(arguments: argparse.Namespace) -> "list[Source]":
 
 def _process(
     part: "Source", steps: "Sequence[Step]", arguments: argparse.Namespace, times: "list[PassTime]"
-) -> "tuple[str | bytes | None, list[Diagnostic]]":
+) -> "tuple[bytes | None, list[Diagnostic]]":
     """What comes out of one module, None if it is wrong, and everything that was reported on the way."""
     from ipu_mlir.dialects import ipu
     from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
@@ -139,7 +137,7 @@ def _process(
     return output, reported
 
 
-def _observers(arguments: argparse.Namespace) -> list:
+def _observers(arguments: argparse.Namespace) -> "list[Observer]":
     before = None if arguments.mlir_print_ir_before_all else arguments.mlir_print_ir_before
     after = None if arguments.mlir_print_ir_after_all else arguments.mlir_print_ir_after
     if before == after == ():
@@ -149,22 +147,21 @@ def _observers(arguments: argparse.Namespace) -> list:
     return [IrPrinter(sys.stderr.write, before, after, arguments.elide)]
 
 
-def _output(module: object, arguments: argparse.Namespace) -> str | bytes:
-    import io
-
+def _output(module: "ir.Module", arguments: argparse.Namespace) -> bytes:
     from ipu_mlir.dialects.printing import to_text
 
     if arguments.emit_bytecode:
         buffer = io.BytesIO()
         module.operation.write_bytecode(buffer)
         return buffer.getvalue()
-    return to_text(
+    text = to_text(
         module,
         locations=arguments.mlir_print_debuginfo,
         generic=arguments.mlir_print_op_generic,
         large_elements_limit=arguments.elide,
         verified=arguments.verify_each,
     )
+    return text.encode()
 
 
 def _unmet_expectations(part: "Source", reported: "list[Diagnostic]") -> "list[Diagnostic]":

@@ -1,8 +1,10 @@
 """``ipu-run``: compile a function of a file and run it."""
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.tools.command_line import FAILED, Parser, UsageError, run_tool, write_output
@@ -10,7 +12,9 @@ from ipu_mlir.tools.command_line import FAILED, Parser, UsageError, run_tool, wr
 if TYPE_CHECKING:
     import numpy as np
 
+    from ipu_mlir.dialects.bindings import ir
     from ipu_mlir.dialects.target import Target
+    from ipu_mlir.executable import Executable
 
 _DESCRIPTION = "Compile a function of an MLIR file for the IPU and run it on NumPy."
 _EPILOG = """\
@@ -21,8 +25,8 @@ examples:
 
 exit status: 0 done, 1 the program or an input is wrong, or a result is off, 2 wrong usage
 """
-_TIMED_SECONDS = 1.0
-"""How long --time repeats the run, at least three times."""
+_TIMED_SECONDS, _MOST_RUNS = 1.0, 1000
+"""How long, and at most how often, --time repeats the run; at least three times."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser("ipu-run", _DESCRIPTION, _EPILOG)
     flag = parser.add_argument
-    flag("file", metavar="FILE", help="MLIR text or bytecode")
+    flag("file", metavar="FILE", help="MLIR text or bytecode; - is stdin")
     flag("--entry", default="main", metavar="NAME", help="the function to run (default: main)")
     flag("--inputs", metavar="FILE.npz", help="arrays in0, in1, ...; random ones without it")
     flag("--seed", type=int, metavar="N", help="seed of random inputs (default: 0)")
@@ -56,14 +60,11 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 def _ipu_run(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
 
-    import ipu_mlir
     from ipu_mlir.tools.npz import npz_bytes, random_inputs, read_arrays, take_inputs
 
     arrays = read_arrays(arguments.inputs) if arguments.inputs else {}
     started = time.perf_counter()
-    executable: Any = ipu_mlir.compile(
-        arguments.file, entry=arguments.entry, target=_target(arguments), pipeline=arguments.pass_pipeline
-    )
+    executable = _compiled(arguments)
     compiled = time.perf_counter() - started
     if arguments.inputs:
         inputs = take_inputs(arrays, executable.argument_specs, arguments.inputs)
@@ -81,6 +82,30 @@ def _ipu_run(argv: Sequence[str]) -> int:
     if arguments.outputs:
         write_output(arguments.outputs, npz_bytes(results))
     return _check(results, arrays, arguments) if arguments.check else 0
+
+
+def _compiled(arguments: argparse.Namespace) -> "Executable":
+    import ipu_mlir
+    from ipu_mlir.passes.pipeline_text import PipelineError
+
+    try:
+        return ipu_mlir.compile(
+            _program(arguments.file),
+            entry=arguments.entry,
+            target=_target(arguments),
+            pipeline=arguments.pass_pipeline,
+        )
+    except PipelineError as error:
+        raise UsageError(str(error)) from error
+
+
+def _program(file: str) -> "Path | ir.Module":
+    if file != "-":
+        return Path(file)
+    from ipu_mlir.dialects import ipu
+    from ipu_mlir.dialects.parsing import parse_module, source_of_bytes
+
+    return parse_module(source_of_bytes(sys.stdin.buffer.read(), "<stdin>"), ipu.context())
 
 
 def _target(arguments: argparse.Namespace) -> "Target | None":
@@ -105,7 +130,8 @@ def _summary(result: "np.ndarray") -> str:
 
 def _median_seconds(run: Callable[[Any], Any], inputs: "list[np.ndarray]") -> float:
     times: list[float] = []
-    while len(times) < 3 or sum(times) < _TIMED_SECONDS:
+    ends = time.perf_counter() + _TIMED_SECONDS
+    while len(times) < 3 or (len(times) < _MOST_RUNS and time.perf_counter() < ends):
         started = time.perf_counter()
         run(inputs)
         times.append(time.perf_counter() - started)

@@ -29,7 +29,8 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
 def npz_bytes(results: Sequence[np.ndarray]) -> bytes:
     """The content of a ``.npz`` file of ``results`` as ``out0, out1, ...``."""
     buffer = io.BytesIO()
-    np.savez(buffer, **{f"out{index}": result for index, result in enumerate(results)})
+    arrays: dict[str, Any] = {f"out{index}": result for index, result in enumerate(results)}
+    np.savez(buffer, **arrays)
     return buffer.getvalue()
 
 

@@ -12,11 +12,12 @@ class LibraryCodelet:
     """Vertex code that is not a loop nest over scalars, such as a sort.
 
     In IR it is a ``linalg.generic`` whose ``library_call`` is the codelet's name: loops and indexing maps say what each
-    vertex reads and writes; the reduction loops are those that one vertex needs whole. The body is not executed.
+    vertex reads and writes; the reduction loops are those that one vertex needs whole. The body is not executed; it uses
+    the block argument of an output if the codelet updates what that output held, and then gets it as a last operand.
 
     Attributes:
         name: the ``library_call``, without the element type: ``sort``.
-        per_tile: inputs of one vertex (arrays in the shape of the operand's box) to its outputs; the definition.
+        per_tile: operands of one vertex (arrays in the shape of the operand's box) to its outputs; the definition.
         vectorised: whole operands to whole results, all vertices at once; the fast form.
         scratch_bytes: bytes one vertex needs besides its operands, from the shapes of its input boxes and the
             element size.

@@ -1,6 +1,7 @@
 """The library codelets, by name."""
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+from ipu_mlir.dialects.codelets.scatter import SCATTERS
 from ipu_mlir.dialects.codelets.sort import SORT
 from ipu_mlir.dialects.errors import CompileError
 
@@ -15,7 +16,7 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
     return table
 
 
-LIBRARY = by_name((SORT,))
+LIBRARY = by_name((SORT, *SCATTERS))
 
 
 def codelet_named(name: str) -> LibraryCodelet:

@@ -4,6 +4,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
 
 

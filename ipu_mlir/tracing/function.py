@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,12 +14,27 @@ from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_lin
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.places import Place, user_place
-from ipu_mlir.tracing.structure import Branch, Call, flatten, flatten_arguments, paths, unflatten
+from ipu_mlir.tracing.structure import (
+    Branch,
+    Call,
+    flatten,
+    flatten_arguments,
+    mapping_of,
+    paths,
+    sequence_of,
+    unflatten,
+)
 from ipu_mlir.tracing.tensor import Tensor
 
 if TYPE_CHECKING:
     from ipu_mlir.dialects.target import Target
     from ipu_mlir.executable import Executable
+
+_MANY_PROGRAMS = 16
+_WHY_MANY = (
+    ", once per shape, element type and Python number among its arguments; "
+    "pass numbers that change as NumPy scalars, and pad inputs to a few shapes"
+)
 
 
 class Function:
@@ -48,6 +64,8 @@ class Function:
         executable = self._compiled.get(key)
         if executable is None:
             executable = self._compiled[key] = self._compile(args, kwargs)
+            if len(self._compiled) == _MANY_PROGRAMS:
+                warnings.warn(f"{self.__name__} was compiled {_MANY_PROGRAMS} times{_WHY_MANY}", stacklevel=2)
         return executable(*args, **kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> ir.Module:
@@ -127,10 +145,9 @@ def _as_tensors(trace: Trace, returned: Any, place: Place) -> Any:
     if returned is None or isinstance(returned, Symbol):
         return returned
     if isinstance(returned, Mapping):
-        return type(returned)({key: _as_tensors(trace, value, place) for key, value in returned.items()})
+        return mapping_of(type(returned), {key: _as_tensors(trace, value, place) for key, value in returned.items()})
     if isinstance(returned, tuple | list):
-        children = [_as_tensors(trace, value, place) for value in returned]
-        return type(returned)(*children) if hasattr(returned, "_fields") else type(returned)(children)
+        return sequence_of(type(returned), [_as_tensors(trace, value, place) for value in returned])
     if isinstance(returned, np.ndarray | np.generic | bool | int | float):
         return tensor(trace, returned)
     raise TraceTypeError(

@@ -82,8 +82,6 @@ class Trace:
 
     def constant(self, array: np.ndarray) -> Any:
         """A tensor with the values of ``array``."""
-        if not is_supported(array.dtype):
-            raise TraceTypeError(unsupported_dtype(array.dtype))
         with self.emit("constant"):
             type_ = self.tensor_type(array.shape, array.dtype)
             return self.wrap(arith.constant(type_, _dense(array, type_)), array.shape, array.dtype)
@@ -101,9 +99,15 @@ class Trace:
 
     @staticmethod
     def tensor_type(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.Type:
-        """The MLIR type of a tensor, in the current context."""
+        """The MLIR type of a tensor, in the current context.
+
+        Raises:
+            TraceValueError: it would have no elements. TraceTypeError: programs have no such element type.
+        """
         if 0 in shape:
             raise TraceValueError(f"a tensor of shape {tuple(shape)} has no elements, and lies on no tile")
+        if not is_supported(dtype):
+            raise TraceTypeError(unsupported_dtype(dtype))
         return ir.RankedTensorType.get(list(shape), element_type(dtype))
 
 

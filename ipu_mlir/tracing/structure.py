@@ -81,10 +81,18 @@ def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
         return structure.value
     children = [unflatten(child, leaves) for child in structure.children]
     if issubclass(structure.kind, Mapping):
-        return structure.kind(zip(structure.keys, children, strict=True))
-    if hasattr(structure.kind, "_fields"):
-        return structure.kind(*children)
-    return structure.kind(children)
+        return mapping_of(structure.kind, dict(zip(structure.keys, children, strict=True)))
+    return sequence_of(structure.kind, children)
+
+
+def mapping_of(kind: Any, children: dict[Any, Any]) -> Any:
+    """A dict, or whatever mapping ``kind`` is, of ``children``."""
+    return children if kind is dict else kind(children)
+
+
+def sequence_of(kind: Any, children: list[Any]) -> Any:
+    """A tuple, named tuple or list of ``children``; ``kind`` is its class."""
+    return kind(*children) if hasattr(kind, "_fields") else kind(children)
 
 
 def paths(structure: Structure) -> list[str]:

@@ -171,7 +171,7 @@ class Tensor(Symbol):
         return reductions.variance(self, axis, keepdims, ddof=ddof)
 
     def std(self, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> "Tensor":
-        return np.sqrt(self.var(axis, ddof=ddof, keepdims=keepdims))
+        return numpy_functions.std(self, axis, ddof=ddof, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> "Tensor":
         return reductions.arg_extremum("argmax", self, axis, keepdims)
@@ -203,10 +203,10 @@ class Tensor(Symbol):
         if method != "__call__":
             raise TraceTypeError(f"{name}.{method} is not supported while tracing")
         dtype = kwargs.pop("dtype", None)
+        if "out" in kwargs:
+            raise TraceTypeError(f"{name} while tracing: nothing is written in place (out=, +=); write y = y + x")
         if kwargs:
-            raise TraceTypeError(
-                f"{name} while tracing: {', '.join(kwargs)}= is not supported; use the result, or np.where"
-            )
+            raise TraceTypeError(f"{name} while tracing: {', '.join(kwargs)}= is not supported; use np.where")
         if not all(map(_known_operand, inputs)):
             return NotImplemented
         if ufunc is np.matmul:
@@ -223,7 +223,7 @@ class Tensor(Symbol):
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TraceTypeError(
             f"{self} becomes no array while tracing: its values come when the program runs; "
-            "use NumPy's functions on it, or return it from the function"
+            "use NumPy's functions on it (np.stack joins tensors), or return it from the function"
         )
 
     def __bool__(self) -> NoReturn:

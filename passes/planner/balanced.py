@@ -5,6 +5,7 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
+
 from ipu_mlir.dialects.loop_nest import loop_strides
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.target import Target

@@ -1,5 +1,6 @@
-"""Affine expressions of indexing maps, evaluated on arrays of loop indices."""
+"""Affine expressions of indexing maps and ``affine`` operations, evaluated on arrays of indices."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,19 @@ from ipu_mlir.dialects.bindings import ir
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def evaluate(expression: ir.AffineExpr, loops: list[Indices]) -> Indices:
+def evaluate(expression: ir.AffineExpr, loops: list[Indices], symbols: Sequence[Indices] = ()) -> Indices:
     """``expression`` at the loop indices ``loops``, arrays that broadcast with each other; constants have rank 0.
 
     Division and remainder round towards minus infinity, as affine maps define them.
     """
     if isinstance(expression, ir.AffineDimExpr):
         return loops[expression.position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return symbols[expression.position]
     if isinstance(expression, ir.AffineConstantExpr):
         return np.asarray(expression.value, np.int64)
     if isinstance(expression, ir.AffineBinaryExpr):
-        left, right = evaluate(expression.lhs, loops), evaluate(expression.rhs, loops)
+        left, right = (evaluate(side, loops, symbols) for side in (expression.lhs, expression.rhs))
         if isinstance(expression, ir.AffineAddExpr):
             return np.add(left, right)
         if isinstance(expression, ir.AffineMulExpr):

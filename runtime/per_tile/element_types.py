@@ -11,7 +11,7 @@ _INTEGERS: dict[int, Any] = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32
 
 
 def dtype_of(element_type: ir.Type) -> np.dtype[Any]:
-    """The dtype that holds ``element_type``: signless integers as signed ones, ``index`` as 64 bits.
+    """The dtype that holds ``element_type``: signless integers as signed ones, ``index`` as 64 bits, bf16 as float32.
 
     Raises:
         CompileError: no dtype does.
@@ -22,9 +22,21 @@ def dtype_of(element_type: ir.Type) -> np.dtype[Any]:
         return np.dtype(np.int64)
     if isinstance(element_type, ir.F16Type | ir.F32Type | ir.F64Type):
         return np.dtype(f"f{element_type.width // 8}")
+    if isinstance(element_type, ir.BF16Type):
+        return np.dtype(np.float32)
     raise CompileError(
-        f"the per-tile executor has no element type {element_type}; it has f16, f32, f64, i1, i8 to i64, index"
+        f"the per-tile executor has no element type {element_type}; it has bf16, f16, f32, f64, i1, i8 to i64, index"
     )
+
+
+def element_type_of(value_type: ir.Type) -> ir.Type:
+    """The type of a scalar, or of the elements of a memref."""
+    return value_type.element_type if isinstance(value_type, ir.ShapedType) else value_type
+
+
+def is_bf16(value_type: ir.Type) -> bool:
+    """Whether a scalar, or the elements of a memref, are bf16."""
+    return isinstance(element_type_of(value_type), ir.BF16Type)
 
 
 def poison_of(dtype: np.dtype[Any]) -> np.generic:

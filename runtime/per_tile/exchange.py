@@ -7,11 +7,10 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.runtime.per_tile.element_types import same_bits
-from ipu_mlir.runtime.per_tile.errors import IncoherentError, LocalityError, place_of
-from ipu_mlir.runtime.per_tile.memory import Allocation, TileMemories, View
+from ipu_mlir.runtime.per_tile.copies import Shares, collect, shares_of
+from ipu_mlir.runtime.per_tile.errors import LocalityError, place_of
+from ipu_mlir.runtime.per_tile.memory import TileMemories, View
 
-Array = np.ndarray[Any, Any]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -47,91 +46,96 @@ class Traffic:
 
 
 @dataclass(frozen=True)
-class Copies:
-    """One copy per element of an allocation, of the lowest tile that holds it.
+class Arrival:
+    """What one tile gets.
 
     Attributes:
-        owners: the tile; -1 where no tile holds the element.
+        positions: where it goes, in what the tile holds of the destination.
+        needed: the elements of the source that go there.
+        local: which of them the tile has itself, as places in ``positions``.
+        at_home: where it has them, in what it holds of the source.
     """
 
-    owners: Counts
-    values: Array
-    valid: np.ndarray[Any, np.dtype[np.bool_]]
+    tile: int
+    positions: Counts
+    needed: Counts
+    local: Counts
+    at_home: Counts
 
 
-def collect(allocation: Allocation, memories: TileMemories, location: ir.Location) -> Copies:
-    """The copies of all elements.
+class Route:
+    """The way of every element of an exchange between two kinds of views; it never depends on values."""
 
-    Raises:
-        IncoherentError: two tiles hold different values, both written, for one element.
-    """
-    owners = np.full(allocation.elements, -1, np.int64)
-    values = np.zeros(allocation.elements, allocation.dtype)
-    valid = np.zeros(allocation.elements, np.bool_)
-    for held in memories.holders(allocation):
-        where = held.elements
-        known = owners[where] >= 0
-        differs = known & valid[where] & held.valid & ~same_bits(values[where], held.values)
-        if differs.any():
-            position = int(np.argmax(differs))
-            element = int(where[position])
-            raise IncoherentError(
-                f"{place_of(location)}: element {element} of {allocation.name} is {values[element]} on tile "
-                f"{owners[element]} and {held.values[position]} on tile {held.tile}; every tile that holds an element "
-                "must compute it alike"
+    def __init__(self, source: View, dest: View, memories: TileMemories, location: ir.Location) -> None:
+        """Work it out.
+
+        Raises:
+            RunError: shapes or types differ.
+            LocalityError: no tile holds an element that is needed.
+        """
+        _check_types(source, dest, location)
+        self.location = location
+        self.shares: Shares = shares_of(source.allocation.buffer)
+        from_elements = source.elements().ravel()
+        index_of = np.full(dest.allocation.elements, -1, np.int64)
+        index_of[dest.elements().ravel()] = np.arange(from_elements.size)
+        self.arrivals = []
+        for tile, elements in dest.allocation.buffer.holdings.items():
+            positions = np.flatnonzero(index_of[elements] >= 0)
+            needed = from_elements[index_of[elements[positions]]]
+            if (nowhere := needed[self.shares.owners[needed] < 0]).size:
+                raise LocalityError(
+                    f"{place_of(location)}: the exchange needs element {nowhere[0]} of {source.allocation.name}, "
+                    "which lies on no tile"
+                )
+            mine = source.allocation.buffer.holdings.get(tile, np.empty(0, np.int64))
+            local = np.flatnonzero(np.isin(needed, mine))
+            self.arrivals.append(Arrival(tile, positions, needed, local, np.searchsorted(mine, needed[local])))
+        self.traffic = self._count(source, memories.num_tiles)
+
+    @property
+    def size(self) -> int:
+        """Elements that the arrays of the route have in all."""
+        return 2 * len(self.shares.owners) + sum(2 * x.positions.size + 2 * x.local.size for x in self.arrivals)
+
+    def move(self, source: View, dest: View, memories: TileMemories) -> None:
+        """Copy the values of ``source`` to every tile that holds the same element of ``dest``.
+
+        A tile takes an element from its own memory if it lies there, and else from the lowest tile that holds it. What
+        was never written moves as such: only its use is an error.
+
+        Raises:
+            RunError: ``dest`` must not be written.
+            IncoherentError: two tiles hold different values for one element of ``source``.
+        """
+        if not dest.allocation.writable:
+            raise RunError(
+                f"{place_of(self.location)}: the exchange writes {dest.allocation.name}, an argument or a constant; "
+                "write to an allocation"
             )
-        new = where[~known]
-        owners[new], values[new], valid[new] = held.tile, held.values[~known], held.valid[~known]
-    return Copies(owners, values, valid)
+        copies = collect(source.allocation, self.shares, memories, self.location)
+        writes = []
+        for arrival in self.arrivals:
+            values, valid = copies.values[arrival.needed], copies.valid[arrival.needed]
+            if arrival.local.size:
+                mine = memories.on(arrival.tile, source.allocation)
+                values[arrival.local], valid[arrival.local] = mine.values[arrival.at_home], mine.valid[arrival.at_home]
+            writes.append((memories.on(arrival.tile, dest.allocation), arrival.positions, values, valid))
+        for held, positions, values, valid in writes:
+            held.overwrite(positions, values, valid)
+
+    def _count(self, source: View, num_tiles: int) -> Traffic:
+        received, sent, local = (np.zeros(num_tiles, np.int64) for _ in range(3))
+        is_sent = np.zeros(source.allocation.elements, np.bool_)
+        for arrival in self.arrivals:
+            is_sent[np.delete(arrival.needed, arrival.local)] = True
+            local[arrival.tile] = arrival.local.size
+            received[arrival.tile] = arrival.positions.size - arrival.local.size
+        np.add.at(sent, self.shares.owners[is_sent], 1)
+        return Traffic(place_of(self.location), source.allocation.buffer.element_bytes, received, sent, local)
 
 
-def run_exchange(source: View, dest: View, memories: TileMemories, location: ir.Location) -> Traffic:
-    """Copy the values of ``source`` to every tile that holds the same element of ``dest``.
-
-    A tile takes an element from its own memory if it lies there, and else from the lowest tile that holds it. What was
-    never written moves as such: only its use is an error.
-
-    Raises:
-        RunError: shapes or types differ, or ``dest`` must not be written.
-        LocalityError: no tile holds an element that is needed.
-    """
-    _check(source, dest, location)
-    copies = collect(source.allocation, memories, location)
-    from_elements, to_elements = source.elements().ravel(), dest.elements().ravel()
-    index_of = np.full(dest.allocation.elements, -1, np.int64)
-    index_of[to_elements] = np.arange(to_elements.size)
-    received, sent, local = (np.zeros(memories.num_tiles, np.int64) for _ in range(3))
-    is_sent = np.zeros(source.allocation.elements, np.bool_)
-    writes = []
-    for held in memories.holders(dest.allocation):
-        positions = np.flatnonzero(index_of[held.elements] >= 0)
-        needed = from_elements[index_of[held.elements[positions]]]
-        mine = memories.on(held.tile, source.allocation)
-        is_local = np.isin(needed, mine.elements)
-        if (nowhere := needed[copies.owners[needed] < 0]).size:
-            raise LocalityError(
-                f"{place_of(location)}: the exchange needs element {nowhere[0]} of {source.allocation.name}, "
-                "which lies on no tile"
-            )
-        values, valid = copies.values[needed], copies.valid[needed]
-        at_home = np.searchsorted(mine.elements, needed[is_local])
-        values[is_local], valid[is_local] = mine.values[at_home], mine.valid[at_home]
-        writes.append((held, positions, values, valid))
-        is_sent[needed[~is_local]] = True
-        local[held.tile] = is_local.sum()
-        received[held.tile] = (~is_local).sum()
-    for held, positions, values, valid in writes:
-        held.values[positions], held.valid[positions] = values, valid
-    np.add.at(sent, copies.owners[is_sent], 1)
-    return Traffic(place_of(location), source.allocation.dtype.itemsize, received, sent, local)
-
-
-def _check(source: View, dest: View, location: ir.Location) -> None:
-    if not dest.allocation.writable:
-        raise RunError(
-            f"{place_of(location)}: the exchange writes {dest.allocation.name}, an argument or a constant; "
-            "write to an allocation"
-        )
+def _check_types(source: View, dest: View, location: ir.Location) -> None:
     found, expected = (dest.shape, dest.allocation.dtype), (source.shape, source.allocation.dtype)
     if found != expected:
         raise RunError(

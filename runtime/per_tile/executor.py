@@ -9,13 +9,18 @@ from ipu_mlir.dialects.attributes import target_from_attr
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.dialects.target import Target
+from ipu_mlir.runtime.per_tile.control_flow import CONTROL_FLOW
 from ipu_mlir.runtime.per_tile.exchange import Traffic
-from ipu_mlir.runtime.per_tile.host import gather, place
-from ipu_mlir.runtime.per_tile.interpreter import HeldBytes, Interpreter
-from ipu_mlir.runtime.per_tile.memory import View
+from ipu_mlir.runtime.per_tile.function_ops import FUNCTION_OPS
+from ipu_mlir.runtime.per_tile.host import as_held, gather, place, to_host
+from ipu_mlir.runtime.per_tile.machine import HeldBytes, Machine
+from ipu_mlir.runtime.per_tile.memory import View, buffer_of
+from ipu_mlir.runtime.per_tile.program import TERMINATORS, Program
 from ipu_mlir.runtime.per_tile.supported import check_supported
 
 Array = np.ndarray[Any, Any]
+
+_OPS = {**FUNCTION_OPS, **CONTROL_FLOW}
 
 
 class PerTileExecutor:
@@ -25,7 +30,7 @@ class PerTileExecutor:
     tile only. The executor reads the IR and nothing else, and enumerates every mapping from its definition.
 
     Attributes:
-        traffic: what each exchange of the last run moved, in order.
+        traffic: what each exchange of the last run moved, in the order in which they ran.
     """
 
     def __init__(self, module: ir.Module | ir.OpView | ir.Operation, entry: str = "main", strict: bool = True) -> None:
@@ -39,54 +44,57 @@ class PerTileExecutor:
             CompileError: there is no such function, or the module holds operations that the executor cannot run.
         """
         self._module = module  # keeps alive what the operations below point into
-        self._operation: ir.Operation = module.operation
+        operation: ir.Operation = module.operation
         self._strict = strict
-        self._function = self._entry_named(entry)
-        attributes = self._operation.attributes
+        self._entry = entry
+        self._program = Program(operation, _OPS)
+        self._block = self._block_of_entry(operation)
+        attributes = operation.attributes
         self._target = target_from_attr(attributes["ipu.target"]) if "ipu.target" in attributes else Target()
         self._held: list[HeldBytes] = []
         self.traffic: list[Traffic] = []
-        check_supported(self._operation)
+        check_supported(operation, frozenset(_OPS) | TERMINATORS)
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """Run on host arrays, one per argument; answer fresh arrays, one per result.
 
+        Arrays of bf16 have the type of the package ml_dtypes; without that package they are bit patterns in uint16.
+
         Raises:
             RunError: the inputs do not fit the function, or the program does what the machine cannot do: the
-                subclasses in ``errors.py`` say which.
+                subclasses in ``errors.py`` say which. An assertion of the program fails.
         """
-        interpreter = Interpreter(self._operation, self._target.num_tiles, self._strict)
-        self.traffic, self._held = interpreter.traffic, interpreter.held
-        block = self._function.regions[0].blocks[0]
+        machine = Machine(self._target.num_tiles, self._strict)
+        self.traffic, self._held = machine.traffic, machine.held
+        terminator = list(self._block.operations)[-1]
         with np.errstate(all="ignore"):
-            views = self._place_arguments(interpreter, block, inputs)
-            results = interpreter.run_block(block, views)
-        location = list(block.operations)[-1].location
-        return [gather(view, interpreter.memories, self._strict, location) for view in results]
+            results = machine.run(self._program.function(self._entry), self._place_arguments(machine, inputs))
+        found = [
+            gather(view, machine.memories, self._strict, terminator.location, "the result") for view in results
+        ]
+        return [to_host(array, value.type) for array, value in zip(found, terminator.operands, strict=True)]
 
     def memory_held(self) -> list[HeldBytes]:
         """Bytes that lived on each tile at every step of the last run; a buffer lives to its last use."""
         return self._held
 
-    def _place_arguments(self, interpreter: Interpreter, block: ir.Block, inputs: Sequence[Array]) -> list[View]:
-        if len(inputs) != len(block.arguments):
-            raise RunError(f"the function takes {len(block.arguments)} inputs, got {len(inputs)}")
+    def _place_arguments(self, machine: Machine, inputs: Sequence[Array]) -> list[View]:
+        arguments = list(self._block.arguments)
+        if len(inputs) != len(arguments):
+            raise RunError(f"the function takes {len(arguments)} inputs, got {len(inputs)}")
         views = []
-        for number, (value, array) in enumerate(zip(block.arguments, map(np.asarray, inputs), strict=True)):
-            view = interpreter.new_buffer(value, writable=False)
-            if array.shape != view.shape or array.dtype != view.allocation.dtype:
-                raise RunError(
-                    f"input {number} is {array.dtype} {array.shape}, expected {view.allocation.dtype} {view.shape}"
-                )
-            place(array, view, interpreter.memories)
+        for number, (value, array) in enumerate(zip(arguments, map(np.asarray, inputs), strict=True)):
+            view = machine.new_buffer(buffer_of(value), writable=False)
+            place(as_held(array, view, f"input {number}"), view, machine.memories)
             views.append(view)
         return views
 
-    def _entry_named(self, entry: str) -> ir.OpView:
+    def _block_of_entry(self, module: ir.Operation) -> ir.Block:
         names = []
-        for op in self._operation.regions[0].blocks[0].operations:
+        for op in module.regions[0].blocks[0].operations:
             if op.operation.name == "func.func":
                 names.append(ir.StringAttr(op.attributes["sym_name"]).value)
-                if names[-1] == entry and len(op.regions[0].blocks) == 1:
-                    return op
-        raise CompileError(f"no function '{entry}' with a body of one block; there are: {', '.join(names) or 'none'}")
+                if names[-1] == self._entry and len(op.regions[0].blocks) == 1:
+                    return op.regions[0].blocks[0]
+        listed = ", ".join(names) or "none"
+        raise CompileError(f"no function '{self._entry}' with a body of one block; there are: {listed}")

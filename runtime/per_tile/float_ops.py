@@ -38,7 +38,7 @@ def round_half_away(x: Array) -> Array:
 
 
 def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
-    """``a * b + c``; the product is exact for f32 and f16, and rounded for f64."""
+    """``a * b + c``; the product is exact for bf16, f16 and f32, and rounded for f64."""
     return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype)
 
 

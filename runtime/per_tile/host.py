@@ -5,40 +5,61 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.runtime.per_tile.element_types import poison_of
+from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.runtime.per_tile import bfloat16
+from ipu_mlir.runtime.per_tile.copies import collect, shares_of
+from ipu_mlir.runtime.per_tile.element_types import is_bf16, poison_of
 from ipu_mlir.runtime.per_tile.errors import LocalityError, UnwrittenError, place_of
-from ipu_mlir.runtime.per_tile.exchange import collect
 from ipu_mlir.runtime.per_tile.memory import TileMemories, View
 
 Array = np.ndarray[Any, Any]
+
+
+def as_held(array: Array, view: View, name: str) -> Array:
+    """The values of a host array as the tiles hold those of ``view``; bf16 comes as ml_dtypes arrays or as uint16.
+
+    Raises:
+        RunError: the array has another type or shape.
+    """
+    dtype, of_bf16 = view.allocation.dtype, is_bf16(view.allocation.buffer.value.type)
+    fits = bfloat16.is_host_array(array) if of_bf16 else array.dtype == dtype
+    if not fits or array.shape != view.shape:
+        wanted = "bfloat16 (or uint16 bit patterns)" if of_bf16 else dtype
+        raise RunError(f"{name} is {array.dtype} {array.shape}, expected {wanted} {view.shape}")
+    return bfloat16.from_host(array) if of_bf16 else array
 
 
 def place(array: Array, view: View, memories: TileMemories) -> None:
     """Give every tile that holds elements of the buffer ``view`` their values from ``array``, of the view's shape."""
     flat = np.ascontiguousarray(array).ravel()
     for held in memories.holders(view.allocation):
-        held.values[:] = flat[held.elements]
-        held.valid[:] = True
+        held.write(np.arange(held.elements.size), flat[held.elements])
 
 
-def gather(view: View, memories: TileMemories, strict: bool, location: ir.Location) -> Array:
-    """A fresh array with the values of ``view``.
+def gather(view: View, memories: TileMemories, strict: bool, location: ir.Location, name: str) -> Array:
+    """A fresh array with the values of ``view``, as the tiles hold them; messages call it ``name``.
 
     Raises:
         LocalityError: no tile holds one of its elements.
         UnwrittenError: a tile holds one that was never written; if not ``strict``, the array has poison there.
         IncoherentError: two tiles hold different values.
     """
-    copies = collect(view.allocation, memories, location)
+    shares = shares_of(view.allocation.buffer)
+    copies = collect(view.allocation, shares, memories, location)
     elements = view.elements()
-    if (lost := elements[copies.owners[elements] < 0]).size:
+    if (lost := elements[shares.owners[elements] < 0]).size:
         raise LocalityError(f"{place_of(location)}: element {lost.flat[0]} of {view.allocation.name} lies on no tile")
     written = np.ones(view.allocation.elements, np.bool_)
     for held in memories.holders(view.allocation):
         written[held.elements] &= held.valid
     if strict and (missing := elements[~written[elements]]).size:
         raise UnwrittenError(
-            f"{place_of(location)}: element {missing.flat[0]} of the result {view.allocation.name} was never written"
+            f"{place_of(location)}: element {missing.flat[0]} of {name} {view.allocation.name} was never written"
         )
     found: Array = np.where(written, copies.values, poison_of(view.allocation.dtype))[elements]
     return np.asarray(found, view.allocation.dtype)
+
+
+def to_host(array: Array, value_type: ir.Type) -> Array:
+    """What the caller gets for values that a tile holds of a memref of ``value_type``."""
+    return bfloat16.to_host(array) if is_bf16(value_type) else array

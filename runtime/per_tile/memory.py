@@ -8,6 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.attributes import mapping_from_attr
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.buffers import element_bytes
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.runtime.per_tile.element_types import dtype_of, poison_of
@@ -17,25 +18,79 @@ from ipu_mlir.runtime.per_tile.holdings import Elements, held_elements
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(eq=False)
-class Allocation:
-    """One buffer while it lives: two of them are never equal.
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """What the program says about an allocation, whenever it is made.
 
     Attributes:
-        elements: how many it has in all; a tile holds the part that ``mapping`` puts there.
-        writable: False for arguments and constants.
-        value: the SSA value that made it, for messages.
+        value: the SSA value of the allocation, for messages.
+        shape: of the memref that shows all of it, as are strides and offset.
+        element_bytes: bytes that an element takes on the machine.
+        holdings: per tile that holds any, its elements, by rising tile.
     """
 
-    elements: int
-    dtype: np.dtype[Any]
-    mapping: Mapping
-    writable: bool
     value: ir.Value
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    dtype: np.dtype[Any]
+    element_bytes: int
+    mapping: Mapping
+    holdings: dict[int, Elements]
+
+
+def buffer_of(value: ir.Value) -> Buffer:
+    """The buffer of ``value``, a memref with identity layout and a mapping.
+
+    Raises:
+        CompileError: the memref has no mapping, one for another number of elements, or a dynamic shape.
+    """
+    memref = ir.MemRefType(value.type)
+    if not memref.has_static_shape:
+        raise CompileError(f"{value.get_name()} has the dynamic shape {memref}; compile it for a static one")
+    if memref.memory_space is None or not str(memref.memory_space).startswith("#ipu.mapping<"):
+        raise CompileError(f"{value.get_name()} of type {memref} lies on no tile; give it an #ipu.mapping")
+    mapping = mapping_from_attr(memref.memory_space)
+    if mapping.elements != prod(memref.shape):
+        raise CompileError(
+            f"{value.get_name()} has {prod(memref.shape)} elements, but its mapping is for {mapping.elements}"
+        )
+    (strides, offset), element_type = memref.get_strides_and_offset(), memref.element_type
+    return Buffer(
+        value,
+        tuple(memref.shape),
+        tuple(strides),
+        offset,
+        dtype_of(element_type),
+        element_bytes(element_type),
+        mapping,
+        dict(sorted(held_elements(mapping).items())),
+    )
+
+
+@dataclass(eq=False)
+class Allocation:
+    """A buffer while it lives: two of them are never equal.
+
+    Attributes:
+        writable: False for arguments and constants.
+    """
+
+    buffer: Buffer
+    writable: bool
+
+    @property
+    def elements(self) -> int:
+        """How many it has in all; a tile holds the part that its mapping puts there."""
+        return self.buffer.mapping.elements
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.buffer.dtype
 
     @property
     def name(self) -> str:
-        return self.value.get_name()
+        return self.buffer.value.get_name()
 
 
 @dataclass(frozen=True)
@@ -54,37 +109,32 @@ class View:
             found = np.add.outer(found, stride * np.arange(size))
         return found
 
-
-def whole_buffer(value: ir.Value, writable: bool) -> View:
-    """The view of all of a new allocation for ``value``, a memref with identity layout and a mapping.
-
-    Raises:
-        CompileError: the memref has no mapping, one for another number of elements, or a dynamic shape.
-    """
-    memref = ir.MemRefType(value.type)
-    if not memref.has_static_shape:
-        raise CompileError(f"{value.get_name()} has the dynamic shape {memref}; compile it for a static one")
-    if memref.memory_space is None or not str(memref.memory_space).startswith("#ipu.mapping<"):
-        raise CompileError(f"{value.get_name()} of type {memref} lies on no tile; give it an #ipu.mapping")
-    mapping = mapping_from_attr(memref.memory_space)
-    if mapping.elements != prod(memref.shape):
-        raise CompileError(
-            f"{value.get_name()} has {prod(memref.shape)} elements, but its mapping is for {mapping.elements}"
-        )
-    shape, (strides, offset) = tuple(memref.shape), memref.get_strides_and_offset()
-    allocation = Allocation(prod(shape), dtype_of(memref.element_type), mapping, writable, value)
-    return View(allocation, shape, tuple(strides), offset)
+    @property
+    def geometry(self) -> tuple[Any, ...]:
+        """All that decides where its elements lie: equal for views of different allocations of one kind."""
+        return (self.allocation.buffer.mapping, self.shape, self.strides, self.offset)
 
 
-@dataclass(frozen=True)
 class Held:
     """What one tile holds of one allocation: sorted elements, their values, and whether each was ever written."""
 
-    tile: int
-    allocation: Allocation
-    elements: Elements
-    values: Array
-    valid: np.ndarray[Any, np.dtype[np.bool_]]
+    __slots__ = ("_is_complete", "allocation", "elements", "tile", "valid", "values")
+
+    def __init__(self, tile: int, allocation: Allocation, elements: Elements) -> None:
+        dtype = allocation.buffer.dtype
+        self.tile = tile
+        self.allocation = allocation
+        self.elements = elements
+        self.values: Array = np.full(elements.shape, poison_of(dtype), dtype)
+        self.valid = np.zeros(elements.shape, np.bool_)
+        self._is_complete = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every element was written."""
+        if not self._is_complete:
+            self._is_complete = bool(self.valid.all())
+        return self._is_complete
 
     def positions(self, elements: Elements, doing: str, location: ir.Location) -> Elements:
         """Where ``elements`` of the allocation lie in ``values``, in the same shape.
@@ -103,7 +153,7 @@ class Held:
             here = self.elements[found] == elements if count else np.zeros(elements.shape, bool)
         if not here.all():
             missing = int(elements[~here].flat[0])
-            owners = sorted(tile for tile, held in held_elements(self.allocation.mapping).items() if missing in held)
+            owners = [tile for tile, held in self.allocation.buffer.holdings.items() if missing in held]
             raise LocalityError(
                 f"{place_of(location)}: tile {self.tile} {doing} element {missing} of {self.allocation.name}, which "
                 f"lies on {'tile ' + str(owners[0]) if owners else 'no tile'}; a vertex reaches its own tile only, so "
@@ -117,7 +167,7 @@ class Held:
         Raises:
             UnwrittenError: ``strict``, and one of them was never written.
         """
-        if strict and not (written := self.valid[positions]).all():
+        if strict and not self.is_complete and not (written := self.valid[positions]).all():
             element = int(self.elements[positions[~written].flat[0]])
             raise UnwrittenError(
                 f"{place_of(location)}: tile {self.tile} reads element {element} of {self.allocation.name}, "
@@ -128,7 +178,13 @@ class Held:
 
     def write(self, positions: Elements, values: Array) -> None:
         self.values[positions] = values
-        self.valid[positions] = True
+        if not self._is_complete:
+            self.valid[positions] = True
+
+    def overwrite(self, positions: Elements, values: Array, valid: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
+        """Take over values from elsewhere, with what was never written among them."""
+        self.values[positions], self.valid[positions] = values, valid
+        self._is_complete = self._is_complete and bool(valid.all())
 
 
 @dataclass
@@ -147,36 +203,33 @@ class TileMemories:
     def __post_init__(self) -> None:
         self.held_bytes = np.zeros(self.num_tiles, np.int64)
 
-    def allocate(self, allocation: Allocation) -> None:
-        """Give ``allocation`` its memory, full of poison.
+    def allocate(self, buffer: Buffer, writable: bool = True) -> View:
+        """The view of all of a new allocation, whose memory is full of poison.
 
         Raises:
             RunError: its mapping names a tile that the machine does not have.
         """
-        holdings = held_elements(allocation.mapping)
-        if holdings and max(holdings) >= self.num_tiles:
+        allocation, last = Allocation(buffer, writable), max(buffer.holdings, default=0)
+        if last >= self.num_tiles:
             raise RunError(
-                f"{allocation.name} needs tile {max(holdings)}, but the target has tiles 0 to {self.num_tiles - 1}"
+                f"{allocation.name} needs tile {last}, but the target has tiles 0 to {self.num_tiles - 1}"
             )
-        for tile, elements in holdings.items():
-            values = np.full(elements.shape, poison_of(allocation.dtype), allocation.dtype)
-            held = Held(tile, allocation, elements, values, np.zeros(elements.shape, np.bool_))
-            self.tiles.setdefault(tile, {})[allocation] = held
-            self.held_bytes[tile] += values.nbytes
+        for tile, elements in buffer.holdings.items():
+            self.tiles.setdefault(tile, {})[allocation] = Held(tile, allocation, elements)
+            self.held_bytes[tile] += elements.size * buffer.element_bytes
+        return View(allocation, buffer.shape, buffer.strides, buffer.offset)
 
     def release(self, allocation: Allocation) -> None:
         """Take its memory back."""
-        for tile in held_elements(allocation.mapping):
-            self.held_bytes[tile] -= self.tiles[tile].pop(allocation).values.nbytes
+        for tile, elements in allocation.buffer.holdings.items():
+            del self.tiles[tile][allocation]
+            self.held_bytes[tile] -= elements.size * allocation.buffer.element_bytes
 
     def on(self, tile: int, allocation: Allocation) -> Held:
         """What ``tile`` holds of ``allocation``, perhaps nothing."""
         held = self.tiles.get(tile, {}).get(allocation)
-        if held is None:
-            nothing = np.empty(0, np.int64)
-            return Held(tile, allocation, nothing, np.empty(0, allocation.dtype), np.empty(0, np.bool_))
-        return held
+        return Held(tile, allocation, np.empty(0, np.int64)) if held is None else held
 
     def holders(self, allocation: Allocation) -> list[Held]:
         """What each tile holds of ``allocation``, by rising tile."""
-        return [self.tiles[tile][allocation] for tile in sorted(held_elements(allocation.mapping))]
+        return [self.tiles[tile][allocation] for tile in allocation.buffer.holdings]

@@ -1,16 +1,19 @@
 """Every operation on scalars that a body may hold: its name, and how its NumPy function is made.
 
 ``SCALAR_OPS[name](op)`` gives a function of arrays that broadcast with each other, with attributes and result type of
-``op`` built in. It returns one array, or a tuple for an op with several results.
+``op`` built in. It returns one array, or a tuple for an op with several results. A bf16 result has been rounded.
 """
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.runtime.per_tile.element_types import dtype_of
+from ipu_mlir.runtime.per_tile.affine import evaluate
+from ipu_mlir.runtime.per_tile.bfloat16 import bits_of, from_bits, round_to_bf16
+from ipu_mlir.runtime.per_tile.element_types import dtype_of, is_bf16
 from ipu_mlir.runtime.per_tile.float_ops import FLOAT_OPS
 from ipu_mlir.runtime.per_tile.integer_ops import INTEGER_OPS, signed, unsigned, wrap
 
@@ -28,13 +31,23 @@ def _constant(op: ir.OpView) -> Function:
     return lambda: value
 
 
+def _rounded(make: Callable[[ir.OpView], Function]) -> Callable[[ir.OpView], Function]:
+    """Operations on bf16 run in float32, and their results are rounded."""
+
+    def make_rounded(op: ir.OpView) -> Function:
+        function = make(op)
+        return (lambda *operands: round_to_bf16(function(*operands))) if is_bf16(op.results[0].type) else function
+
+    return make_rounded
+
+
 def _select(op: ir.OpView) -> Function:
     return lambda condition, yes, no: np.where(condition, yes, no)
 
 
 def _round(op: ir.OpView) -> Function:
     dtype = dtype_of(op.results[0].type)
-    return lambda x: x.astype(dtype)
+    return round_to_bf16 if is_bf16(op.results[0].type) else lambda x: x.astype(dtype)
 
 
 def _resize(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Function]:
@@ -50,6 +63,8 @@ def _resize(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Function]:
 def _from_integer(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Function]:
     def make(op: ir.OpView) -> Function:
         dtype = dtype_of(op.results[0].type)
+        if is_bf16(op.results[0].type):
+            return lambda x: round_to_bf16(read(x).astype(np.float64))
         return lambda x: read(x).astype(dtype)
 
     return make
@@ -66,13 +81,38 @@ def _to_integer(wide: type[np.generic]) -> Callable[[ir.OpView], Function]:
 
 
 def _bitcast(op: ir.OpView) -> Function:
-    dtype = dtype_of(op.results[0].type)
-    return lambda x: x.view(dtype)
+    dtype, of_bf16, to_bf16 = dtype_of(op.results[0].type), is_bf16(op.operands[0].type), is_bf16(op.results[0].type)
+
+    def run(x: Array) -> Array:
+        bits = bits_of(x) if of_bf16 else x
+        found: Array = from_bits(bits) if to_bf16 else bits.view(dtype)
+        return found
+
+    return run
+
+
+def _affine(combine: Callable[[Array, Array], Array] | None) -> Callable[[ir.OpView], Function]:
+    """The results of an affine map of indices and symbols, combined into one."""
+
+    def make(op: ir.OpView) -> Function:
+        affine_map = op.attributes["map"].value
+        results, num_dims = list(affine_map.results), affine_map.n_dims
+
+        def run(*operands: Array) -> Array:
+            found = [evaluate(result, list(operands[:num_dims]), operands[num_dims:]) for result in results]
+            return reduce(combine, found) if combine else found[0]
+
+        return run
+
+    return make
 
 
 SCALAR_OPS: dict[str, Callable[[ir.OpView], Function]] = {
     **INTEGER_OPS,
-    **FLOAT_OPS,
+    **{name: _rounded(make) for name, make in FLOAT_OPS.items()},
+    "affine.apply": _affine(None),
+    "affine.max": _affine(np.maximum),
+    "affine.min": _affine(np.minimum),
     "arith.constant": _constant,
     "arith.select": _select,
     "arith.bitcast": _bitcast,

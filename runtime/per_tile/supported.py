@@ -6,42 +6,50 @@ from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.runtime.per_tile.body import BODY_OPS
-from ipu_mlir.runtime.per_tile.element_types import dtype_of
+from ipu_mlir.runtime.per_tile.element_types import dtype_of, element_type_of
 from ipu_mlir.runtime.per_tile.errors import place_of
-from ipu_mlir.runtime.per_tile.interpreter import HANDLERS, TERMINATORS
-from ipu_mlir.runtime.per_tile.scalar_ops import SCALAR_OPS
-
-_IN_FUNCTION = frozenset(HANDLERS) | TERMINATORS | frozenset(SCALAR_OPS)
 
 
-def check_supported(module: ir.Operation) -> None:
-    """Refuse a module that holds what the executor cannot run.
+def check_supported(module: ir.Operation, in_functions: frozenset[str]) -> None:
+    """Refuse a module that holds what the executor cannot run; ``in_functions`` are the operations of functions.
 
     Raises:
         CompileError: the message lists every such operation with its place.
     """
-    problems = list(_problems(module))
+    problems = list(_Check(module, in_functions).problems())
     if problems:
         raise CompileError("the per-tile executor cannot run this program:\n" + "\n".join(f"  {x}" for x in problems))
 
 
-def _problems(module: ir.Operation) -> Iterator[str]:
-    for symbol in _operations(module):
-        if symbol.operation.name == "func.func":
-            for block in symbol.regions[0].blocks:
-                for argument in block.arguments:
-                    yield from _in_type(symbol, argument.type)
-            for op in _operations(symbol):
-                yield from _in_function(op)
+class _Check:
+    def __init__(self, module: ir.Operation, in_functions: frozenset[str]) -> None:
+        self._in_functions = in_functions
+        self._functions = [op for op in _operations(module) if op.operation.name == "func.func"]
+        self._callable = {
+            ir.StringAttr(op.attributes["sym_name"]).value for op in self._functions if len(op.regions[0].blocks) == 1
+        }
 
+    def problems(self) -> Iterator[str]:
+        for function in self._functions:
+            yield from _in_arguments(function)
+            for op in _operations(function):
+                yield from self._in_function(op)
 
-def _in_function(op: ir.OpView) -> Iterator[str]:
-    name = op.operation.name
-    if name not in _IN_FUNCTION:
-        yield f"{place_of(op.location)}: {name}"
-    for result in op.results:
-        yield from _in_type(op, result.type)
-    if name == "ipu.compute_set":
+    def _in_function(self, op: ir.OpView) -> Iterator[str]:
+        name = op.operation.name
+        if name not in self._in_functions:
+            yield f"{place_of(op.location)}: {name}"
+        if name == "func.call":
+            callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+            if callee not in self._callable:
+                yield f"{place_of(op.location)}: func.call of @{callee}, which has no body of one block"
+        for result in op.results:
+            yield from _in_type(op, result.type)
+        if name != "ipu.compute_set":
+            yield from _in_arguments(op)
+            for inner in _operations(op):
+                yield from self._in_function(inner)
+            return
         for vertices in _operations(op):
             if vertices.operation.name == "ipu.vertices":
                 yield from _in_vertices(vertices)
@@ -64,16 +72,28 @@ def _in_vertices(vertices: ir.OpView) -> Iterator[str]:
         except CompileError as error:
             yield f"{place_of(op.location)}: {error}"
         return
+    yield from _in_body(op, op.operation.name)
+
+
+def _in_body(op: ir.OpView, structured: str) -> Iterator[str]:
     for scalar in _operations(op):
         if scalar.operation.name not in BODY_OPS:
-            yield f"{place_of(scalar.location)}: {scalar.operation.name} in the body of {op.operation.name}"
+            yield f"{place_of(scalar.location)}: {scalar.operation.name} in the body of {structured}"
         for result in scalar.results:
             yield from _in_type(scalar, result.type)
+        yield from _in_body(scalar, structured)
+
+
+def _in_arguments(op: ir.OpView) -> Iterator[str]:
+    for region in op.regions:
+        for block in region.blocks:
+            for argument in block.arguments:
+                yield from _in_type(op, argument.type)
 
 
 def _in_type(op: ir.OpView, value_type: ir.Type) -> Iterator[str]:
     try:
-        dtype_of(value_type.element_type if isinstance(value_type, ir.ShapedType) else value_type)
+        dtype_of(element_type_of(value_type))
     except CompileError as error:
         yield f"{place_of(op.location)}: {error}"
 

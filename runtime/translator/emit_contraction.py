@@ -6,7 +6,7 @@ from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.contraction import LoopKinds, is_matrix, loop_kinds, merges
 from ipu_mlir.runtime.translator.emit_elementwise import emit_elementwise, temporary
 from ipu_mlir.runtime.translator.expression import Read
-from ipu_mlir.runtime.translator.schedule import Axes, Schedule, View
+from ipu_mlir.runtime.translator.schedule import Axes, Schedule, View, template
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise
 
 
@@ -37,6 +37,10 @@ class _Product:
     def _count(self, loops: tuple[int, ...]) -> int:
         return prod(self.extents[loop] for loop in loops)
 
+    def _merges(self, loops: tuple[int, ...], *accesses: Access) -> bool:
+        """True if ``loops`` act as one; a block loop is never joined to a loop outside of it."""
+        return self.schedule.block_loop not in loops[1:] and merges(loops, self.extents, *accesses)
+
     def _sum_order(self, loops: tuple[int, ...]) -> tuple[int, ...]:
         """The order of the summed loops in which most operands can stay as they are."""
         by_a = tuple(sorted(loops, key=lambda l: -self.dot.a.strides[l]))
@@ -51,55 +55,58 @@ class _Product:
         return by_b if keeps_b and (size_a <= size_b or not keeps_a) else by_a
 
     def emit(self) -> None:
-        self._choose_rows()
-        self._choose_columns()
-        if not self._fits(self.a, self.rows, self.summed):
+        """Append the packing copies and the product."""
+        # a factor whose sum does not merge is packed whatever the rest does, so only the result limits its loops then
+        packs_a = not self._merges(self.summed, self.a)
+        packs_b = not self._merges(self.summed, self.b)
+        self.rows = self._kept_together(self.rows, () if packs_a else (self.a,))
+        self.columns = self._kept_together(self.columns, () if packs_b else (self.b,))
+        if packs_a or not self._fits(self.a, self.rows, self.summed):
             self.a = self._packed(self.a, (*self.batch, *self.rows, *self.summed))
-        if not self._fits(self.b, self.summed, self.columns):
+        if packs_b or not self._fits(self.b, self.summed, self.columns):
             self.b = self._packed(self.b, (*self.batch, *self.summed, *self.columns))
         target = self.out
         if not self._fits(target, self.rows, self.columns):
-            target = temporary(f"{target.buffer.name}_dense", target.buffer.dtype, self.extents, [*self.batch, *self.rows, *self.columns])
+            name, loops = f"{target.buffer.name}_dense", [*self.batch, *self.rows, *self.columns]
+            target = temporary(name, target.buffer.dtype, self.extents, loops)
         groups = self._batch_groups(target)
         a = self._view(self.a, groups, self.rows, self.summed)
         b = self._view(self.b, groups, self.summed, self.columns)
         out = self._view(target, groups, self.rows, self.columns)
         if not self.rows and not groups:
             a, out = _without_axis(a, 0), _without_axis(out, 0)
-        self.schedule.call("matmul({0}, {1}, {out})", (a, b), out, self.origin)
+        self.schedule.call(template("matmul", 2), (a, b), out, self.origin)
         if target is not self.out:
             extents = tuple(n if s else 1 for n, s in zip(self.extents, self.out.strides, strict=True))
             read = Read(target.buffer.dtype, target)
             emit_elementwise(Elementwise(extents, self.origin, (self.out,), (read,)), self.schedule)
 
-    def _choose_rows(self) -> None:
-        """Rows that do not merge become a batch if enough rows stay together; else ``a`` is packed."""
-        if merges(self.rows, self.extents, self.out) and merges(self.rows, self.extents, self.a):
-            return
-        inner = self._merging_tail(self.rows, self.a)
-        if self._count(inner) >= self.schedule.options.merge_min_rows or not merges(self.rows, self.extents, self.out):
-            self.batch += self.rows[: len(self.rows) - len(inner)]
-            self.rows = inner
+    def _kept_together(self, loops: tuple[int, ...], factors: tuple[Access, ...]) -> tuple[int, ...]:
+        """The loops that form the rows (or columns) of one matrix; those before them join the batch.
 
-    def _choose_columns(self) -> None:
-        if merges(self.columns, self.extents, self.out) and merges(self.columns, self.extents, self.b):
-            return
-        inner = self._merging_tail(self.columns, self.b)
-        if self._count(inner) >= self.schedule.options.merge_min_rows or not merges(self.columns, self.extents, self.out):
-            self.batch += self.columns[: len(self.columns) - len(inner)]
-            self.columns = inner
-
-    def _merging_tail(self, loops: tuple[int, ...], factor: Access) -> tuple[int, ...]:
-        start = len(loops) - 1
-        while start > 0 and merges(loops[start - 1 :], self.extents, self.out, factor):
-            start -= 1
+        Loops that do not merge become a batch if enough rows stay together; else the factor will be packed.
+        """
+        if self._merges(loops, self.out, *factors):
+            return loops
+        start = self._merging_tail(loops, factors)
+        enough = self._count(loops[start:]) >= self.schedule.options.merge_min_rows
+        if not enough and self._merges(loops, self.out):
+            return loops
+        self.batch += loops[:start]
         return loops[start:]
+
+    def _merging_tail(self, loops: tuple[int, ...], factors: tuple[Access, ...]) -> int:
+        """Where the longest run of last loops begins that acts as one loop."""
+        start = len(loops) - 1
+        while start > 0 and self._merges(loops[start - 1 :], self.out, *factors):
+            start -= 1
+        return start
 
     def _fits(self, access: Access, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
         """True if ``access`` is a matrix of ``first`` by ``second`` that BLAS takes as it lies."""
         if any(stride < 0 for stride in access.strides):
             return False
-        if not merges(first, self.extents, access) or not merges(second, self.extents, access):
+        if not self._merges(first, access) or not self._merges(second, access):
             return False
         row_stride = access.strides[first[-1]] if first else 0
         column_stride = access.strides[second[-1]] if second else 0
@@ -181,7 +188,7 @@ def _emit_vecdot(dot: Dot, kinds: LoopKinds, schedule: Schedule) -> None:
     strides = tuple(dot.out.strides[g[-1]] for g in groups)
     axis, step = product._block(dot.out, tuple(groups))
     out = View(dot.out.buffer, dot.out.buffer.dtype, dot.out.offset, shape, strides, axis, step)
-    schedule.call("vecdot({0}, {1}, {out})", tuple(views), out, dot.origin)
+    schedule.call(template("vecdot", 2), tuple(views), out, dot.origin)
 
 
 def _dense(access: Access, dot: Dot, batch: tuple[int, ...], summed: tuple[int, ...], schedule: Schedule) -> Access:

@@ -11,13 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.access import Access, Buffer, Role, merged_loops
+from ipu_mlir.runtime.translator.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, postorder
-from ipu_mlir.runtime.translator.schedule import Axes, Operand, Schedule, View
+from ipu_mlir.runtime.translator.schedule import COPY, Axes, Operand, Schedule, View, template
 from ipu_mlir.runtime.translator.statements import Elementwise, Origin
-
-_TEMPLATES = {"cast": "copyto({out}, {0}, 'unsafe')"}
-
 
 @dataclass(eq=False)
 class _Slot:
@@ -35,16 +32,10 @@ def emit_elementwise(statement: Elementwise, schedule: Schedule) -> None:
 
 
 def axes_of(statement: Elementwise, schedule: Schedule) -> Axes:
-    """Axes in the order of the first result's memory, loops merged where every operand allows it."""
-    block = schedule.block_loop
+    """One axis per loop, in the order of the first result's memory. NumPy itself merges axes that lie together."""
     order = sorted(range(len(statement.extents)), key=lambda l: (-statement.outputs[0].strides[l], l))
-    accesses = [*statement.sources(), *statement.outputs]
-    extents = tuple(statement.extents[l] for l in order)
-    strides = [tuple(access.strides[l] for l in order) for access in accesses]
-    keep = frozenset() if block is None else frozenset([order.index(block)])
-    groups = merged_loops(extents, strides, keep)
-    named = tuple(tuple(order[i] for i in group) for group in groups)
-    return Axes(statement.extents, named, block, schedule.block_units)
+    groups = tuple((loop,) for loop in order if statement.extents[loop] > 1)
+    return Axes(statement.extents, groups, schedule.block_loop, schedule.block_units)
 
 
 class _Emission:
@@ -93,7 +84,7 @@ class _Emission:
             if id(root) not in self.done or self.operands[id(root)] != self.dests[index]:
                 late.append(index)
         for index in late:
-            self.schedule.call(_TEMPLATES["cast"], (self.operands[id(self.roots[index])],), self.dests[index], self.origin)
+            self.schedule.call(COPY, (self.operands[id(self.roots[index])],), self.dests[index], self.origin)
 
     def _reinterpret(self, node: Apply) -> None:
         (arg,) = node.args
@@ -120,8 +111,8 @@ class _Emission:
                     dying.append(slot)
         target = self._target(node, axes, dying)
         operands = tuple(self.operands[id(arg)] for arg in node.args)
-        template = _TEMPLATES.get(node.call) or f"{node.call}({', '.join(f'{{{i}}}' for i in range(len(operands)))}, {{out}})"
-        self.schedule.call(template, operands, replace(target.view, dtype=node.dtype), self.origin)
+        text = COPY if node.call == "cast" else template(node.call, len(operands))
+        self.schedule.call(text, operands, replace(target.view, dtype=node.dtype), self.origin)
         for slot in dying:
             if slot is not target:
                 self._release(slot)

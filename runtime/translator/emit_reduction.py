@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role, merged_loops
-from ipu_mlir.runtime.translator.schedule import Axes, Schedule, View
+from ipu_mlir.runtime.translator.schedule import COPY, Axes, Schedule, View, template
 from ipu_mlir.runtime.translator.statements import Reduce
 from ipu_mlir.runtime.translator.types import unsigned
 
@@ -82,9 +82,9 @@ def _emit_product_with_ones(statement: Reduce, axes: Axes, reduced: tuple[bool, 
     source = axes.full_view(statement.source)
     out = _kept(axes, reduced, statement.out, dtype)
     if reduced[1]:
-        schedule.call("matmul({0}, {1}, {out})", (source, ones(length, dtype)), out, statement.origin)
+        schedule.call(template("matmul", 2), (source, ones(length, dtype)), out, statement.origin)
         return True
-    schedule.call("matmul({0}, {1}, {out})", (ones(length, dtype), source), out, statement.origin)
+    schedule.call(template("matmul", 2), (ones(length, dtype), source), out, statement.origin)
     return True
 
 
@@ -105,11 +105,11 @@ def _emit_window(statement: Reduce, axes: Axes, reduced: tuple[bool, ...], sched
         tap = Access(statement.source.buffer, offset, statement.source.strides)
         tap_views.append(_kept(axes, reduced, tap, seen))
     if len(tap_views) == 1:
-        schedule.call("copyto({out}, {0}, 'unsafe')", (tap_views[0],), out, statement.origin)
+        schedule.call(COPY, (tap_views[0],), out, statement.origin)
         return True
-    schedule.call(f"{statement.call}({{0}}, {{1}}, {{out}})", (tap_views[0], tap_views[1]), out, statement.origin)
+    schedule.call(template(statement.call, 2), (tap_views[0], tap_views[1]), out, statement.origin)
     for tap in tap_views[2:]:
-        schedule.call(f"{statement.call}({{0}}, {{1}}, {{out}})", (out, tap), out, statement.origin)
+        schedule.call(template(statement.call, 2), (out, tap), out, statement.origin)
     return True
 
 

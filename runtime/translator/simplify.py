@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, apply, cast, rewrite
+from ipu_mlir.runtime.translator.expression import Accumulator, Apply, Const, Expression, Read, apply, cast, rewrite
 from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Program, Scan, Statement
 
 BOOL = np.dtype(np.bool_)
@@ -16,17 +16,46 @@ BOOL = np.dtype(np.bool_)
 
 def simplified(program: Program) -> Program:
     """``program`` with every scalar body simplified."""
-    return program.with_statements([_simplified(statement) for statement in program.statements])
+    no_minus_zero: set[Buffer] = set()
+    statements = []
+    for old in program.statements:
+        statement = _simplified(old, no_minus_zero)
+        if isinstance(statement, Fold) and _is_sum_from_zero(statement):
+            no_minus_zero.add(statement.outputs[0].buffer)
+        statements.append(statement)
+    return program.with_statements(statements)
 
 
-def _simplified(statement: Statement) -> Statement:
+def _is_sum_from_zero(fold: Fold) -> bool:
+    """A sum that begins at +0 cannot end at -0 (and its buffer holds nothing else)."""
+    if len(fold.values) != 1 or fold.outputs[0].buffer.mutable:
+        return False
+    (value,), (init,) = fold.values, fold.inits
+    starts = isinstance(init, Const) and init.dtype.kind == "f" and init.value == 0 and not np.signbit(init.value)
+    return starts and isinstance(value, Apply) and value.call == "add" and any(isinstance(a, Accumulator) for a in value.args)
+
+
+def _simplified(statement: Statement, no_minus_zero: set[Buffer]) -> Statement:
+    def change(node: Expression) -> Expression:
+        if isinstance(node, Apply) and node.call == "add" and _adds_zero_to(node, no_minus_zero):
+            return node.args[0] if isinstance(node.args[1], Const) else node.args[1]
+        return _change(node)
+
     if isinstance(statement, Elementwise | Scan):
-        return replace(statement, values=tuple(simplify(statement.values)))
+        return replace(statement, values=tuple(rewrite(statement.values, change)))
     if isinstance(statement, Fold):
-        both = simplify((*statement.values, *statement.inits))
+        both = rewrite((*statement.values, *statement.inits), change)
         count = len(statement.values)
         return replace(statement, values=tuple(both[:count]), inits=tuple(both[count:]))
     return statement
+
+
+def _adds_zero_to(node: Apply, buffers: set[Buffer]) -> bool:
+    """``x + 0`` where ``x`` is known not to be -0."""
+    for x, zero in (node.args, node.args[::-1]):
+        if isinstance(zero, Const) and zero.value == 0 and isinstance(x, Read) and x.access.buffer in buffers:
+            return True
+    return False
 
 
 def simplify(values: tuple[Expression, ...]) -> list[Expression]:

@@ -32,7 +32,6 @@ class SourceWriter:
     program: Program
     places: dict[Buffer, Buffer]
     steps: list[Step]
-    blas_single: bool
     names: Names = field(default_factory=Names)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
@@ -65,7 +64,10 @@ class SourceWriter:
         parameters = ", ".join([*self.arguments.values(), *self.result_names.values()])
         lines = [
             f'"""@{self.program.name} as NumPy calls: {count} arguments, {results} results, '
-            f'{self.plan.total_bytes:,} bytes of temporaries."""',
+            f"{self.plan.total_bytes:,} bytes of temporaries.",
+            "",
+            "The last array of a call is the one that it writes.",
+            '"""',
             "",
             *([f"from numpy import {', '.join(of_numpy)}"] if of_numpy else []),
             "from numpy import inf, nan",
@@ -123,9 +125,8 @@ class SourceWriter:
 
     def _block_loop(self, loop: BlockLoop) -> None:
         """A function for one block, one copy of it per thread, and the call that runs all blocks."""
-        self.functions.discard("")
         function = self.names.fresh("block")
-        scratch = plan(list(loop.calls), self.places, self._not_scratch(loop), self._scratch_bytes(loop))
+        scratch = plan(list(loop.calls), self.places, self._not_scratch(loop), dict(loop.scratch))
         inner = Scope("            ")
         own_setup = Scope("        ")
         parameters: dict[str, None] = {}
@@ -160,12 +161,9 @@ class SourceWriter:
             yield indent + line
 
     def _not_scratch(self, loop: BlockLoop) -> set[Buffer]:
-        scratch = set(loop.scratch)
+        scratch = {place for place, _ in loop.scratch}
         places = {self._place(view.buffer) for call in loop.calls for view in (*call.operands, call.out) if isinstance(view, View)}
         return places - scratch
-
-    def _scratch_bytes(self, loop: BlockLoop) -> dict[Buffer, int]:
-        return {b: max(1, b.elements) * b.dtype.itemsize for b in loop.scratch}
 
     def _bind_in_block(
         self, view: View, loop: BlockLoop, scratch: MemoryPlan, own: Scope, inner: Scope, parameters: dict[str, None]
@@ -178,16 +176,20 @@ class SourceWriter:
             whole = self._operand(view, self.body)
             if self._per_run(view):
                 parameters[whole] = None
-        if view.block_axis is None:
+        in_scratch = view.buffer.role is Role.TEMPORARY and place in scratch.offsets
+        if view.block_axis is None or (in_scratch and loop.units % loop.block == 0):
             inner.views[view] = whole
             return
-        inner.views[view] = self.names.fresh(f"{whole}_b")
         step = view.block_step
         ends = ("lo", "hi") if step == 1 else (f"lo * {step}", f"hi * {step}")
-        if view.buffer.role is Role.TEMPORARY and place in scratch.offsets:
+        if in_scratch:
             ends = ("", "hi - lo" if step == 1 else f"(hi - lo) * {step}")
-        index = ":, " * view.block_axis + f"{ends[0]} : {ends[1]}".strip()
-        inner.lines.append(f"{inner.indent}{inner.views[view]} = {whole}[{index}]")
+        index = ":, " * view.block_axis + f"{ends[0]}:{ends[1]}"
+        text = f"{whole}[{index}]"
+        if text not in inner.views:
+            inner.views[text] = self.names.fresh(f"{whole}_b")
+            inner.lines.append(f"{inner.indent}{inner.views[text]} = {text}")
+        inner.views[view] = inner.views[text]
 
     def _scratch_view(self, view: View, offset: int, scope: Scope) -> str:
         key = (view.dtype, offset, view.offset, view.shape, view.strides)

@@ -10,12 +10,11 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.runtime.translator.aliases import without_copies
 from ipu_mlir.runtime.translator.decompose import decomposed
-from ipu_mlir.runtime.translator.emit import emit
+from ipu_mlir.runtime.translator.layout import with_layouts
 from ipu_mlir.runtime.translator.options import TranslatorOptions
-from ipu_mlir.runtime.translator.places import shared_places
+from ipu_mlir.runtime.translator.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.read import Problem, read_program
 from ipu_mlir.runtime.translator.results import with_fresh_results
-from ipu_mlir.runtime.translator.schedule import Schedule
 from ipu_mlir.runtime.translator.simplify import simplified
 from ipu_mlir.runtime.translator.source import SourceWriter
 from ipu_mlir.runtime.translator.versions import with_versions
@@ -66,19 +65,16 @@ def translate(
         raise CompileError(unsupported_message(problems))
     program = with_fresh_results(with_versions(program))
     program = simplified(without_copies(program))
-    program = decomposed(program, options)
-    places = shared_places(program)
-    schedule = Schedule(options, places)
-    for statement in program.statements:
-        emit(statement, schedule)
-    writer = SourceWriter(program, places, schedule.steps, False)
+    program = with_layouts(decomposed(program, options))
+    schedule, has_blocks = scheduled(program, options)
+    writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
     arguments = tuple(ArraySpec(writer.arguments[b], b.shape, b.dtype) for b in program.arguments)
     results = tuple(
         ArraySpec(f"result{i}", shape, access.buffer.dtype)
         for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
     )
-    return Translation(source, arguments, results, writer.plan.total_bytes, writer.constants)
+    return Translation(source, arguments, results, writer.plan.total_bytes, writer.constants, has_blocks)
 
 
 def unsupported_message(problems: list[Problem]) -> str:

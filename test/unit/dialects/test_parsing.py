@@ -56,6 +56,7 @@ def test_module_keeps_its_name_and_attributes() -> None:
             "x.mlir:2:9: error: expected operation name in quotes (the input ends here; is",
         ),
         ("func.func @f(%a: i32", "x.mlir:1:20: error: expected ')' (the input ends here; is it cut off?)"),
+        ("module {", "x.mlir:1:7: error: expected operation name in quotes (the input ends here; is it cut off?)"),
         ("@", "x.mlir:1:2: error: @ identifier expected"),
         (b"\xff\xfe", "x.mlir: error: neither MLIR text nor bytecode: byte 0 is not UTF-8"),
         (b"ML\xefR\x01", "x.mlir: error: "),

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ipu_mlir.dialects.bindings import PROVIDER, ir, passmanager, upstream
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects.bindings import PROVIDER, ir, passmanager, upstream
 
 _TO_BUFFERS = (
     "builtin.module(canonicalize,convert-elementwise-to-linalg,"

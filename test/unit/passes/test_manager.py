@@ -57,6 +57,13 @@ def test_without_checks_broken_ir_passes_until_it_is_verified(registry: Registry
         verify_op(two_adds)
 
 
+def test_checks_after_named_passes_and_at_the_end(registry: Registry, two_adds: ir.Module) -> None:
+    times = run_steps(two_adds, registry.resolve("cse,test-mark,canonicalize"), verify=("cse",))
+    assert [time.name for time in times] == ["cse", "verify", "test-mark", "canonicalize", "verify"]
+    with pytest.raises(DiagnosedError, match=r"returns 0$"):
+        run_steps(two_adds, registry.resolve("cse,func.func(test-break-types)"), verify=("cse",))
+
+
 def test_failure_of_an_upstream_pass_is_located(registry: Registry, two_adds: ir.Module) -> None:
     with pytest.raises(DiagnosedError, match=r"^t.mlir:1:1: error: .*does not define a symbol table"):
         run_steps(two_adds, registry.resolve("func.func(symbol-dce)"))
@@ -77,8 +84,9 @@ def test_a_bug_in_a_pass_shows_its_traceback(two_adds: ir.Module, registry: Regi
         def run(self, module: ir.Operation) -> None:
             raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError) as caught:
         run_steps(two_adds, registry.resolve(Buggy()))
+    assert caught.value.__notes__ == ["while pass 'test-buggy' ran"]
 
 
 def test_printer_sees_the_ir_before_and_after(registry: Registry, two_adds: ir.Module) -> None:

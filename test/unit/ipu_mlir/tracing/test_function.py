@@ -56,6 +56,13 @@ def test_a_numpy_scalar_is_an_input_and_no_constant():
     assert len(traced) == 1
 
 
+def test_a_warning_says_why_a_function_is_compiled_again_and_again():
+    scaled = ipu.function(target=SMALL)(lambda x, rate: x * rate)
+    with pytest.warns(UserWarning, match="<lambda> was compiled 16 times.*pass numbers that change as NumPy scalars"):
+        for place in range(16):
+            scaled(X[0], float(place))
+
+
 def test_functions_inside_functions_become_one_program():
     @ipu.function
     def inner(x, factor):

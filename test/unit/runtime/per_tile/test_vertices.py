@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipu_mlir.runtime.per_tile import vertices as vertices_module
+from ipu_mlir.runtime.per_tile import compute_set
+from ipu_mlir.runtime.per_tile.vertex_plan import Limits
 
 F32 = np.float32
 Run = Callable[..., list[Any]]
@@ -22,8 +23,7 @@ WHOLE = "[[3, 3, 0], [4, 4, 0]], 0"
 def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every program in one piece and in many, with folds and step by step: the results must not change."""
     piece, fold = request.param
-    monkeypatch.setattr(vertices_module, "PIECE_ELEMENTS", piece)
-    monkeypatch.setattr(vertices_module, "FOLD_ELEMENTS", fold)
+    monkeypatch.setattr(compute_set, "LIMITS", Limits(piece, fold))
 
 
 def _array(*shape: int) -> Any:

@@ -1,0 +1,1 @@
+"""Loops over single elements of tensors, found and written as structured ops."""

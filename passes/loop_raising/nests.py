@@ -1,0 +1,155 @@
+"""What is looked for: nests of loops that put elements into one tensor."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir
+
+_COMBINERS = {
+    "arith.addf": "add",
+    "arith.addi": "add",
+    "arith.mulf": "mul",
+    "arith.muli": "mul",
+    "arith.maximumf": "max",
+    "arith.maxsi": "max",
+    "arith.minimumf": "min",
+    "arith.minsi": "min",
+}
+
+
+@dataclass(frozen=True)
+class ScatterNest:
+    """``for i, j, ...: if guard: tensor[index] = combine(tensor[index], update)``.
+
+    Attributes:
+        loops: the ``scf.for`` ops, the outermost first; all run from 0 in steps of 1.
+        extents: iterations of each.
+        initial: the tensor before the first iteration.
+        index: where an element goes, per dimension.
+        guard: whether it goes there, or None for always.
+        update: the element, or what it is combined with.
+        combine: ``set``, ``add``, ``mul``, ``max`` or ``min``.
+    """
+
+    loops: tuple[ir.Operation, ...]
+    extents: tuple[int, ...]
+    initial: ir.Value
+    index: tuple[ir.Value, ...]
+    guard: ir.Value | None
+    update: ir.Value
+    combine: str
+
+    @property
+    def counters(self) -> tuple[ir.Value, ...]:
+        """The induction variable of each loop."""
+        return tuple(loop.regions[0].blocks[0].arguments[0] for loop in self.loops)
+
+
+def trip_count(loop: ir.Operation) -> int | None:
+    """Iterations of an ``scf.for`` from 0 in steps of 1 to a constant; None for any other."""
+    bounds = [_constant(value) for value in list(loop.operands)[:3]]
+    return bounds[1] if bounds[0] == 0 and bounds[2] == 1 and bounds[1] is not None and bounds[1] > 0 else None
+
+
+def scatter_nest(outermost: ir.Operation) -> ScatterNest | None:
+    """The nest that ``outermost`` begins, if it is one."""
+    loops = _perfect_nest(outermost)
+    extents = [trip_count(loop) for loop in loops]
+    if not loops or None in extents:
+        return None
+    block = loops[-1].regions[0].blocks[0]
+    carried = block.arguments[1]
+    *body, terminator = (op.operation for op in block.operations)
+    guard, insert = _guarded_insert(terminator.operands[0], carried)
+    if insert is None or insert.operands[1] != carried:
+        return None
+    index = tuple(insert.operands)[2:]
+    old = [value for value in _loads_of(carried) if tuple(value.owner.operands)[1:] == index]
+    if len(old) != sum(1 for _ in _loads_of(carried)) or len(old) > 1:
+        return None
+    update, combine = _combination(insert.operands[0], old[0] if old else None)
+    if update is None or not all(_is_scalar(op, carried) for op in body):
+        return None
+    counted = tuple(extent for extent in extents if extent is not None)
+    return ScatterNest(tuple(loops), counted, loops[0].operands[3], index, guard, update, combine)
+
+
+def _perfect_nest(outermost: ir.Operation) -> list[ir.Operation]:
+    """Loops inside each other that carry one tensor and hold nothing else, but for the last."""
+    loops: list[ir.Operation] = []
+    loop: ir.Operation | None = outermost
+    while loop is not None:
+        if len(loop.results) != 1 or not isinstance(loop.results[0].type, ir.RankedTensorType):
+            return []
+        loops.append(loop)
+        block = loop.regions[0].blocks[0]
+        operations = [op.operation for op in block.operations]
+        inner = operations[0] if len(operations) == 2 and operations[0].name == "scf.for" else None
+        passes_on = (
+            inner is not None
+            and len(inner.operands) == 4
+            and inner.operands[3] == block.arguments[1]
+            and operations[1].operands[0] == inner.results[0]
+        )
+        loop = inner if passes_on else None
+    return loops
+
+
+def _guarded_insert(yielded: ir.Value, carried: ir.Value) -> tuple[ir.Value | None, ir.Operation | None]:
+    """The condition and the ``tensor.insert`` of what a loop yields."""
+    owner = yielded.owner
+    if isinstance(owner, ir.Block):
+        return None, None
+    op = owner.operation
+    if op.name == "tensor.insert":
+        return None, op
+    if op.name != "scf.if" or len(op.results) != 1:
+        return None, None
+    then, otherwise = (list(region.blocks[0].operations)[-1].operands[0] for region in op.regions)
+    if otherwise != carried or isinstance(then.owner, ir.Block) or then.owner.name != "tensor.insert":
+        return None, None
+    return op.operands[0], then.owner.operation
+
+
+def _loads_of(carried: ir.Value) -> list[ir.Value]:
+    """Elements that are read from the carried tensor."""
+    return [use.owner.operation.results[0] for use in carried.uses if use.owner.name == "tensor.extract"]
+
+
+def _combination(value: ir.Value, old: ir.Value | None) -> tuple[ir.Value | None, str]:
+    """What a new element is made of besides the old one, and how."""
+    if old is None:
+        return value, "set"
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in _COMBINERS or sum(1 for _ in old.uses) != 1:
+        return None, ""
+    operands = list(owner.operands)
+    if old not in operands or operands[0] == operands[1]:
+        return None, ""
+    return operands[1 - operands.index(old)], _COMBINERS[owner.name]
+
+
+def _is_scalar(op: ir.Operation, carried: ir.Value) -> bool:
+    """Whether ``op`` works on scalars only, or loads elements, or is the guarded insertion."""
+    if op.name.startswith(("arith.", "math.")):
+        return not any(isinstance(result.type, ir.ShapedType) for result in op.results)
+    if op.name in ("tensor.extract", "scf.yield"):
+        return True
+    if op.name == "tensor.insert":
+        return op.operands[1] == carried
+    if op.name == "scf.for" and (trip_count(op) is None or _scalars_only(op) is False):
+        return False
+    if op.name in ("scf.for", "scf.if"):
+        inside = [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
+        return all(_is_scalar(inner, carried) for inner in inside)
+    return False
+
+
+def _scalars_only(op: ir.Operation) -> bool:
+    return not any(isinstance(result.type, ir.ShapedType) for result in op.results)
+
+
+def _constant(value: ir.Value) -> int | None:
+    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+        return None
+    attribute = value.owner.attributes["value"]
+    return ir.IntegerAttr(attribute).value if isinstance(attribute, ir.IntegerAttr) else None

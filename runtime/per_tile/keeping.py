@@ -1,0 +1,56 @@
+"""What was worked out for an operation is kept for the next time that it runs, as long as there is room."""
+
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+
+class Sized(Protocol):
+    @property
+    def size(self) -> int:
+        """Elements of its arrays."""
+        ...
+
+
+T = TypeVar("T", bound=Sized)
+
+
+class Room:
+    """Room for arrays of so many elements in all.
+
+    >>> room = Room(10)
+    >>> room.take(8), room.take(8), room.give_back(8), room.take(8)
+    (True, False, None, True)
+    """
+
+    def __init__(self, elements: int) -> None:
+        self._left = elements
+
+    def take(self, elements: int) -> bool:
+        """Whether that many elements may be kept."""
+        if elements > self._left:
+            return False
+        self._left -= elements
+        return True
+
+    def give_back(self, elements: int) -> None:
+        self._left += elements
+
+
+class Kept(Generic[T]):
+    """One thing that follows from a key, kept from the second time on that the key is the same."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._key: object = None
+        self._thing: T | None = None
+
+    def get(self, key: object, make: Callable[[], T]) -> T:
+        """What ``make`` made for ``key``, now or before."""
+        is_same = key == self._key
+        if is_same and self._thing is not None:
+            return self._thing
+        if self._thing is not None:
+            self._room.give_back(self._thing.size)
+        thing = make()
+        self._key, self._thing = key, thing if is_same and self._room.take(thing.size) else None
+        return thing

@@ -1,0 +1,143 @@
+"""Programs that move or rename elements: reshapes, transposes, slices, pads, concatenation, fills and constants."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from support.case import Case, some
+from support.tensor_text import function, generic
+
+_DOUBLE = "arith.addf %x0, %x0 : f32"
+
+
+def _case(name: str, arguments: Sequence[str], results: Sequence[str], body: str, numpy: Callable[..., Any]) -> Case:
+    return Case(name, function(arguments, results, body), some(*arguments), numpy)
+
+
+def _doubled(result: str, value: str, short: str, indices: str = "i, j") -> str:
+    """Text: ``result`` is ``value`` times two."""
+    use = f"{short}[{indices}]"
+    return generic(result, indices.replace(",", ""), [(value, use)], use, _DOUBLE)
+
+
+_PAD = """
+  %r0 = tensor.pad %a0 low[1, 0] high[2, 3] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %value : f32
+  } : tensor<5x7xf32> to tensor<8x10xf32>
+"""
+_VALUE = "  %value = arith.constant 1.5 : f32\n"
+_INSERT = (
+    "  %r0 = tensor.insert_slice %a0 into %a1[2, 1] [3, 5] [1, 1] : tensor<3x5xf32> into tensor<8x9xf32>\n"
+    "  %r1 = tensor.insert_slice %a0 into %a1[1, 0] [3, 5] [2, 2] : tensor<3x5xf32> into tensor<8x9xf32>"
+)
+_CONSTANTS = """
+  %table = arith.constant dense<[[1.0, -2.0, 3.0], [4.5, 0.0, -6.0]]> : tensor<2x3xf32>
+  %r0 = arith.addf %a0, %table : tensor<2x3xf32>
+  %r1 = arith.constant dense<7> : tensor<5xi32>
+  %r2 = arith.constant dense<[true, false, true]> : tensor<3xi1>
+  %r3 = arith.constant dense<2.5> : tensor<f64>
+"""
+_FILLS = """
+  %seven = arith.constant 7 : i16
+  %empty = tensor.empty() : tensor<9x5xi16>
+  %r0 = linalg.fill ins(%seven : i16) outs(%empty : tensor<9x5xi16>) -> tensor<9x5xi16>
+"""
+
+
+def _inserted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    dense, strided = y.copy(), y.copy()
+    dense[2:5, 1:6], strided[1:6:2, 0:9:2] = x, x
+    return dense, strided
+
+
+_RESHAPES = (
+    _case("collapse", ["4x6x5xf32"], ["4x30xf32"],
+          "  %c = tensor.collapse_shape %a0 [[0], [1, 2]] : tensor<4x6x5xf32> into tensor<4x30xf32>\n"
+          + _doubled("%r0", "%c", "4x30xf32"), lambda x: 2 * x.reshape(4, 30)),
+    _case("expand", ["4x30xf32"], ["4x6x5xf32"],
+          "  %c = tensor.expand_shape %a0 [[0], [1, 2]] output_shape [4, 6, 5] : tensor<4x30xf32> into tensor<4x6x5xf32>\n"
+          + _doubled("%r0", "%c", "4x6x5xf32", "i, j, k"), lambda x: 2 * x.reshape(4, 6, 5)),
+    _case("collapse-of-a-result", ["7x9xf32"], ["63xf32"],
+          _doubled("%d", "%a0", "7x9xf32")
+          + "\n  %r0 = tensor.collapse_shape %d [[0, 1]] : tensor<7x9xf32> into tensor<63xf32>", lambda x: 2 * x.ravel()),
+    _case("only-a-reshape", ["7x9xf32"], ["63xf32"],
+          "  %r0 = tensor.collapse_shape %a0 [[0, 1]] : tensor<7x9xf32> into tensor<63xf32>", np.ravel),
+    _case("to-rank-0-and-back", ["1x1xf32"], ["1xf32"],
+          "  %s = tensor.collapse_shape %a0 [] : tensor<1x1xf32> into tensor<f32>\n"
+          + generic("%d", "", [("%s", "f32[]")], "f32[]", _DOUBLE)
+          + "\n  %r0 = tensor.expand_shape %d [] output_shape [1] : tensor<f32> into tensor<1xf32>",
+          lambda x: 2 * x[0]),
+    _case("reshaped-in-other-rows", ["4x6xf32", "3x8xf32"], ["3x8xf32"],
+          "  %f = tensor.collapse_shape %a0 [[0, 1]] : tensor<4x6xf32> into tensor<24xf32>\n"
+          "  %g = tensor.expand_shape %f [[0, 1]] output_shape [3, 8] : tensor<24xf32> into tensor<3x8xf32>\n"
+          + generic("%r0", "i j", [("%g", "3x8xf32[i, j]"), ("%a1", "3x8xf32[i, j]")], "3x8xf32[i, j]",
+                    "arith.mulf %x0, %x1 : f32"), lambda x, y: x.reshape(3, 8) * y),
+)  # fmt: skip
+
+_TRANSPOSES = (
+    _case("only-a-transpose", ["9x7xf32"], ["7x9xf32"],
+          "  %e = tensor.empty() : tensor<7x9xf32>\n"
+          "  %r0 = linalg.transpose ins(%a0 : tensor<9x7xf32>) outs(%e : tensor<7x9xf32>) permutation = [1, 0]", np.transpose),
+    _case("transpose-of-rank-3", ["3x5x7xi32"], ["7x3x5xi32"],
+          "  %e = tensor.empty() : tensor<7x3x5xi32>\n"
+          "  %r0 = linalg.transpose ins(%a0 : tensor<3x5x7xi32>) outs(%e : tensor<7x3x5xi32>) permutation = [2, 0, 1]",
+          lambda x: x.transpose(2, 0, 1)),
+    _case("reshape-of-a-transpose", ["9x7xf32"], ["63xf32"],
+          "  %e = tensor.empty() : tensor<7x9xf32>\n"
+          "  %t = linalg.transpose ins(%a0 : tensor<9x7xf32>) outs(%e : tensor<7x9xf32>) permutation = [1, 0]\n"
+          "  %r0 = tensor.collapse_shape %t [[0, 1]] : tensor<7x9xf32> into tensor<63xf32>", lambda x: x.T.ravel()),
+)  # fmt: skip
+
+_SLICES = (
+    _case("slice", ["9x13xf32"], ["4x6xf32"],
+          "  %s = tensor.extract_slice %a0[3, 5] [4, 6] [1, 1] : tensor<9x13xf32> to tensor<4x6xf32>\n"
+          + _doubled("%r0", "%s", "4x6xf32"), lambda x: 2 * x[3:7, 5:11]),
+    _case("strided-slice", ["9x13xf32"], ["4x5xf32"],
+          "  %s = tensor.extract_slice %a0[1, 0] [4, 5] [2, 3] : tensor<9x13xf32> to tensor<4x5xf32>\n"
+          + _doubled("%r0", "%s", "4x5xf32"), lambda x: 2 * x[1:9:2, 0:13:3]),
+    _case("only-a-slice", ["9x13xf32"], ["13xf32"],
+          "  %r0 = tensor.extract_slice %a0[4, 0] [1, 13] [1, 1] : tensor<9x13xf32> to tensor<13xf32>", lambda x: x[4]),
+    _case("two-halves-of-a-result", ["6x10xf32"], ["6x5xf32"],
+          _doubled("%d", "%a0", "6x10xf32")
+          + "\n  %l = tensor.extract_slice %d[0, 0] [6, 5] [1, 1] : tensor<6x10xf32> to tensor<6x5xf32>\n"
+          "  %h = tensor.extract_slice %d[0, 5] [6, 5] [1, 1] : tensor<6x10xf32> to tensor<6x5xf32>\n"
+          + generic("%r0", "i j", [("%l", "6x5xf32[i, j]"), ("%h", "6x5xf32[i, j]")], "6x5xf32[i, j]",
+                    "arith.mulf %x0, %x1 : f32"), lambda x: 4 * x[:, :5] * x[:, 5:]),
+    _case("insert-slice", ["3x5xf32", "8x9xf32"], ["8x9xf32"] * 2, _INSERT, _inserted),
+    _case("insert-a-result", ["3x5xf32", "8x9xf32"], ["8x9xf32"],
+          _doubled("%d", "%a0", "3x5xf32") + "\n" + _doubled("%b", "%a1", "8x9xf32")
+          + "\n  %r0 = tensor.insert_slice %d into %b[2, 1] [3, 5] [1, 1] : tensor<3x5xf32> into tensor<8x9xf32>",
+          lambda x, y: 2 * _inserted(x, y)[0]),
+    _case("pad", ["5x7xf32"], ["8x10xf32"], _VALUE + _PAD,
+          lambda x: np.pad(x, ((1, 2), (0, 3)), constant_values=np.float32(1.5))),
+    _case("pad-of-a-result", ["5x7xf32"], ["8x10xf32"],
+          _VALUE + _doubled("%d", "%a0", "5x7xf32") + _PAD.replace("%a0", "%d"),
+          lambda x: np.pad(2 * x, ((1, 2), (0, 3)), constant_values=np.float32(1.5))),
+    _case("concat", ["5x7xf32", "5x4xf32", "5x7xf32"], ["5x18xf32"],
+          "  %r0 = tensor.concat dim(1) %a0, %a1, %a2 : "
+          "(tensor<5x7xf32>, tensor<5x4xf32>, tensor<5x7xf32>) -> tensor<5x18xf32>",
+          lambda *parts: np.concatenate(parts, axis=1)),
+    _case("concat-of-results", ["5x7xf32", "2x7xf32"], ["7x7xf32"],
+          _doubled("%d", "%a0", "5x7xf32") + "\n" + _doubled("%f", "%a1", "2x7xf32")
+          + "\n  %c = tensor.concat dim(0) %d, %f : (tensor<5x7xf32>, tensor<2x7xf32>) -> tensor<7x7xf32>\n"
+          + _doubled("%r0", "%c", "7x7xf32"), lambda x, y: 4 * np.concatenate([x, y])),
+)  # fmt: skip
+
+_SOURCES = (
+    _case("constants", ["2x3xf32"], ["2x3xf32", "5xi32", "3xi1", "f64"], _CONSTANTS,
+          lambda x: (x + np.array([[1, -2, 3], [4.5, 0, -6]], np.float32), np.full(5, 7, np.int32),
+                     np.array([True, False, True]), np.float64(2.5))),
+    _case("fills", ["f32"], ["9x5xi16", "41xf32"], 
+          _FILLS + generic("%r1", "i", [("%a0", "f32[]")], "41xf32[i]", "arith.addf %x0, %x0 : f32"),
+          lambda x: (np.full((9, 5), 7, np.int16), np.full(41, 2 * x, np.float32))),
+    _case("result-is-an-argument", ["9x5xf32", "3xi8"], ["3xi8", "9x5xf32"],
+          "  %n = arith.constant 0 : index\n  %r0 = tensor.cast %a1 : tensor<3xi8> to tensor<3xi8>\n"
+          "  %r1 = tensor.cast %a0 : tensor<9x5xf32> to tensor<9x5xf32>", lambda x, y: (y, x)),
+    _case("one-value-twice", ["9x5xf32"], ["9x5xf32", "45xf32"],
+          _doubled("%r0", "%a0", "9x5xf32")
+          + "\n  %r1 = tensor.collapse_shape %r0 [[0, 1]] : tensor<9x5xf32> into tensor<45xf32>",
+          lambda x: (2 * x, 2 * x.ravel())),
+)  # fmt: skip
+
+CASES = (*_RESHAPES, *_TRANSPOSES, *_SLICES, *_SOURCES)

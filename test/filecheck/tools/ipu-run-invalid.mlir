@@ -1,0 +1,32 @@
+// RUN: not ipu-run 2>&1 | filecheck %s --check-prefix=NOTHING
+// NOTHING: ipu-run: error: the following arguments are required: FILE; see ipu-run --help
+
+// RUN: not ipu-run %t.absent.mlir 2>&1 | filecheck %s --check-prefix=MISSING
+// MISSING: .absent.mlir: error: cannot read the file: No such file or directory
+
+// RUN: not ipu-run %S/Inputs/wrong.mlir 2>&1 | filecheck %s --check-prefix=WRONG
+// WRONG: wrong.mlir:2:3: error: 'func.return' op has 0 operands
+
+// RUN: not ipu-run %s --entry nobody 2>&1 | filecheck %s --check-prefix=ENTRY
+// ENTRY: ipu-run: error: the program has no function 'nobody'
+
+// RUN: not ipu-run %s --inputs %t.absent.npz 2>&1 | filecheck %s --check-prefix=INPUTS
+// INPUTS: ipu-run: error: cannot read {{.*}}.absent.npz: No such file or directory
+
+// RUN: not ipu-run %s --check 2>&1 | filecheck %s --check-prefix=CHECK-WITHOUT
+// CHECK-WITHOUT: ipu-run: error: --check needs the expected results in --inputs FILE.npz
+
+// RUN: not ipu-run %s --seed 1 --inputs x.npz 2>&1 | filecheck %s --check-prefix=BOTH
+// BOTH: ipu-run: error: --inputs and --seed exclude each other
+
+// RUN: not ipu-run %s --tiles 0 2>&1 | filecheck %s --check-prefix=TILES
+// TILES: ipu-run: error: a target needs tiles_per_ipu >= 1, got 0
+
+// RUN: not ipu-run %s --pass-pipeline='builtin.module(cse' 2>&1 | filecheck %s --check-prefix=PIPELINE
+// PIPELINE: ipu-run: error: pipeline 'builtin.module(cse', column 15: '(' is never closed
+
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  %y = linalg.exp ins(%x : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}

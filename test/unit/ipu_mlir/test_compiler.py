@@ -1,0 +1,130 @@
+"""``compile``: targets, levels of the IR, and pipelines and planners of the user's own."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.partition import Partition
+
+TEXT = """
+func.func @main(%x: tensor<6x4xf32>, %w: tensor<4x5xf32>) -> tensor<6x5xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<6x5xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6x5xf32>) -> tensor<6x5xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<6x4xf32>, tensor<4x5xf32>) outs(%f : tensor<6x5xf32>) -> tensor<6x5xf32>
+  return %0 : tensor<6x5xf32>
+}
+func.func @other(%x: tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
+  return %x, %x : tensor<3xi32>, tensor<3xi32>
+}
+"""
+X = np.arange(24, dtype=np.float32).reshape(6, 4)
+W = np.arange(20, dtype=np.float32).reshape(4, 5)
+SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+
+
+def check(exe):
+    np.testing.assert_allclose(exe.run([X, W])[0], X @ W)
+
+
+def test_a_program_compiles_for_a_target():
+    exe = ipu.compile(TEXT, target=SMALL)
+    check(exe)
+    assert 'name = "small"' in exe.mlir()
+
+
+def test_a_target_in_the_module_counts_unless_another_is_given():
+    text = f'module attributes {{ipu.target = #ipu.target<{{name = "own", tiles_per_ipu = 2}}>}} {{{TEXT}}}'
+    assert 'name = "own"' in ipu.compile(text).mlir()
+    assert 'name = "small"' in ipu.compile(text, target=SMALL).mlir()
+    assert 'name = "ipu2"' in ipu.compile(TEXT).mlir()
+
+
+def test_another_entry():
+    exe = ipu.compile(TEXT, entry="other", target=SMALL)
+    first, second = exe(np.arange(3, dtype=np.int32))
+    np.testing.assert_array_equal(first, [0, 1, 2])
+    assert not np.shares_memory(first, second)
+
+
+def test_an_entry_that_is_not_there():
+    with pytest.raises(ipu.CompileError, match="no function 'forward'; pass entry= one of 'main', 'other'"):
+        ipu.compile(TEXT, entry="forward")
+    with pytest.raises(ipu.CompileError, match="no function 'main'; it has none at all"):
+        ipu.compile("module {}")
+
+
+def test_levels_of_the_ir():
+    exe = ipu.compile(TEXT, target=SMALL)
+    assert "linalg.matmul" in exe.mlir("l0") and "ipu.target" not in exe.mlir("l0")
+    assert "ipu.target" in exe.mlir("l1") and "#ipu.mapping" not in exe.mlir("l1")
+    assert "tensor<6x4xf32, #m" in exe.mlir("l2") and "ipu.compute_set" not in exe.mlir("l2")
+    assert exe.mlir("l3") == exe.mlir() and "ipu.compute_set" in exe.mlir()
+    for level in ("l0", "l1", "l2", "l3"):
+        assert exe.mlir(level) == exe.mlir(level), "asking changes nothing"
+        check(ipu.compile(exe.mlir(level), pipeline=[] if level == "l3" else "ipu-lower" if level == "l2" else None))
+    with pytest.raises(ipu.CompileError, match="there is no level 'l9'; the levels are l0, l1, l2, l3"):
+        exe.mlir("l9")
+
+
+class CountAdds(Pass):
+    """Remember what the module looked like."""
+
+    name = "test-remember"
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def run(self, module: ir.Operation) -> None:
+        self.seen.append(str(module))
+
+
+def test_a_pipeline_of_text_and_passes_replaces_the_default():
+    remember = CountAdds()
+    exe = ipu.compile(TEXT, target=SMALL, pipeline=["ipu-normalize,ipu-place", remember, "ipu-lower"])
+    check(exe)
+    assert len(remember.seen) == 1 and "ipu.parts" in remember.seen[0]
+    assert "test-remember" in [time.name for time in exe.pass_timings]
+    with pytest.raises(ipu.CompileError, match="no level 'l1'; its levels are l0, l3; a pipeline of your own has no"):
+        exe.mlir("l1")
+
+
+def test_a_pipeline_as_text():
+    check(ipu.compile(TEXT, target=SMALL, pipeline="builtin.module(ipu-compile)"))
+
+
+def on_one_tile(operation, target):
+    """A planner: every op whole, on the last tile."""
+    return Parts(tuple(PartLoop(extent, extent, 0) for extent in operation.extents), target.num_tiles - 1)
+
+
+def test_a_planner_replaces_the_partition_decision():
+    exe = ipu.compile(TEXT, target=SMALL, planner=on_one_tile)
+    check(exe)
+    (result,) = [each for each in exe.placements() if each.kind == "result"]
+    assert (result.num_tiles, result.first_tile) == (1, 2)
+    text = exe.mlir("l2")
+    assert "#ipu.parts<[[6, 6, 0], [5, 5, 0], [4, 4, 0]], 2>" in text
+
+
+def test_a_planner_and_a_pipeline_exclude_each_other():
+    with pytest.raises(ipu.CompileError, match="give either pipeline= or planner"):
+        ipu.compile(TEXT, pipeline="ipu-compile", planner=on_one_tile)
+    check(ipu.compile(TEXT, pipeline=["ipu-normalize", *place_with(Partition(planner=on_one_tile)), "ipu-lower"]))
+
+
+def place_with(partition):
+    """The default passes that place, with another partition."""
+    from ipu_mlir.passes.pipelines import PLACE
+
+    return [partition if element == partition.name else element for element in PLACE]
+
+
+def test_example_arguments_are_for_functions_only():
+    with pytest.raises(ipu.CompileError, match=r"args= is for an @ipu\.function"):
+        ipu.compile(TEXT, args=[X, W])
+    with pytest.raises(ipu.CompileError, match="is traced for given shapes; pass args="):
+        ipu.compile(ipu.function(lambda x: x))

@@ -1,0 +1,82 @@
+"""All ops of a program that cannot be compiled are listed at once, each with its place and a way out."""
+
+import pytest
+
+import ipu_mlir as ipu
+
+UNREGISTERED = """
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "acme.fast"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "acme.faster"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "onnx.Relu"(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+"""
+REGISTERED = """
+func.func @main(%x: tensor<4xf32>, %i: index, %c: i1) -> tensor<4xf32> {
+  %e = tensor.extract %x[%i] : tensor<4xf32>
+  cf.assert %c, "never"
+  %0 = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>
+  %u = tensor.empty(%i) : tensor<?xf32>
+  %w = arith.constant dense<0> : tensor<4xi4>
+  %1 = tensor.insert %e into %0[%i] : tensor<4xf32>
+  %2 = "user.of"(%u, %w, %1) : (tensor<?xf32>, tensor<4xi4>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+"""
+
+
+def lines_of(text):
+    with pytest.raises(ipu.CompileError) as caught:
+        ipu.compile(text)
+    return str(caught.value).splitlines()
+
+
+def test_all_unknown_ops_are_listed_with_their_lines():
+    first, second, third = lines_of(UNREGISTERED)
+    assert first.startswith("<text>:3:8: error: 'acme.fast' is not supported; programs are made of arith, ")
+    assert second.startswith("<text>:4:8: error: 'acme.faster' is not supported")
+    assert third.startswith("<text>:5:8: error: 'onnx.Relu' is not supported; export the model")
+
+
+def test_all_ops_that_cannot_be_compiled_are_listed_with_a_way_out():
+    expected = [
+        (3, "'tensor.extract' is not supported; select elements by a product with one-hot rows"),
+        (4, "'cf.assert' is not supported; take assertions out"),
+        (5, "'tosa.abs' is not supported; run tosa-to-linalg-named"),
+        (6, "'tensor.empty' gives tensor<?xf32>, whose sizes are not all known; give the program fixed sizes"),
+        (7, "'arith.constant' gives tensor<4xi4>, whose elements are not supported; they can be f64, f32"),
+        (8, "'tensor.insert' is not supported; use tensor.insert_slice"),
+        (9, "'user.of' is not supported"),
+    ]
+    found = lines_of(REGISTERED)
+    assert len(found) == len(expected)
+    for line, (number, message) in zip(found, expected, strict=True):
+        assert line.startswith(f"<text>:{number}:") and message in line
+
+
+def test_ops_that_vanish_when_the_program_is_normalised_do_not_count():
+    text = """
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %true = arith.constant true
+      cf.assert %true, "never"
+      %zero = arith.constant dense<0.0> : tensor<f32>
+      %e = tensor.extract %zero[] : tensor<f32>
+      %0 = tensor.splat %e : tensor<4xf32>
+      %1 = arith.addf %x, %0 : tensor<4xf32>
+      return %1 : tensor<4xf32>
+    }"""
+    assert ipu.compile(text, target=ipu.Target(tiles_per_ipu=2)).result_specs == (ipu.TensorSpec((4,)),)
+
+
+def test_an_argument_of_unknown_size_is_refused():
+    text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }"
+    with pytest.raises(ipu.CompileError, match=r"tensor<\?xf32>, whose sizes are not all known; give it fixed sizes"):
+        ipu.compile(text)
+
+
+def test_a_pipeline_of_the_users_own_may_know_more_ops():
+    text = REGISTERED.replace('  %2 = "user.of"(%u, %w, %1) : (tensor<?xf32>, tensor<4xi4>, tensor<4xf32>) ->', "//")
+    with pytest.raises(ipu.CompileError) as caught:
+        ipu.compile(text.replace("return %2", "return %1"), pipeline="canonicalize,no-such-pass")
+    assert "there is no pass or pipeline 'no-such-pass'" in str(caught.value)

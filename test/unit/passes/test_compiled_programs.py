@@ -1,0 +1,119 @@
+"""Unusual programs that compile: no elements, one element, no arguments, ops that upstream writes in two ways."""
+
+import pytest
+
+from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.passes import PASSES
+from ipu_mlir.passes.manager import run_steps
+from ipu_mlir.passes.names import by_name
+from ipu_mlir.passes.pipelines import PIPELINES
+from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.steps import Registry
+
+REGISTRY = Registry(by_name(PASSES), PIPELINES)
+
+NO_ELEMENTS = "the planner divides by the number of blocks of an empty loop"
+NOT_DECOMPOSED = "bufferization writes it as linalg.map, which has no parts by then"
+PROGRAMS = {
+    "nothing": "func.func @f() {\n  return\n}",
+    "scalars only": "func.func @f(%x: f32) -> f32 {\n  %y = arith.addf %x, %x : f32\n  return %y : f32\n}",
+    "an argument that nobody reads": "func.func @f(%x: tensor<4xf32>) {\n  return\n}",
+    "one element": """func.func @f(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %y = arith.addf %x, %x : tensor<1x1xf32>
+  return %y : tensor<1x1xf32>
+}""",
+    "rank zero from a constant": """func.func @f() -> tensor<f32> {
+  %c = arith.constant dense<1.5> : tensor<f32>
+  return %c : tensor<f32>
+}""",
+    "one value returned twice": """func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %y = arith.addf %x, %x : tensor<4xf32>
+  return %y, %y : tensor<4xf32>, tensor<4xf32>
+}""",
+    "more elements than fit evenly": """func.func @f(%x: tensor<7x11xi64>) -> tensor<7x11xi64> {
+  %y = arith.muli %x, %x : tensor<7x11xi64>
+  return %y : tensor<7x11xi64>
+}""",
+    "two functions": """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @g(%x: tensor<4xi8>) -> tensor<4xi8> {
+  %y = arith.addi %x, %x : tensor<4xi8>
+  return %y : tensor<4xi8>
+}""",
+    "booleans": """func.func @f(%x: tensor<5xf32>, %y: tensor<5xf32>) -> tensor<5xi1> {
+  %c = arith.cmpf olt, %x, %y : tensor<5xf32>
+  return %c : tensor<5xi1>
+}""",
+    "a while loop": """func.func @f(%x: tensor<i32>) -> tensor<i32> {
+  %ten = arith.constant 10 : i32
+  %r = scf.while (%carried = %x) : (tensor<i32>) -> tensor<i32> {
+    %n = tensor.extract %carried[] : tensor<i32>
+    %c = arith.cmpi slt, %n, %ten : i32
+    scf.condition(%c) %carried : tensor<i32>
+  } do {
+  ^bb0(%carried: tensor<i32>):
+    %s = arith.addi %carried, %carried : tensor<i32>
+    scf.yield %s : tensor<i32>
+  }
+  return %r : tensor<i32>
+}""",
+    "a slice at a run-time offset": """func.func @f(%x: tensor<8x3xf32>, %i: index) -> tensor<2x3xf32> {
+  %y = tensor.extract_slice %x[%i, 0] [2, 3] [1, 1] : tensor<8x3xf32> to tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}""",
+    "no elements": """func.func @f(%x: tensor<0x3xf32>) -> tensor<0x3xf32> {
+  %y = arith.addf %x, %x : tensor<0x3xf32>
+  return %y : tensor<0x3xf32>
+}""",
+    "a constant without elements": """func.func @f() -> tensor<0xf32> {
+  %y = arith.constant dense<> : tensor<0xf32>
+  return %y : tensor<0xf32>
+}""",
+    "a splat": """func.func @f(%c: f32) -> tensor<4xf32> {
+  %y = tensor.splat %c : tensor<4xf32>
+  return %y : tensor<4xf32>
+}""",
+    "a generated tensor": """func.func @f() -> tensor<4xi64> {
+  %y = tensor.generate {
+  ^bb0(%i: index):
+    %v = arith.index_cast %i : index to i64
+    tensor.yield %v : i64
+  } : tensor<4xi64>
+  return %y : tensor<4xi64>
+}""",
+}
+KNOWN_FAILURES = {
+    "no elements": NO_ELEMENTS,
+    "a constant without elements": NO_ELEMENTS,
+    "a splat": NOT_DECOMPOSED,
+    "a generated tensor": NOT_DECOMPOSED,
+}
+
+
+def cases():
+    """The programs, those with a known failure marked: one that starts to work turns the run red."""
+    for name in PROGRAMS:
+        reason = KNOWN_FAILURES.get(name)
+        yield pytest.param(name, marks=[pytest.mark.xfail(reason=reason, strict=True)] if reason else [])
+
+
+@pytest.mark.parametrize("name", list(cases()))
+@pytest.mark.parametrize("tiles", [1, 4, 64])
+def test_program_compiles(name, tiles):
+    module = parse_module(PROGRAMS[name], ipu.context(), "t.mlir")
+    functions = [op.attributes["sym_name"] for op in list_ops(module.operation, "func.func")]
+    run_steps(module, REGISTRY.resolve(f"ipu-set-target{{tiles={tiles}}},ipu-compile"))
+    assert [op.attributes["sym_name"] for op in list_ops(module.operation, "func.func")] == functions
+    assert not [op.name for op in list_ops(module.operation) if op.name.startswith("tensor.")]
+
+
+def test_ir_does_not_grow_with_the_tiles():
+    """One compute set for 1 and for 5888 tiles: only the numbers in the attributes differ."""
+    sizes = set()
+    for tiles in (1, 4, 1472, 5888):
+        module = parse_module(PROGRAMS["more elements than fit evenly"], ipu.context())
+        run_steps(module, REGISTRY.resolve(f"ipu-set-target{{tiles={tiles}}},ipu-compile"))
+        sizes.add(len(list_ops(module.operation)))
+    assert len(sizes) == 1

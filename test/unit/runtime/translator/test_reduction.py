@@ -1,0 +1,188 @@
+"""Reductions with one ufunc, over windows, and with bodies of any kind."""
+
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(5)
+
+
+def ints(*shape: int) -> np.ndarray:
+    return RNG.integers(-9, 10, shape).astype(np.float32)
+
+
+def program(source: str, target: str, op: str, init: str, map_in: str, map_out: str, dims: int, reduced: str, kind: str = "f32") -> str:
+    """``out = op(out, in)`` over the loops named in ``reduced``, beginning with ``init``."""
+    loops = ", ".join(f"d{i}" for i in range(dims))
+    kinds = ", ".join('"reduction"' if f"d{i}" in reduced.split() else '"parallel"' for i in range(dims))
+    return f"""func.func @main(%x: memref<{source}>) -> memref<{target}> {{
+      %c = arith.constant {init}{"" if kind == "i1" else f" : {kind}"}
+      %o = memref.alloc() : memref<{target}>
+      linalg.fill ins(%c : {kind}) outs(%o : memref<{target}>)
+      linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({map_in})>, affine_map<({loops}) -> ({map_out})>], iterator_types = [{kinds}]}}
+        ins(%x : memref<{source}>) outs(%o : memref<{target}>) {{
+      ^bb0(%a: {kind}, %z: {kind}):
+        %0 = {op} %z, %a : {kind}
+        linalg.yield %0 : {kind}
+      }}
+      return %o : memref<{target}>
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "map_in", "map_out", "reduced", "axis"),
+    [
+        ((5, 7), "d0, d1", "d0", "d1", 1),
+        ((5, 7), "d0, d1", "d1", "d0", 0),
+        ((5, 7), "d0, d1", "", "d0 d1", (0, 1)),
+        ((3, 4, 5), "d0, d1, d2", "d0, d2", "d1", 1),
+        ((3, 4, 5), "d0, d1, d2", "d1", "d0 d2", (0, 2)),
+        ((3, 4, 5), "d0, d1, d2", "d2", "d0 d1", (0, 1)),
+        ((1, 6), "d0, d1", "d0", "d1", 1),
+        ((6, 1), "d0, d1", "d0", "d1", 1),
+    ],
+)
+@pytest.mark.parametrize(("op", "init", "ufunc"), [("arith.addf", "0.0", np.add), ("arith.maximumf", "0xFF800000", np.maximum)])
+def test_axes(shape, map_in, map_out, reduced, axis, op, init, ufunc, run):
+    x = ints(*shape)
+    want = ufunc.reduce(x, axis)
+    source, target = ("x".join(map(str, (*s, "f32"))) for s in (x.shape, want.shape))
+    text = program(source, target, op, init, map_in, map_out, len(shape), reduced)
+    np.testing.assert_array_equal(run(text, x)[0], want)
+
+
+@pytest.mark.parametrize(
+    ("op", "init", "kind", "want"),
+    [
+        ("arith.addf", "3.0", "f32", lambda x: 3 + x.sum(1)),
+        ("arith.mulf", "1.0", "f32", lambda x: x.prod(1)),
+        ("arith.minimumf", "0x7F800000", "f32", lambda x: x.min(1)),
+        ("arith.maximumf", "5.0", "f32", lambda x: np.maximum(x.max(1), 5)),
+        ("arith.maxnumf", "0xFF800000", "f32", lambda x: x.max(1)),
+        ("arith.addi", "0", "i32", lambda x: x.sum(1, dtype=np.int32)),
+        ("arith.addi", "0", "i8", lambda x: x.sum(1, dtype=np.int8)),
+        ("arith.muli", "1", "i32", lambda x: x.prod(1, dtype=np.int32)),
+        ("arith.maxsi", "-2147483648", "i32", lambda x: x.max(1)),
+        ("arith.maxui", "0", "i32", lambda x: x.view(np.uint32).max(1).view(np.int32)),
+        ("arith.minui", "-1", "i32", lambda x: x.view(np.uint32).min(1).view(np.int32)),
+        ("arith.andi", "-1", "i32", lambda x: np.bitwise_and.reduce(x, 1)),
+        ("arith.xori", "0", "i32", lambda x: np.bitwise_xor.reduce(x, 1)),
+        ("arith.andi", "true", "i1", lambda x: x.all(1)),
+        ("arith.ori", "false", "i1", lambda x: x.any(1)),
+        ("arith.addi", "false", "i1", lambda x: np.logical_xor.reduce(x, 1)),
+    ],
+)
+def test_combiners(op, init, kind, want, run):
+    dtype = {"f32": np.float32, "i32": np.int32, "i8": np.int8, "i1": np.bool_}[kind]
+    x = RNG.integers(-9, 10, (4, 6)).astype(dtype)
+    text = program(f"4x6x{kind}", f"4x{kind}", op, init, "d0, d1", "d0", 2, "d1", kind)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(run(text, x)[0], want(x))
+
+
+def test_maximum_keeps_nan_and_maxnum_drops_it(run):
+    x = np.float32([[1, np.nan, 3], [np.nan, np.nan, np.nan]])
+    for op, want in (("arith.maximumf", [np.nan, np.nan]), ("arith.maxnumf", [3, -np.inf])):
+        text = program("2x3xf32", "2xf32", op, "0xFF800000", "d0, d1", "d0", 2, "d1")
+        np.testing.assert_array_equal(run(text, x)[0], np.float32(want))
+
+
+def test_long_rows_are_summed_without_losing_digits(run_plain):
+    x = np.full((1, 1 << 20), 0.1, np.float32)
+    text = program("1x1048576xf32", "1xf32", "arith.addf", "0.0", "d0, d1", "d0", 2, "d1")
+    np.testing.assert_allclose(run_plain(text, x)[0], [np.float64(np.float32(0.1)) * 2**20], rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [8, 64])
+def test_pooling_windows(size, run):
+    """Few and many results per tap take different routes."""
+    half = (size - 3) // 2 + 1
+    shape, out = f"2x{size}x{size}x5xf32", f"2x{half}x{half}x5xf32"
+    text = f"""func.func @main(%x: memref<{shape}>) -> memref<{out}> {{
+      %c = arith.constant 0xFF800000 : f32
+      %w = memref.alloc() : memref<3x3xf32>
+      %o = memref.alloc() : memref<{out}>
+      linalg.fill ins(%c : f32) outs(%o : memref<{out}>)
+      linalg.pooling_nhwc_max {{dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>}}
+        ins(%x, %w : memref<{shape}>, memref<3x3xf32>) outs(%o : memref<{out}>)
+      return %o : memref<{out}>
+    }}"""
+    x = ints(2, size, size, 5)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))[:, ::2, ::2]
+    np.testing.assert_array_equal(run(text, x)[0], windows.max((-1, -2)))
+
+
+def test_terms_may_be_computed(run):
+    text = """func.func @main(%x: memref<4x6xf32>, %m: memref<4xf32>) -> memref<4xf32> {
+      %c = arith.constant 0.0 : f32
+      %o = memref.alloc() : memref<4xf32>
+      linalg.fill ins(%c : f32) outs(%o : memref<4xf32>)
+      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
+        iterator_types = ["parallel", "reduction"]} ins(%x, %m : memref<4x6xf32>, memref<4xf32>) outs(%o : memref<4xf32>) {
+      ^bb0(%a: f32, %b: f32, %z: f32):
+        %0 = arith.subf %a, %b : f32
+        %1 = math.absf %0 : f32
+        %2 = arith.addf %1, %z : f32
+        linalg.yield %2 : f32
+      }
+      return %o : memref<4xf32>
+    }"""
+    x, m = ints(4, 6), ints(4)
+    np.testing.assert_array_equal(run(text, x, m)[0], np.abs(x - m[:, None]).sum(1))
+
+
+def test_argmax_has_two_running_values(run):
+    one = "affine_map<(d0, d1) -> (d0)>"
+    text = f"""func.func @main(%x: memref<4x6xf32>) -> (memref<4xf32>, memref<4xi32>) {{
+      %low = arith.constant 0xFF800000 : f32
+      %zero = arith.constant 0 : i32
+      %v = memref.alloc() : memref<4xf32>
+      %i = memref.alloc() : memref<4xi32>
+      linalg.fill ins(%low : f32) outs(%v : memref<4xf32>)
+      linalg.fill ins(%zero : i32) outs(%i : memref<4xi32>)
+      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, {one}, {one}], iterator_types = ["parallel", "reduction"]}}
+        ins(%x : memref<4x6xf32>) outs(%v, %i : memref<4xf32>, memref<4xi32>) {{
+      ^bb0(%a: f32, %best: f32, %where: i32):
+        %k = linalg.index 1 : index
+        %here = arith.index_cast %k : index to i32
+        %c = arith.cmpf ogt, %a, %best : f32
+        %0 = arith.select %c, %a, %best : f32
+        %1 = arith.select %c, %here, %where : i32
+        linalg.yield %0, %1 : f32, i32
+      }}
+      return %v, %i : memref<4xf32>, memref<4xi32>
+    }}"""
+    x = ints(4, 6)
+    value, index = run(text, x)
+    np.testing.assert_array_equal(value, x.max(1))
+    np.testing.assert_array_equal(index, x.argmax(1))
+
+
+def test_any_body_over_two_reduced_loops(run):
+    """A running value that is scaled before each addition: Horner's rule, in order."""
+    text = """func.func @main(%x: memref<3x2x4xf32>) -> memref<2xf32> {
+      %c = arith.constant 1.0 : f32
+      %h = arith.constant 0.5 : f32
+      %o = memref.alloc() : memref<2xf32>
+      linalg.fill ins(%c : f32) outs(%o : memref<2xf32>)
+      linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d1)>],
+        iterator_types = ["reduction", "parallel", "reduction"]} ins(%x : memref<3x2x4xf32>) outs(%o : memref<2xf32>) {
+      ^bb0(%a: f32, %z: f32):
+        %0 = arith.mulf %z, %h : f32
+        %1 = arith.addf %0, %a : f32
+        linalg.yield %1 : f32
+      }
+      return %o : memref<2xf32>
+    }"""
+    x = ints(3, 2, 4)
+    want = np.ones(2, np.float32)
+    for i in range(3):
+        for k in range(4):
+            want = want * np.float32(0.5) + x[i, :, k]
+    np.testing.assert_array_equal(run(text, x)[0], want)
+
+
+def test_row_sums_are_one_product(engine):
+    text = program("40x300xf32", "40xf32", "arith.addf", "0.0", "d0, d1", "d0", 2, "d1")
+    source = engine(text).source
+    assert "matmul(arg0, ones300, result0)" in source
+    assert "copyto" not in source

@@ -1,0 +1,146 @@
+"""The benchmarks measure what they say, and notice wrong results."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT))  # the benchmarks are no installed package
+
+from benchmarks.measure import Measurement, with_times  # noqa: E402
+from benchmarks.run import row  # noqa: E402
+from benchmarks.sizes import resize, sizes_of  # noqa: E402
+from benchmarks.worker import Worker, WorkerFailed  # noqa: E402
+from benchmarks.workloads import WORKLOADS  # noqa: E402
+
+LOOPS = pytest.mark.xfail(strict=True, raises=ipu.CompileError, reason="the fast runtime has no loops yet")
+EACH_WORKLOAD = [pytest.param(name, marks=[LOOPS] if name == "tiny_steps" else []) for name in WORKLOADS]
+
+
+def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a benchmark script as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{module}", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", EACH_WORKLOAD)
+def test_program_computes_what_the_hand_written_numpy_does(name: str) -> None:
+    workload = WORKLOADS[name].smoke()
+    inputs = workload.inputs()
+    results = ipu.compile(workload.mlir()).run(inputs)
+    assert workload.is_right(results, list(workload.numpy_form(*inputs)))
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_sizes_are_those_of_the_program(name: str) -> None:
+    workload = WORKLOADS[name]
+    assert sizes_of(workload.mlir()) == dict(workload.sizes)
+    assert sizes_of(workload.smoke().mlir()) == dict(workload.smoke_sizes)
+
+
+def test_a_size_is_replaced_in_shapes_lists_and_constants() -> None:
+    text = """// sizes: batch = 8
+%8 = arith.constant 1.250000e-01 : f32  // = 1 / batch
+%9 = tensor.expand_shape %8 [[0, 1]] output_shape [8, 3] : tensor<24x80xf32> into tensor<8x3x80xf32>
+"""
+    assert (
+        resize(text, {"batch": 2})
+        == """// sizes: batch = 2
+%8 = arith.constant 0.5 : f32  // = 1 / batch
+%9 = tensor.expand_shape %8 [[0, 1]] output_shape [2, 3] : tensor<24x80xf32> into tensor<2x3x80xf32>
+"""
+    )
+
+
+def test_a_size_that_the_program_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="has no size rows; its sizes are batch"):
+        resize("// sizes: batch = 8", {"rows": 4})
+
+
+def test_wrong_results_are_noticed() -> None:
+    workload = WORKLOADS["matmul"].smoke()
+    right = list(workload.numpy_form(*workload.inputs()))
+    off = right[0].copy()
+    off[3, 5] += 1
+    assert workload.is_right(right, right)
+    assert not workload.is_right([off], right)
+    assert not workload.is_right([np.full_like(off, np.nan)], right)
+    assert not workload.is_right([], right)
+
+
+def test_a_measurement_fails_when_wrong_or_ended_but_not_when_nothing_is_installed() -> None:
+    assert not Measurement("w", "c", right=True).failed
+    assert Measurement("w", "c", right=False).failed
+    assert Measurement("w", "c", problem="the process ended with status 1").failed
+    assert not Measurement("w", "c", problem="not installed").failed
+
+
+def test_ratios_compare_rounds_of_the_same_turn() -> None:
+    baseline = [[4.0, 6.0, 5.0], [10.0, 10.0, 10.0]]
+    measured = with_times(Measurement("w", "c", right=True), [[1.0, 2.0, 3.0], [5.0, 5.0, 5.0]], baseline)
+    assert measured.ratios == (2.5, 2.0)
+    assert measured.best_ratio == 4.0
+    assert measured.runs == 6
+    assert "2.00 .. 2.50" in row(measured)
+
+
+def test_a_process_that_ends_is_reported() -> None:
+    worker = Worker("matmul", "numpy", smoke=True)
+    assert len(worker.round(0)) == 3
+    worker._process.kill()
+    with pytest.raises(WorkerFailed, match="ended with status -9"):
+        worker.round(0)
+
+
+def test_run_prints_the_machine_and_a_row_per_contender(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = run("run", "--smoke", "--workload", "matmul,norm_softmax", "--contender", "numpy,ipu", "--json", str(report))
+    assert done.returncode == 0, done.stderr
+    assert "cpu: " in done.stdout and "numpy: " in done.stdout and "rounds: 1" in done.stdout
+    found = json.loads(report.read_text())["measurements"]
+    assert [(each["workload"], each["contender"]) for each in found] == [
+        ("matmul", "numpy"),
+        ("matmul", "ipu"),
+        ("norm_softmax", "numpy"),
+        ("norm_softmax", "ipu"),
+    ]
+    assert all(each["right"] and each["runs"] == 3 and each["best"] > 0 for each in found)
+    assert all(f"{each['workload']:24} {each['contender']:9}" in done.stdout for each in found)
+
+
+def test_run_names_the_workloads_when_one_is_unknown() -> None:
+    done = run("run", "--workload", "matmull")
+    assert done.returncode == 2
+    assert "there is no 'matmull'; there are mlp_inference_b32" in done.stderr
+
+
+def test_compile_time_has_a_row_per_pass(tmp_path: Path) -> None:
+    program = tmp_path / "matmul.mlir"
+    program.write_text(WORKLOADS["matmul"].smoke().mlir())
+    done = run("compile_time", "--repeat", "1", str(program))
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    names = [words[0] for words in rows if words]
+    assert names.index("ipu-partition") < names.index("one-shot-bufferize") < names.index("total")
+    ops = [int(words[-1]) for words in rows if words and words[0] == "ipu-form-supersteps"]
+    assert len(ops) == 1 and ops[0] > 5
+
+
+def test_source_has_the_same_length_on_all_targets() -> None:
+    done = run("tiles", "--smoke", "--workload", "matmul")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("matmul")]
+    assert [words[1] for words in rows] == ["4", "1,472", "94,208"]
+    assert all(words[-1] == "ok" for words in rows)
+    assert len({words[-4] for words in rows}) == 1

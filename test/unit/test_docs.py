@@ -1,0 +1,77 @@
+"""Every page of docs/ does what it says."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+def load_check() -> ModuleType:
+    """docs/check.py, which is a script and no installed module."""
+    spec = importlib.util.spec_from_file_location("docs_check", DOCS / "check.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["docs_check"] = module  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+    return module
+
+
+check = load_check()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_page_shows_what_its_commands_and_examples_print(path: Path) -> None:
+    assert "\n\n".join(map(str, check.differences(path.read_text()))) == ""
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_links_to_files_lead_somewhere(path: Path) -> None:
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", path.read_text()) if "://" not in link]
+    assert [link for link in links if link and not (path.parent / link).exists()] == []
+
+
+def test_the_index_names_every_page() -> None:
+    index = (DOCS / "README.md").read_text()
+    assert [page.name for page in PAGES if page.name != "README.md" and f"]({page.name})" not in index] == []
+
+
+def test_pages_with_commands_are_found() -> None:
+    assert {"tour", "runtime"} <= {page.stem for page in PAGES if "\n```sh\n$ " in page.read_text()}
+
+
+def test_a_wrong_output_is_a_difference() -> None:
+    found = check.differences("Text\n\n```sh\n$ echo one; echo two\none\n$ false\n[exit status 1]\n```\n")
+    assert [(each.line, each.command, each.found) for each in found] == [(4, "echo one; echo two", "one\ntwo\n")]
+
+
+def test_a_wrong_example_is_a_difference_and_names_are_shared() -> None:
+    found = check.differences("```python\n>>> x = 2\n```\n\n```python\n>>> x + 1\n4\n```\n")
+    assert [each.line for each in found] == [6]
+    assert "Expected:\n    4\nGot:\n    3" in found[0].found
+
+
+def test_dots_stand_for_lines() -> None:
+    assert check.differences("```sh\n$ printf 'a\\nb\\nc\\n'\na\n...\nc\n$ echo last\n...\n```\n") == []
+    assert len(check.differences("```sh\n$ printf 'a\\nb\\n'\n...\nc\n```\n")) == 1
+
+
+def test_other_blocks_are_left_alone() -> None:
+    assert check.differences("```sh\nfalse\n```\n\n```python\nraise ValueError\n```\n\n```\n$ false\n```\n") == []
+
+
+def test_write_puts_outputs_into_the_page_and_keeps_those_that_match() -> None:
+    page = "```sh\n$ echo 1\n$ echo 2\n3\n```\nend\n```sh\n$ printf 'a\\nb\\n'\n...\n```\n"
+    assert check.written(page) == "```sh\n$ echo 1\n1\n$ echo 2\n2\n```\nend\n```sh\n$ printf 'a\\nb\\n'\n...\n```\n"
+
+
+def test_commands_leave_nothing_in_the_project() -> None:
+    before = set(ROOT.iterdir())
+    assert check.differences("```sh\n$ echo made > made.txt; cat made.txt\nmade\n$ cat made.txt\nmade\n```\n") == []
+    assert set(ROOT.iterdir()) == before

@@ -1,0 +1,102 @@
+"""The examples run, and show what they promise."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+from ipu_mlir.passes.plugins import load_passes
+from ipu_mlir.tools import ipu_opt
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+PROGRAM = (ROOT / "docs" / "dense.mlir").read_text()
+
+
+def run(name: str) -> str:
+    """What an example prints."""
+    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def load(name: str) -> ModuleType:
+    """An example as a module."""
+    spec = importlib.util.spec_from_file_location(f"example_{Path(name).stem}", EXAMPLES / name)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses look their module up there
+    spec.loader.exec_module(module)
+    return module
+
+
+def code_lines(name: str) -> int:
+    """Lines that are neither empty nor docstring nor import."""
+    text = re.sub(r'""".*?"""', "", (EXAMPLES / name).read_text(), flags=re.DOTALL)
+    return sum(bool(line.strip()) and not line.startswith(("import ", "from ")) for line in text.splitlines())
+
+
+def test_custom_pass_works_in_ipu_opt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "dense.mlir"
+    program.write_text(PROGRAM)
+    arguments = ["--load-pass", str(EXAMPLES / "custom_pass.py"), "--ipu-set-target=tiles=3", "--ipu-compile"]
+    assert ipu_opt.main([str(program), *arguments, "--report-exchanges", "-o", "/dev/null"]) == 0
+    # w (32 elements) and b (4 elements) go whole to three tiles, which have their homes' share already.
+    shown = capsys.readouterr().out.splitlines()
+    assert shown == ["exchange: 256 bytes to 3 tiles, at most 96", "exchange: 32 bytes to 3 tiles, at most 16"]
+    assert ipu_opt.main([str(program), *arguments, "--report-exchanges=limit-bytes=90", "-o", "/dev/null"]) == 1
+    assert "sends 96 bytes to one tile; the limit is 90" in capsys.readouterr().err
+
+
+def test_custom_pass_works_in_compile(capsys: pytest.CaptureFixture[str]) -> None:
+    (report,) = load_passes(EXAMPLES / "custom_pass.py")
+    target = ipu.Target(tiles_per_ipu=3)
+    ipu.compile(PROGRAM, target=target, pipeline=["ipu-compile", report()])
+    assert capsys.readouterr().out.count("exchange: ") == 2
+    with pytest.raises(ipu.CompileError, match="the limit is 90"):
+        ipu.compile(PROGRAM, target=target, pipeline=["ipu-compile", report(limit_bytes=90)])
+
+
+def test_custom_planner_uses_the_first_tiles_only() -> None:
+    shown = run("custom_planner.py")
+    default, by_rows = shown.split("rows on the first 8 tiles:")
+    tiles = re.findall(r"^(?:argument|result)\s+\w+\s+float32\[[\d, ]+\]\s+(\d+)\s.*?(\d+)$", by_rows, re.MULTILINE)
+    assert len(tiles) == 4
+    assert all(int(count) <= 8 and int(last) <= 7 for count, last in tiles)
+    assert re.search(r"result .* 64 .* 0 \.\. 63$", default, re.MULTILINE)
+    assert float(shown.rpartition("at most ")[2]) < 1e-5
+
+
+def test_mlp_shows_its_levels_and_agrees_with_numpy() -> None:
+    shown = run("mlp.py")
+    l0, l2, l3, source = (
+        shown.index(f"---- {title}") for title in ("l0: linalg", "l2: placed", "l3: supersteps", "the NumPy source")
+    )
+    assert l0 < l2 < l3 < source
+    assert "#ipu.mapping" not in shown[l0:l2]
+    assert "tensor.cast" in shown[l2:l3]
+    assert "ipu.exchange" in shown[l3:source] and "ipu.compute_set" in shown[l3:source]
+    assert "matmul(" in shown[source:]
+    assert "argument  w1 " in shown
+    assert "as by hand: True" in shown
+    assert "tile by tile: True" in shown
+
+
+@pytest.mark.parametrize("name", ["custom_pass.py", "custom_planner.py"])
+def test_extension_fits_on_a_screen(name: str) -> None:
+    assert code_lines(name) <= 30
+
+
+def test_planner_of_the_example_gives_right_results_on_ragged_sizes() -> None:
+    planner = load("custom_planner.py").RowsOnFirstTiles(tiles=4)
+    exe = ipu.compile(PROGRAM, target=ipu.Target(tiles_per_ipu=16), planner=planner)
+    rng = np.random.default_rng(0)
+    x, w, b = (rng.standard_normal(shape, dtype=np.float32) for shape in [(6, 8), (8, 4), (4,)])
+    assert np.allclose(exe(x, w, b), np.maximum(x @ w + b, 0), atol=1e-6)
+    assert max(each.last_tile for each in exe.placements()) <= 3

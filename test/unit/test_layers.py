@@ -1,0 +1,129 @@
+"""Imports point down: tools -> ipu_mlir -> passes and runtime -> dialects; MLIR comes in at one place; no import cycles."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MAY_IMPORT = {
+    "dialects": {"dialects"},
+    "passes": {"passes", "dialects"},
+    "runtime": {"runtime", "dialects"},
+    "ipu_mlir": {"ipu_mlir", "passes", "runtime", "dialects"},
+    "tools": {"tools", "ipu_mlir", "passes", "runtime", "dialects"},
+}
+MLIR_PACKAGES = ("torch_mlir", "mlir", "jaxlib", "iree")
+BINDINGS = ROOT / "dialects" / "bindings.py"
+
+
+@dataclass(frozen=True)
+class Import:
+    """``module`` imports ``target``; ``typing_only`` if only type checkers run the line."""
+
+    module: str
+    target: str
+    line: int
+    typing_only: bool
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} imports {self.target}"
+
+
+def module_name(path: Path) -> str:
+    """``dialects/mapping/parts.py`` -> ``ipu_mlir.dialects.mapping.parts``."""
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    parts = parts if parts[0] == "ipu_mlir" else ["ipu_mlir", *parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_name(path): path for layer in MAY_IMPORT for path in sorted((ROOT / layer).rglob("*.py"))}
+
+
+def imports_of(module: str, tree: ast.Module) -> Iterator[Import]:
+    """Every import in the file, also those inside functions."""
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for statement in block.body
+        for node in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}:{node.lineno} imports by a relative name; write the full one"
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            targets = [name if name in FILES else str(node.module) for name in whole]
+        else:
+            continue
+        for target in targets:
+            yield Import(module, target, node.lineno, id(node) in typing_only)
+
+
+IMPORTS = [
+    found
+    for module, path in FILES.items()
+    for found in imports_of(module, ast.parse(path.read_text(), filename=str(path)))
+]
+
+
+def layer_of(module: str) -> str:
+    """The folder that a module of the project lies in."""
+    return FILES[module].relative_to(ROOT).parts[0]
+
+
+def test_every_layer_has_modules():
+    assert {layer_of(module) for module in FILES} == set(MAY_IMPORT)
+
+
+@pytest.mark.parametrize("layer", MAY_IMPORT)
+def test_imports_point_down(layer):
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if layer_of(found.module) == layer and found.target in FILES and layer_of(found.target) not in MAY_IMPORT[layer]
+    ]
+    assert not wrong, f"{layer} may import from {sorted(MAY_IMPORT[layer])} only"
+
+
+def test_imports_of_the_project_exist():
+    missing = [
+        str(found) for found in IMPORTS if found.target.split(".")[0] == "ipu_mlir" and found.target not in FILES
+    ]
+    assert not missing
+
+
+def test_no_second_names():
+    """``import dialects.x`` would be another module than ``ipu_mlir.dialects.x``, with classes of its own."""
+    short = set(MAY_IMPORT) - {"ipu_mlir"}
+    assert not [str(found) for found in IMPORTS if found.target.split(".")[0] in short]
+
+
+def test_mlir_is_imported_in_one_place():
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.target.split(".")[0] in MLIR_PACKAGES and FILES[found.module] != BINDINGS
+    ]
+    wrong += [
+        f"{module} imports modules by the name of the provider"
+        for module, path in FILES.items()
+        if path != BINDINGS and "PROVIDER" in path.read_text()
+    ]
+    assert not wrong, "take ir, ext, rewrite and upstream(...) from ipu_mlir.dialects.bindings"
+
+
+def test_no_circular_imports():
+    graph: dict[str, set[str]] = {module: set() for module in FILES}
+    for found in IMPORTS:
+        if not found.typing_only and found.target in FILES and found.target != found.module:
+            graph[found.module].add(found.target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"these modules import each other in a circle: {' -> '.join(reversed(error.args[1]))}")

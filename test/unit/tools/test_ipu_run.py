@@ -1,0 +1,73 @@
+"""ipu-run with files of arrays: the status says whether the results are those expected."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipu_mlir.tools import ipu_run
+
+PROGRAM = """
+func.func @main(%x: tensor<4xf32>, %n: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.add ins(%x, %n : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+"""
+INPUTS = {"in0": np.arange(4, dtype=np.float32), "in1": np.full(4, 0.5, np.float32)}
+EXPECTED = INPUTS["in0"] + INPUTS["in1"]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Runs the program on arrays with more arguments: status, lines on stdout, lines on stderr."""
+
+    def run(arrays: dict[str, np.ndarray], *arguments: str) -> tuple[int, list[str], list[str]]:
+        (tmp_path / "add.mlir").write_text(PROGRAM)
+        np.savez(tmp_path / "io.npz", **arrays)
+        inputs = ["--inputs", str(tmp_path / "io.npz"), "--tiles", "4"]
+        status = ipu_run.main([str(tmp_path / "add.mlir"), *inputs, *arguments])
+        said = capsys.readouterr()
+        return status, said.out.splitlines(), said.err.splitlines()
+
+    return run
+
+
+@pytest.mark.parametrize("more", [(), ("--per-tile",)])
+def test_check_passes(run, more: tuple[str, ...]) -> None:
+    status, lines, _ = run(INPUTS | {"out0": EXPECTED}, "--check", *more)
+    assert status == 0
+    assert lines == [
+        "out0: float32[4] min 0.5 mean 2 max 3.5",
+        "check out0: ok, differs by up to 0 (atol 7e-05)",
+    ]
+
+
+def test_check_fails_beyond_the_tolerance(run) -> None:
+    wrong = EXPECTED.copy()
+    wrong[2] += 0.25
+    status, lines, _ = run(INPUTS | {"out0": wrong}, "--check")
+    assert status == 1
+    assert lines[1] == ("check out0: FAILED, differs by up to 0.25 (atol 7e-05), first at [2]: 2.5, expected 2.75")
+    status, lines, _ = run(INPUTS | {"out0": wrong}, "--check", "--atol", "0.3")
+    assert status == 0 and lines[1] == "check out0: ok, differs by up to 0.25 (atol 0.3)"
+
+
+def test_check_fails_without_an_expected_result(run) -> None:
+    status, lines, _ = run(INPUTS, "--check")
+    assert status == 1 and lines[1].endswith("io.npz has no out0 to compare with")
+
+
+def test_results_are_written(run, tmp_path: Path) -> None:
+    status, _, _ = run(INPUTS, "--outputs", str(tmp_path / "out.npz"))
+    assert status == 0
+    with np.load(tmp_path / "out.npz") as arrays:
+        assert arrays.files == ["out0"] and np.array_equal(arrays["out0"], EXPECTED)
+
+
+def test_wrong_inputs_name_what_is_expected(run) -> None:
+    status, lines, errors = run({"in0": INPUTS["in0"]})
+    assert status == 1 and lines == []
+    assert errors[0].startswith("ipu-run: error:") and "has no in1; the function takes 2 arrays" in errors[0]
+    status, _, errors = run(INPUTS | {"in1": np.zeros(3, np.float32)})
+    assert status == 1 and errors[0].endswith("is float32[3], but the function takes float32[4]")
