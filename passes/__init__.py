@@ -7,6 +7,7 @@ from ipu_mlir.passes.decompose_tensor_ops import DecomposeTensorOps
 from ipu_mlir.passes.fill_empties import FillEmpties
 from ipu_mlir.passes.fold_transposes import FoldTransposes
 from ipu_mlir.passes.form_supersteps import FormSupersteps
+from ipu_mlir.passes.generalize_ops import GeneralizeOps
 from ipu_mlir.passes.hoist_casts import HoistCasts
 from ipu_mlir.passes.inline_scalar_ops import InlineScalarOps
 from ipu_mlir.passes.materialize_casts import MaterializeCasts
@@ -29,6 +30,7 @@ PASSES: tuple[type[Pass], ...] = (
     FillEmpties,
     FoldTransposes,
     FormSupersteps,
+    GeneralizeOps,
     HoistCasts,
     InlineScalarOps,
     MaterializeCasts,

@@ -12,8 +12,8 @@ class LibraryCodelet:
     """Vertex code that is not a loop nest over scalars, such as a sort.
 
     In IR it is a ``linalg.generic`` whose ``library_call`` is the codelet's name: loops and indexing maps say what each
-    vertex reads and writes; the reduction loops are those that one vertex needs whole. The body is not executed; it uses
-    the block argument of an output if the codelet updates what that output held, and then gets it as a last operand.
+    vertex reads and writes; the reduction loops are those that one vertex needs whole. The body is not executed. It
+    uses the block argument of an output if the codelet updates what that output held, which then is a last operand.
 
     Attributes:
         name: the ``library_call``, without the element type: ``sort``.

@@ -1,6 +1,7 @@
-"""The elements of an allocation, whichever tiles hold them: one copy of each, and a check that all copies agree."""
+"""What all tiles hold of one allocation, side by side, and a check that copies of one element agree."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,67 +16,63 @@ Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
-class Share:
-    """What one tile holds of a buffer: ``first`` are the positions that no lower tile holds, ``again`` the others."""
-
-    tile: int
-    first: Counts
-    first_elements: Counts
-    again: Counts
-    again_elements: Counts
-
-
-@dataclass(frozen=True)
-class Shares:
-    """Who holds what of a buffer.
+class Copies:
+    """The memory of all tiles that hold a buffer, one after the other.
 
     Attributes:
-        owners: per element the lowest tile that holds it; -1 where none does.
+        tiles: per place in that memory, its tile.
+        elements: per place, the element that lies there.
+        first: per element, the place on the lowest tile that holds it; -1 where no tile does.
     """
 
-    owners: Counts
-    by_tile: tuple[Share, ...]
+    tiles: Counts
+    elements: Counts
+    first: Counts
+
+    @cached_property
+    def again(self) -> Counts:
+        """The places of elements that a lower tile holds too."""
+        return np.flatnonzero(self.first[self.elements] != np.arange(self.elements.size))
+
+    @property
+    def size(self) -> int:
+        """Elements that its arrays have in all."""
+        return 2 * self.elements.size + self.first.size
 
 
-@dataclass(frozen=True)
-class Copies:
-    """One copy per element of an allocation, of the lowest tile that holds it."""
-
-    values: Array
-    valid: np.ndarray[Any, np.dtype[np.bool_]]
-
-
-def shares_of(buffer: Buffer) -> Shares:
-    """Who holds what of ``buffer``."""
-    owners = np.full(buffer.mapping.elements, -1, np.int64)
-    shares = []
-    for tile, elements in buffer.holdings.items():
-        is_first = owners[elements] < 0
-        first, again = np.flatnonzero(is_first), np.flatnonzero(~is_first)
-        shares.append(Share(tile, first, elements[first], again, elements[again]))
-        owners[elements[first]] = tile
-    return Shares(owners, tuple(shares))
+def copies_of(buffer: Buffer) -> Copies:
+    """Where the copies of every element of ``buffer`` lie."""
+    nothing = np.empty(0, np.int64)
+    elements = np.concatenate([nothing, *buffer.holdings.values()])
+    tiles = np.repeat(list(buffer.holdings) or nothing, [len(held) for held in buffer.holdings.values()])
+    first = np.full(buffer.mapping.elements, -1, np.int64)
+    first[elements[::-1]] = np.arange(elements.size)[::-1]
+    return Copies(tiles, elements, first)
 
 
-def collect(allocation: Allocation, shares: Shares, memories: TileMemories, location: ir.Location) -> Copies:
-    """The copies of all elements.
+def read_copies(
+    allocation: Allocation, copies: Copies, memories: TileMemories, location: ir.Location
+) -> tuple[Array, Array]:
+    """Per place, its value and whether it was ever written.
 
     Raises:
         IncoherentError: two tiles hold different values, both written, for one element.
     """
-    values, valid = np.zeros(allocation.elements, allocation.dtype), np.zeros(allocation.elements, np.bool_)
-    for share in shares.by_tile:
-        held = memories.on(share.tile, allocation)
-        if share.again.size:
-            mine, known = held.values[share.again], values[share.again_elements]
-            differs = valid[share.again_elements] & held.valid[share.again] & ~same_bits(known, mine)
-            if differs.any():
-                position = int(np.argmax(differs))
-                element = int(share.again_elements[position])
-                raise IncoherentError(
-                    f"{place_of(location)}: element {element} of {allocation.name} is {known[position]} on tile "
-                    f"{shares.owners[element]} and {mine[position]} on tile {share.tile}; every tile that holds an "
-                    "element must compute it alike"
-                )
-        values[share.first_elements], valid[share.first_elements] = held.values[share.first], held.valid[share.first]
-    return Copies(values, valid)
+    holders = memories.holders(allocation)
+    values = np.concatenate([np.empty(0, allocation.dtype), *(held.values for held in holders)])
+    if all(held.is_complete for held in holders):
+        valid = np.ones(values.shape, np.bool_)
+    else:
+        valid = np.concatenate([held.valid for held in holders])
+    if copies.again.size:
+        known = copies.first[copies.elements[copies.again]]
+        differs = valid[known] & valid[copies.again] & ~same_bits(values[known], values[copies.again])
+        if differs.any():
+            number = int(np.argmax(differs))
+            here, there = int(known[number]), int(copies.again[number])
+            raise IncoherentError(
+                f"{place_of(location)}: element {copies.elements[here]} of {allocation.name} is {values[here]} on tile "
+                f"{copies.tiles[here]} and {values[there]} on tile {copies.tiles[there]}; every tile that holds an "
+                "element must compute it alike"
+            )
+    return values, valid

@@ -7,7 +7,7 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.runtime.per_tile import bfloat16
-from ipu_mlir.runtime.per_tile.copies import collect, shares_of
+from ipu_mlir.runtime.per_tile.copies import copies_of, read_copies
 from ipu_mlir.runtime.per_tile.element_types import is_bf16, poison_of
 from ipu_mlir.runtime.per_tile.errors import LocalityError, UnwrittenError, place_of
 from ipu_mlir.runtime.per_tile.memory import TileMemories, View
@@ -44,20 +44,19 @@ def gather(view: View, memories: TileMemories, strict: bool, location: ir.Locati
         UnwrittenError: a tile holds one that was never written; if not ``strict``, the array has poison there.
         IncoherentError: two tiles hold different values.
     """
-    shares = shares_of(view.allocation.buffer)
-    copies = collect(view.allocation, shares, memories, location)
-    elements = view.elements()
-    if (lost := elements[shares.owners[elements] < 0]).size:
-        raise LocalityError(f"{place_of(location)}: element {lost.flat[0]} of {view.allocation.name} lies on no tile")
-    written = np.ones(view.allocation.elements, np.bool_)
-    for held in memories.holders(view.allocation):
-        written[held.elements] &= held.valid
+    allocation, elements = view.allocation, view.elements()
+    copies = copies_of(allocation.buffer)
+    values, valid = read_copies(allocation, copies, memories, location)
+    if (lost := elements[copies.first[elements] < 0]).size:
+        raise LocalityError(f"{place_of(location)}: element {lost.flat[0]} of {allocation.name} lies on no tile")
+    written = np.ones(allocation.elements, np.bool_)
+    written[copies.elements[~valid]] = False
     if strict and (missing := elements[~written[elements]]).size:
         raise UnwrittenError(
-            f"{place_of(location)}: element {missing.flat[0]} of {name} {view.allocation.name} was never written"
+            f"{place_of(location)}: element {missing.flat[0]} of {name} {allocation.name} was never written"
         )
-    found: Array = np.where(written, copies.values, poison_of(view.allocation.dtype))[elements]
-    return np.asarray(found, view.allocation.dtype)
+    found = np.where(written[elements], values[copies.first[elements]], poison_of(allocation.dtype))
+    return np.asarray(found, allocation.dtype)
 
 
 def to_host(array: Array, value_type: ir.Type) -> Array:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any
@@ -25,24 +26,24 @@ class LoopSpace:
     box: Box
     is_reduction: tuple[bool, ...]
 
-    @property
+    @cached_property
     def num_reductions(self) -> int:
         return sum(self.is_reduction)
 
-    @property
+    @cached_property
     def axes(self) -> list[int]:
         """The loop of each axis."""
         return sorted(range(len(self.box)), key=lambda loop: (not self.is_reduction[loop], loop))
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         return tuple(len(self.box[loop]) for loop in self.axes)
 
-    @property
+    @cached_property
     def reduction_shape(self) -> tuple[int, ...]:
         return self.shape[: self.num_reductions]
 
-    @property
+    @cached_property
     def parallel_shape(self) -> tuple[int, ...]:
         return self.shape[self.num_reductions :]
 

@@ -35,7 +35,8 @@ class AccessLog:
         writers = self._of(self._writers, held)
         self._refuse_others(family, held, positions, writers, "reads", "writes")
         readers = self._of(self._readers, held)
-        readers[positions] = np.where(np.isin(readers[positions], (_NOBODY, family)), family, _SEVERAL)
+        before = readers[positions]
+        readers[positions] = np.where((before == _NOBODY) | (before == family), family, _SEVERAL)
 
     def write(self, family: int, held: Held, positions: np.ndarray[Any, Any]) -> None:
         if self._alone:
@@ -60,7 +61,7 @@ class AccessLog:
         mine: str,
         theirs: str,
     ) -> None:
-        others = ~np.isin(table[positions], (_NOBODY, family))
+        others = (table[positions] != _NOBODY) & (table[positions] != family)
         if others.any():
             position = positions[others].flat[0]
             number = int(table[position])

@@ -17,6 +17,7 @@ from ipu_mlir.runtime.translator.transform import parallel_extents
 
 Places = Mapping[Buffer, Buffer]
 
+_MOST_COUNTS = 12  # numbers of units that are tried per run
 _LONGEST = 64  # statements in a run: keeps the search linear in the length of the program
 
 
@@ -84,11 +85,12 @@ def split_products(statements: Sequence[Statement], groups: list[Group], options
 
 
 def _best_group(statements: Sequence[Statement], start: int, places: Places, options: TranslatorOptions) -> Group | None:
+    window = statements[start : start + _LONGEST]
+    if sum(elementwise_us(s) + gemm_us(s) for s in window) <= options.block_min_us:
+        return None
     best: Group | None = None
     best_us = 0.0
-    for units in sorted(set(parallel_extents(statements[start])), reverse=True):
-        if units < max(options.threads, 2):
-            continue
+    for units in _unit_counts(window, options):
         loops = _longest_run(statements, start, units, places)
         run = statements[start : start + len(loops)]
         outside_us, gemms_us = sum(map(elementwise_us, run)), sum(map(gemm_us, run))
@@ -103,6 +105,14 @@ def _best_group(statements: Sequence[Statement], start: int, places: Places, opt
             if block is not None:
                 best, best_us = Group(start, tuple(loops), units, block), outside_us + gemms_us
     return best
+
+
+def _unit_counts(window: Sequence[Statement], options: TranslatorOptions) -> list[int]:
+    """Numbers of units to try, largest first: extents of loops that divide one of the first statement's."""
+    first = set(parallel_extents(window[0]))
+    extents = {extent for statement in window for extent in parallel_extents(statement)}
+    fitting = [n for n in extents if n >= max(options.threads, 2) and any(extent % n == 0 for extent in first)]
+    return sorted(fitting, reverse=True)[:_MOST_COUNTS]
 
 
 @dataclass

@@ -49,13 +49,16 @@ def nests_of(op: ir.Operation, views: Mapping[ir.Value, BufferView], scalars: Ma
     operands, outs = _operands(op, views, scalars)
     forms = _forms(op, operands, views)
     extents = _extents(forms, operands, views)
-    moving_out = {loop for form in forms[len(operands) - outs :] for f in form for loop in _loops_of(f)}
-    reduced = tuple(loop not in moving_out for loop in range(len(extents)))
+    out_forms = [f for form in forms[len(operands) - outs :] for f in form]
+    parallel = {loop for f in out_forms for loop, c in enumerate(f.coefficients) if c}
     for box in _boxes(extents, [d for form in forms for f in form for d in f.divisions]):
         accesses = [
             _access(views[value], form, box) if value in views else None for value, form in zip(operands, forms, strict=True)
         ]
-        box_reduced = tuple(reduced[loop] for loop in box.loop_of)
+        box_reduced = tuple(
+            loop not in parallel and not _moves_block(loop, weight, out_forms)
+            for loop, weight in zip(box.loop_of, box.weight_of, strict=True)
+        )
         values = _body(op, operands, accesses, outs, any(box_reduced), box, extents, scalars)
         outputs = tuple(access for access in accesses[len(accesses) - outs :] if access is not None)
         yield Nest(box.extents, box_reduced, outputs, values)
@@ -86,8 +89,9 @@ def _forms(op: ir.Operation, operands: list[ir.Value], views: Mapping) -> list[t
         raise Unsupported(str(error)) from error
 
 
-def _loops_of(form: LinearForm) -> set[int]:
-    return {loop for loop, c in enumerate(form.coefficients) if c} | {d.loop for d in form.divisions}
+def _moves_block(loop: int, weight: int, forms: list[LinearForm]) -> bool:
+    """True if a step of ``weight`` in ``loop`` leads to another block of a ``floordiv``."""
+    return any(d.loop == loop and weight >= d.divisor for f in forms for d in f.divisions)
 
 
 def _extents(forms: list[tuple[LinearForm, ...]], operands: list[ir.Value], views: Mapping) -> tuple[int, ...]:

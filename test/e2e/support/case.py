@@ -50,7 +50,8 @@ class Case:
         executable = ipu.compile(self.text, target=target)
         fast, per_tile = executable.run(self.inputs), executable.run_per_tile(self.inputs)
         if self.sum_length == 0:
-            assert same_bits(fast, per_tile) == [], "fast against per-tile executor"
+            wrong = same_bits(fast, per_tile)
+            assert not wrong, f"fast against per-tile executor: {'; '.join(wrong)}"
         else:
             assert_close(fast, per_tile, self.sum_length, "fast against per-tile executor")
         assert_close(fast, self.expected_results(), self.sum_length, "fast executor against NumPy")

@@ -24,7 +24,11 @@ from ipu_mlir.dialects.target import Target
 CONTEXT = ipu.context()
 NUMBER = st.integers(-(2**40), 2**40)
 MAPPINGS = st.builds(
-    Mapping, NUMBER, st.lists(st.builds(MappingLoop, NUMBER, NUMBER, NUMBER, NUMBER), max_size=5).map(tuple), NUMBER, NUMBER
+    Mapping,
+    NUMBER,
+    st.lists(st.builds(MappingLoop, NUMBER, NUMBER, NUMBER, NUMBER), max_size=5).map(tuple),
+    NUMBER,
+    NUMBER,
 )
 PARTS = st.builds(Parts, st.lists(st.builds(PartLoop, NUMBER, NUMBER, NUMBER), max_size=5).map(tuple), NUMBER)
 

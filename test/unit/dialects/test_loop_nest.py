@@ -42,7 +42,8 @@ func.func @f(%c: f32, %y: tensor<4xf32>) -> tensor<4xf32> {
 GENERIC = """
 func.func @f(%x: tensor<9x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {{
   %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> ({index}, j)>, affine_map<(i, j) -> (i, j)>],
-                       iterator_types = ["parallel", "parallel"]}} ins(%x : tensor<9x4xf32>) outs(%y : tensor<4x4xf32>) {{
+                       iterator_types = ["parallel", "parallel"]}}
+      ins(%x : tensor<9x4xf32>) outs(%y : tensor<4x4xf32>) {{
   ^bb0(%a: f32, %b: f32):
     linalg.yield %a : f32
   }} -> tensor<4x4xf32>
@@ -56,7 +57,8 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 GATHER = """
 func.func @f(%table: tensor<8x4xf32>, %at: tensor<3xindex>, %y: tensor<3x4xf32>) -> tensor<3x4xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
-                       iterator_types = ["parallel", "parallel"]} ins(%at : tensor<3xindex>) outs(%y : tensor<3x4xf32>) {
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%at : tensor<3xindex>) outs(%y : tensor<3x4xf32>) {
   ^bb0(%a: index, %b: f32):
     %j = linalg.index 1 : index
     %v = tensor.extract %table[%a, %j] : tensor<8x4xf32>
@@ -165,7 +167,8 @@ def test_load_in_a_body_is_an_access(op_of):
 def test_num_outputs_of_a_reduction_of_two(op_of):
     op = op_of("""
 func.func @f(%x: tensor<4xf32>, %i: tensor<4xi32>, %y: tensor<f32>, %j: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
-  %r:2 = linalg.reduce ins(%x, %i : tensor<4xf32>, tensor<4xi32>) outs(%y, %j : tensor<f32>, tensor<i32>) dimensions = [0]
+  %r:2 = linalg.reduce ins(%x, %i : tensor<4xf32>, tensor<4xi32>)
+    outs(%y, %j : tensor<f32>, tensor<i32>) dimensions = [0]
     (%a: f32, %b: i32, %c: f32, %d: i32) {
       linalg.yield %a, %b : f32, i32
     }

@@ -50,7 +50,8 @@ def test_hint_on_an_argument():
 def test_hint_on_an_op():
     body = """
   %e = tensor.empty() : tensor<4xf32>
-  %y = linalg.exp {ipu.parts = #ipu.parts<[[1, 4, 1]], 0>} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %y = linalg.exp {ipu.parts = #ipu.parts<[[1, 4, 1]], 0>}
+      ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>"""
     module = compiled(body, "%x: tensor<4xf32>")
     assert vertices_parts(module) == [Parts((PartLoop(1, 4, 1),))]
@@ -90,7 +91,11 @@ def test_one_value_in_two_places():
 
 @pytest.mark.xfail(reason="ipu-partition writes its own mapping over the hint", strict=True)
 @pytest.mark.parametrize(
-    "op", [f"arith.constant {{ipu.map = {LAST_TILE}}} dense<[1.0, 2.0, 3.0, 4.0]>", f"tensor.empty() {{ipu.map = {LAST_TILE}}}"]
+    "op",
+    [
+        f"arith.constant {{ipu.map = {LAST_TILE}}} dense<[1.0, 2.0, 3.0, 4.0]>",
+        f"tensor.empty() {{ipu.map = {LAST_TILE}}}",
+    ],
 )
 def test_hint_on_a_constant_or_an_empty_tensor(op):
     module = compiled(f"  %y = {op} : tensor<4xf32>\n  return %y : tensor<4xf32>", pipeline="ipu-partition")
@@ -105,7 +110,9 @@ def test_mapping_that_a_type_has_already():
     assert argument_mapping(module) == one_tile(4, tile=3)
 
 
-@pytest.mark.xfail(reason="ipu-partition gives an initial fill the blocks of its user, whatever its hint says", strict=True)
+@pytest.mark.xfail(
+    reason="ipu-partition gives an initial fill the blocks of its user, whatever its hint says", strict=True
+)
 def test_hint_on_an_initial_fill():
     body = """
   %e = tensor.empty() : tensor<2x2xf32>

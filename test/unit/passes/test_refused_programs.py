@@ -44,7 +44,8 @@ PROGRAMS = {
     "parts with an entry that is too short": (
         "ipu-partition",
         """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %y = linalg.exp {ipu.parts = #ipu.parts<[[2, 4]], 0>} ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  %y = linalg.exp {ipu.parts = #ipu.parts<[[2, 4]], 0>}
+      ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }""",
         r"parts",

@@ -1,0 +1,37 @@
+"""Products stored as they are read."""
+
+import numpy as np
+
+M, N, K = 6, 4, 5
+TEXT = f"""func.func @main(%w: memref<{M}x{N}xf32>, %x: memref<{K}x{M}xf32>, %g: memref<{K}x{N}xf32>) -> memref<{M}x{N}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %rate = arith.constant 0.5 : f32
+  %t = memref.alloc() : memref<{N}x{M}xf32>
+  linalg.fill ins(%zero : f32) outs(%t : memref<{N}x{M}xf32>)
+  linalg.generic {{indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d0)>, affine_map<(d0, d1, d2) -> (d2, d1)>,
+    affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}}
+    ins(%g, %x : memref<{K}x{N}xf32>, memref<{K}x{M}xf32>) outs(%t : memref<{N}x{M}xf32>) {{
+  ^bb0(%a: f32, %b: f32, %z: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %z, %0 : f32
+    linalg.yield %1 : f32
+  }}
+  %o = memref.alloc() : memref<{M}x{N}xf32>
+  linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+    iterator_types = ["parallel", "parallel"]}} ins(%w, %t : memref<{M}x{N}xf32>, memref<{N}x{M}xf32>) outs(%o : memref<{M}x{N}xf32>) {{
+  ^bb0(%a: f32, %b: f32, %z: f32):
+    %0 = arith.mulf %b, %rate : f32
+    %1 = arith.subf %a, %0 : f32
+    linalg.yield %1 : f32
+  }}
+  return %o : memref<{M}x{N}xf32>
+}}"""
+
+
+def test_a_gradient_that_is_read_transposed_is_computed_transposed(engine):
+    made = engine(TEXT)
+    assert "matmul(arg1_6x5t, arg2, result0)" in made.source.replace("x_6x5t", "arg1_6x5t").replace(", g,", ", arg2,")
+    assert made.translation.temporary_bytes == 0
+    rng = np.random.default_rng(1)
+    w, x, g = (rng.integers(-4, 5, shape).astype(np.float32) for shape in ((M, N), (K, M), (K, N)))
+    np.testing.assert_array_equal(made.run([w, x, g])[0], w - np.float32(0.5) * (x.T @ g))

@@ -1,0 +1,81 @@
+"""What the runtime cannot run is listed, all of it, with places."""
+
+import pytest
+
+from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.runtime.translator.read import unsupported_ops
+from ipu_mlir.runtime.translator.translate import translate
+
+ONE = "affine_map<(d0) -> (d0)>"
+BAD = f"""func.func @main(%x: memref<4xf32>) -> memref<4xf32> {{
+  %o = memref.alloc() : memref<4xf32>
+  %d = memref.alloc() : memref<4xf32>
+  memref.prefetch %x[%i], read, locality<3>, data : memref<4xf32>
+  linalg.generic {{indexing_maps = [{ONE}, {ONE}], iterator_types = ["parallel"]}}
+    ins(%x : memref<4xf32>) outs(%o : memref<4xf32>) {{
+  ^bb0(%a: f32, %z: f32):
+    %0 = math.clampf %a to [%a, %z] : f32
+    linalg.yield %0 : f32
+  }}
+  return %o : memref<4xf32>
+}}""".replace("  memref.prefetch", "  %i = arith.constant 0 : index\n  memref.prefetch")
+
+
+def parse(text: str) -> ir.Module:
+    with ipu.context(), ir.Location.unknown():
+        return ir.Module.parse(text)
+
+
+def test_all_are_reported_at_once_with_their_places():
+    module = parse(BAD)
+    problems = unsupported_ops(module)
+    assert [problem.op for problem in problems] == ["memref.prefetch", "linalg.generic"]
+    assert problems[0].location == "5:3"
+    assert "math.clampf" in problems[1].reason
+    with pytest.raises(CompileError) as error:
+        translate(module)
+    assert "cannot run 2 ops" in str(error.value)
+    assert "'memref.prefetch' at 5:3" in str(error.value) and "math.clampf" in str(error.value)
+
+
+def test_what_follows_from_an_unknown_op_is_not_reported_again():
+    module = parse("""func.func @main(%x: memref<4xbf16>) -> memref<4xbf16> {
+      %o = memref.alloc() : memref<4xbf16>
+      memref.copy %x, %o : memref<4xbf16> to memref<4xbf16>
+      return %o : memref<4xbf16>
+    }""")
+    reasons = [problem.reason for problem in unsupported_ops(module)]
+    assert reasons == ["elements of type bf16 are not supported"] * 2  # the argument and the allocation
+
+
+def test_nothing_is_reported_for_what_runs():
+    text = """func.func @main(%x: memref<4xf32>) -> memref<4xf32> {
+      %o = memref.alloc() : memref<4xf32>
+      linalg.exp ins(%x : memref<4xf32>) outs(%o : memref<4xf32>)
+      return %o : memref<4xf32>
+    }"""
+    assert unsupported_ops(parse(text)) == []
+
+
+def test_a_missing_function_is_named_with_those_that_there_are():
+    module = parse("func.func @first() { return }\nfunc.func @second() { return }")
+    with pytest.raises(CompileError, match="no function 'main'; it has: first, second"):
+        translate(module)
+
+
+def test_sizes_that_are_only_known_at_run_time():
+    module = parse("func.func @main(%x: memref<?xf32>) { return }")
+    (problem,) = unsupported_ops(module)
+    assert "dynamic sizes" in problem.reason
+
+
+def test_a_constant_without_a_value():
+    module = parse("""memref.global "private" @k : memref<2xf32> = uninitialized
+    func.func @main() -> memref<2xf32> {
+      %k = memref.get_global @k : memref<2xf32>
+      return %k : memref<2xf32>
+    }""")
+    (problem,) = unsupported_ops(module)
+    assert "@k" in problem.reason
