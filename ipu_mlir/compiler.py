@@ -7,7 +7,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.executable import Executable
-from ipu_mlir.lowering import Lowering, Pipeline, plan_lowering
+from ipu_mlir.lowering import Lowering, Pipeline, level_of, plan_lowering
 from ipu_mlir.sources import load_module
 from ipu_mlir.supported_ops import unsupported_ops
 
@@ -66,7 +66,8 @@ def compile_module(module: ir.Module, entry: str, lowering: Lowering, call: "Cal
     if entry not in names:
         has = f"pass entry= one of {', '.join(map(repr, names))}" if names else "it has none at all"
         raise CompileError(f"the program has no function {entry!r}; {has}")
-    if not lowering.own_pipeline:
+    lowering = lowering.beginning_at(level_of(ir.SymbolTable(module.operation)[entry]))
+    if "l1" in lowering.stages:
         _check_supported(module, lowering)
     return Executable(module, entry, lowering, call)
 

@@ -39,7 +39,7 @@ class Executable:
         self._l0 = module
         self._lowering = lowering
         self._call = call
-        self._l3 = _clone(module)
+        self._l3 = self._entry_alone()
         self.pass_timings = lowering.run(self._l3.operation)
         self._engine = Engine(self._l3, entry)
         self.run = self._engine.run  # bound once: nothing of ours runs per call
@@ -95,18 +95,21 @@ class Executable:
             return self._l0
         if level == "l3":
             return self._l3
-        module = _clone(self._l0)
+        module = self._entry_alone()
         self._lowering.run(module.operation, level)
+        return module
+
+    def _entry_alone(self) -> Any:
+        """A copy of the program in which nobody but ``entry`` can be called from outside; it shares the constants."""
+        module = self._l0.operation.clone()
+        for function in module.regions[0].blocks[0].operations:
+            if function.operation.name == "func.func" and function.sym_name.value != self.entry:
+                function.attributes["sym_visibility"] = ir.StringAttr.get("private", context=module.context)
         return module
 
     def __repr__(self) -> str:
         arguments, results = (", ".join(map(str, specs)) for specs in (self.argument_specs, self.result_specs))
         return f"<Executable {self.entry}({arguments}) -> ({results})>"
-
-
-def _clone(module: Any) -> Any:
-    """A copy that shares the constants' data with ``module``."""
-    return module.operation.clone()
 
 
 def _entry_types(module: Any, entry: str) -> Any:

@@ -1,7 +1,7 @@
 """Which passes make a program, and to which level of the IR each of them leads."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ipu_mlir.dialects.attributes import target_to_attr
@@ -11,8 +11,10 @@ from ipu_mlir.dialects.module_target import ATTRIBUTE
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.manager import PassTime, run_steps
 from ipu_mlir.passes.names import by_name
+from ipu_mlir.passes.partition import Partition
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.set_target import SetTarget
 from ipu_mlir.passes.steps import PassStep, Registry, Step, replace_pass
@@ -20,6 +22,9 @@ from ipu_mlir.passes.steps import PassStep, Registry, Step, replace_pass
 LEVELS = ("l0", "l1", "l2", "l3")
 
 _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
+
+_VERIFIED = ("one-shot-bufferize",)
+"""Passes whose result is verified, besides what each stage leaves: upstream knows nothing of mappings."""
 
 Pipeline = str | Pass | Iterable[str | Pass]
 """Pipeline text, a pass, or a list of passes and pieces of pipeline text."""
@@ -52,7 +57,15 @@ class Lowering:
         if self.target is not None:
             with module.context, ir.Location.unknown():
                 module.attributes[ATTRIBUTE] = target_to_attr(self.target)
-        return [time for steps in stages for time in run_steps(module, steps)]
+        return [time for steps in stages for time in run_steps(module, steps, verify=_VERIFIED)]
+
+    def beginning_at(self, level: str) -> "Lowering":
+        """The way of a program that came in at ``level``; supersteps are only checked."""
+        names = list(self.stages)
+        if self.own_pipeline or level == "l0":
+            return self
+        stages = {name: self.stages[name] for name in names[names.index(level) + 1 :]}
+        return replace(self, stages=stages or {"l3": (PassStep(CheckSupersteps()),)})
 
     def _up_to(self, level: str) -> list[tuple[Step, ...]]:
         names = list(self.stages)
@@ -83,11 +96,14 @@ def plan_lowering(
         return Lowering({"l3": (begin, *registry.resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: registry.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None:
-        stages["l2"] = replace_pass(stages["l2"], _partition(planner))
+        stages["l2"] = replace_pass(stages["l2"], Partition(planner=planner))
     return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)
 
 
-def _partition(planner: Callable[..., Any]) -> Pass:
-    from ipu_mlir.passes.partition import Partition
-
-    return Partition(planner=planner)
+def level_of(function: ir.Operation) -> str:
+    """The level that a function is written at: ``l3`` on buffers, ``l2`` on placed tensors, ``l0`` on others."""
+    types = function.attributes["function_type"].value
+    shaped = [each for each in (*types.inputs, *types.results) if isinstance(each, ir.ShapedType)]
+    if any(isinstance(each, ir.MemRefType) for each in shaped):
+        return "l3"
+    return "l2" if any(each.encoding is not None for each in shaped) else "l0"

@@ -8,24 +8,17 @@ _DIALECTS = frozenset({"arith", "bufferization", "builtin", "func", "ipu", "lina
 
 # Dialects that a program may come in, and what brings it to ours.
 _INSTEAD_OF_DIALECT = {
-    "cf": "take assertions out, and write control flow without branches",
+    "cf": "write control flow with scf",
     "chlo": "run chlo-legalize-to-stablehlo and stablehlo-legalize-to-linalg first",
     "onnx": "export the model to linalg on tensors with torch-mlir or onnx-mlir first",
     "stablehlo": "run stablehlo-legalize-to-linalg first",
     "torch": "lower it to linalg on tensors with torch-mlir first",
     "tosa": "run tosa-to-linalg-named, tosa-to-linalg, tosa-to-arith and tosa-to-tensor first",
 }
-_NO_LOOPS = "run the loop on the host, one call per iteration, or unroll it"
 _INSTEAD = {
-    "scf.while": _NO_LOOPS,
-    "scf.for": _NO_LOOPS,
     "scf.forall": "use linalg.generic",
-    "scf.if": "choose between the values with arith.select",
-    "scf.index_switch": "choose between the values with arith.select",
     "scf.parallel": "use linalg.generic",
-    "tensor.extract": "select elements by a product with one-hot rows",
     "tensor.generate": "use linalg.generic with linalg.index",
-    "tensor.insert": "use tensor.insert_slice with constant offsets, or arith.select",
 }
 
 
@@ -50,7 +43,7 @@ def way_out_of(dialect: str) -> str:
 def _refusal(op: ir.Operation) -> str | None:
     """Why an op cannot be compiled and what to do, or None where it can."""
     dialect = op.name.partition(".")[0]
-    if dialect not in _DIALECTS:
+    if dialect not in _DIALECTS and op.name != "cf.assert":
         return f"is not supported; {way_out_of(dialect)}"
     if op.name in _INSTEAD:
         return f"is not supported; {_INSTEAD[op.name]}"

@@ -34,7 +34,7 @@ class FormSupersteps(Pass):
         with module.context, ir.Location.unknown(), Refusals() as refuse:
             for op in list_ops(module):
                 if op.name in ("memref.copy", "linalg.copy"):
-                    _form_copy(op, refuse)
+                    _form_copy(op)
                 elif op.name == "memref.load" and not is_in_body(op):
                     _form_read(op, refuse)
                 elif is_structured(op):
@@ -46,13 +46,11 @@ class FormSupersteps(Pass):
                     _wrap(op, parts)
 
 
-def _form_copy(op: ir.Operation, refuse: Refusals) -> None:
+def _form_copy(op: ir.Operation) -> None:
+    """A copy runs on the tiles where both sides lie, if it can be cut so; an exchange does it otherwise."""
     source, dest = op.operands
-    if _same_place(source.type, dest.type):
-        parts = _parts_on_tile(dest.type)
-        if parts is None:
-            refuse(op, f"copies on the tiles of a mapping that is no cut of its dimensions: {dest.type}")
-            return
+    parts = _parts_on_tile(dest.type) if _same_place(source.type, dest.type) else None
+    if parts is not None:
         with ir.InsertionPoint(op), op.location:
             copy = upstream("linalg").CopyOp([], [source], [dest])
             upstream("linalg").fill_builtin_region(copy.operation)

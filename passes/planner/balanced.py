@@ -19,9 +19,9 @@ _BEAM = 256  # partial grids kept from loop to loop: enough that wider ones foun
 class Balanced:
     """Cut loops into equal blocks, so that the largest part does least.
 
-    The cost of a cut is the number of iterations of its largest part plus twice the number of elements that have to
-    move to that part's tile: what moved once usually has to move back. Candidates are the best grid over all tiles,
-    and the cuts of each operand that lies somewhere.
+    An element-wise op runs where its largest operand lies. Another op runs on the best grid over all tiles, or on the
+    cuts of an operand that lies somewhere, if less has to move then. What is done does not depend on how many tiles
+    there are, only where: the size of the program stays the same.
 
     Attributes:
         grain_bytes: the fastest dimension of a result is cut at multiples of this many bytes, because a tile writes
@@ -32,17 +32,17 @@ class Balanced:
 
     def __call__(self, operation: Operation, target: Target) -> Parts:
         """The parts of ``operation`` on ``target``."""
-        grid = best_grid(
-            operation.extents, operation.cuttable, _reads(operation), self._grains(operation), target.num_tiles
-        )
-        candidates = [grid]
-        for use in operation.inputs:
-            if use.home is not None and use.home.elements > 1:
-                strides, _, whole = loop_strides(use.indices, use.strides, len(operation.extents))
-                parts = parts_that_follow(use.home, operation.extents, strides, operation.cuttable)
-                if parts is not None and not whole:
-                    candidates.append(parts)
+        followed = [(use, parts) for use in operation.inputs if (parts := _followed(operation, use)) is not None]
+        if all(operation.parallel):
+            whole = [parts for use, parts in followed if prod(use.shape) >= prod(operation.extents)]
+            return min(whole, key=lambda parts: cost(operation, parts)) if whole else self._grid(operation, target)
+        candidates = [self._grid(operation, target), *(parts for _, parts in followed)]
         return min(candidates, key=lambda parts: cost(operation, parts))
+
+    def _grid(self, operation: Operation, target: Target) -> Parts:
+        reads = () if all(operation.parallel) else _reads(operation)
+        grains = self._grains(operation)
+        return best_grid(operation.extents, operation.cuttable, reads, grains, target.num_tiles)
 
     def _grains(self, operation: Operation) -> tuple[int, ...]:
         """Per loop, the multiple at which it is cut: the grain for those that run along a result's memory."""
@@ -55,8 +55,19 @@ class Balanced:
         return tuple(grains)
 
 
+def _followed(operation: Operation, use: OperandUse) -> Parts | None:
+    """Parts that find an operand where it lies, if there are any."""
+    if use.home is None or use.home.elements <= 1:
+        return None
+    strides, _, whole = loop_strides(use.indices, use.strides, len(operation.extents))
+    return None if whole else parts_that_follow(use.home, operation.extents, strides, operation.cuttable)
+
+
 def cost(operation: Operation, parts: Parts) -> int:
-    """Iterations of the largest part plus twice the elements that move to its tile."""
+    """Iterations of the largest part plus twice the elements that move to its tile.
+
+    Twice, because what moved once usually has to move back.
+    """
     blocks = tuple(loop.block for loop in parts.loops)
     moved = 0
     for use in operation.inputs:
@@ -92,14 +103,20 @@ def best_grid(
 ) -> Parts:
     """The grid of blocks over at most ``num_tiles`` tiles whose largest part does and reads least.
 
-    Loops are added one by one; after each, the partial grids that can still end best are kept.
+    Loops are added one by one; after each, the partial grids that can still end best are kept. With ``reads``, every
+    loop is cut if there are tiles for that: blocks of a product that are far from square read too much, and a few
+    tiles are cut the same way as many.
 
     >>> best_grid((128, 64), (0, 1), ((0, 1),), (1, 2), num_tiles=16).loops
     (PartLoop(block=8, extent=128, tile_step=1), PartLoop(block=64, extent=64, tile_step=0))
     """
     blocks = np.array([extents], dtype=np.int64)
+    divisible = [loop for loop in cuttable if extents[loop] > grains[loop]]
+    cut_all = bool(reads) and 2 ** len(divisible) <= num_tiles
     for position, loop in enumerate(cuttable):
         choices = _block_sizes(extents[loop], grains[loop], num_tiles)
+        if cut_all and loop in divisible:
+            choices = choices[1:]
         blocks = np.repeat(blocks, len(choices), axis=0)
         blocks[:, loop] = np.tile(choices, len(blocks) // len(choices))
         counts = np.prod(-(-np.array(extents, dtype=np.int64) // blocks), axis=1)
@@ -124,11 +141,20 @@ def _elements_read(blocks: np.ndarray, reads: tuple[tuple[int, ...], ...]) -> np
 
 @lru_cache(maxsize=4096)
 def _block_sizes(extent: int, grain: int, num_tiles: int) -> tuple[int, ...]:
-    """The block sizes worth trying: the smallest for each number of parts, whole grains each."""
+    """The block sizes worth trying, falling: the smallest for each number of parts, whole grains each.
+
+    >>> _block_sizes(10, 2, 4)
+    (10, 6, 4)
+    """
     grains = -(-extent // grain)
-    parts = np.arange(1, min(grains, num_tiles) + 1)
-    sizes = np.unique(-(-grains // parts)) * grain
-    return tuple(int(size) for size in np.minimum(sizes[::-1], extent))
+    sizes = []
+    parts = 1
+    while parts <= min(grains, num_tiles):
+        sizes.append(-(-grains // parts))
+        if sizes[-1] == 1:
+            break
+        parts = -(-grains // (sizes[-1] - 1))  # the next number of parts with a smaller block
+    return tuple(min(size * grain, extent) for size in sizes)
 
 
 def _tile_order(extents: tuple[int, ...], cuttable: tuple[int, ...], blocks: np.ndarray) -> dict[int, int]:

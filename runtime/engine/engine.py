@@ -27,7 +27,9 @@ class Engine:
         CompileError: the function is missing or uses ops that the runtime lacks.
     """
 
-    def __init__(self, module: ir.Module | ir.Operation, entry: str = "main", options: TranslatorOptions | None = None) -> None:
+    def __init__(
+        self, module: ir.Module | ir.Operation, entry: str = "main", options: TranslatorOptions | None = None
+    ) -> None:
         options = options or TranslatorOptions()
         self.translation: Translation = translate(module, entry, options)
         self._threads = options.threads

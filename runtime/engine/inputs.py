@@ -20,7 +20,12 @@ def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np
         raise RunError(f"{len(inputs)} inputs given, {len(specs)} expected ({wanted})")
     arrays = []
     for value, spec in zip(inputs, specs, strict=True):
-        if type(value) is np.ndarray and value.dtype is spec.dtype and value.shape == spec.shape and value.flags.c_contiguous:
+        if (
+            type(value) is np.ndarray
+            and value.dtype is spec.dtype
+            and value.shape == spec.shape
+            and value.flags.c_contiguous
+        ):
             arrays.append(value)
         else:
             arrays.append(_converted(value, spec, len(arrays)))
@@ -34,7 +39,9 @@ def _converted(value: Any, spec: ArraySpec, position: int) -> np.ndarray:
         value = _from_python(value, spec, where)
     array = np.asarray(value)
     if array.dtype != spec.dtype:
-        raise RunError(f"{where} has dtype {array.dtype}, expected {spec.dtype}; convert it with .astype('{spec.dtype}')")
+        raise RunError(
+            f"{where} has dtype {array.dtype}, expected {spec.dtype}; convert it with .astype('{spec.dtype}')"
+        )
     if array.shape != spec.shape:
         raise RunError(f"{where} has shape {array.shape}, expected {spec.shape}")
     return np.ascontiguousarray(array).reshape(spec.shape).astype(spec.dtype, copy=False)

@@ -60,7 +60,9 @@ class Memory(Scratch):
         array.flags.writeable = False
         return array
 
-    def per_thread(self, block: Callable[[Scratch], Callable[..., None]], scratch_bytes: int) -> list[Callable[..., None]]:
+    def per_thread(
+        self, block: Callable[[Scratch], Callable[..., None]], scratch_bytes: int
+    ) -> list[Callable[..., None]]:
         """One copy of ``block`` per thread, each with scratch memory of its own."""
         return [block(Scratch(scratch_bytes)) for _ in range(self._threads)]
 

@@ -32,7 +32,8 @@ def select(condition: np.ndarray, yes: np.ndarray, no: np.ndarray, out: np.ndarr
 def select_bool(condition: np.ndarray, yes: np.ndarray, no: np.ndarray, out: np.ndarray) -> np.ndarray:
     """``select`` for truth values.
 
-    >>> select_bool(np.array([True, False]), np.array([False, True]), np.array([True, True]), np.empty(2, bool)).tolist()
+    >>> condition, yes, no = np.array([[True, False], [False, True], [True, True]])
+    >>> select_bool(condition, yes, no, np.empty(2, bool)).tolist()
     [False, True]
     """
     kept = np.greater(no, condition)  # no and not condition

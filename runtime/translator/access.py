@@ -1,6 +1,7 @@
 """Which element of which buffer a loop nest touches: one linear form for views, transposes, windows and broadcasts."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -19,8 +20,8 @@ class Role(Enum):
 class Buffer:
     """Memory of ``elements`` elements; compared by identity.
 
-    ``value`` is the flat array of a constant. ``splat`` is set when every element is known to be one scalar.
-    ``shape`` is how the program last spoke of the whole buffer; it only serves readers of the source.
+    ``value`` is the flat array of a constant. ``shape`` is how the program speaks of the whole buffer. A ``mutable``
+    buffer is written by several statements, or in part; any other by one statement, completely.
     """
 
     name: str
@@ -29,7 +30,7 @@ class Buffer:
     role: Role
     shape: tuple[int, ...] = ()
     value: np.ndarray | None = None
-    mutable: bool = field(default=False)
+    mutable: bool = False
 
     def __repr__(self) -> str:
         return f"%{self.name}"
@@ -84,21 +85,23 @@ def digits_of_cover(access: Access, extents: tuple[int, ...]) -> list[Digit] | N
     return digits if expected == access.buffer.elements else None
 
 
-def merged_loops(extents: tuple[int, ...], accesses: list[tuple[int, ...]], keep: frozenset[int] = frozenset()) -> list[list[int]]:
-    """Neighbouring loops that act as one in all ``accesses`` (given by their strides), as lists of loops.
+def merged_loops(
+    extents: Sequence[int], strides: Sequence[Sequence[int]], kinds: Sequence[object], first: int | None = None
+) -> list[list[int]]:
+    """Neighbouring loops that act as one in all operands (given by their strides), as lists of loops.
 
-    Loops of extent 1 are left out. A loop in ``keep`` is never joined to the loop before it.
+    Loops of different ``kinds`` stay apart, and ``first`` is always the first of its list. Loops of extent 1 are left out.
 
-    >>> merged_loops((2, 3, 4), [(12, 4, 1), (0, 0, 1)])
+    >>> merged_loops((2, 3, 4), [(12, 4, 1), (0, 0, 1)], "ppp")
     [[0, 1], [2]]
     """
     groups: list[list[int]] = []
     for loop, extent in enumerate(extents):
         if extent == 1:
             continue
-        if groups and loop not in keep:
+        if groups and loop != first and kinds[loop] == kinds[groups[-1][-1]]:
             before = groups[-1][-1]
-            if all(strides[before] == strides[loop] * extent for strides in accesses):
+            if all(steps[before] == steps[loop] * extent for steps in strides):
                 groups[-1].append(loop)
                 continue
         groups.append([loop])

@@ -49,7 +49,7 @@ def _form(expr: Any, dims: int) -> LinearForm:
     zero = (0,) * dims
     match expr:
         case ir.AffineDimExpr():
-            return LinearForm(zero[: expr.position] + (1,) + zero[expr.position + 1 :])
+            return LinearForm((*zero[: expr.position], 1, *zero[expr.position + 1 :]))
         case ir.AffineConstantExpr():
             return LinearForm(zero, expr.value)
         case ir.AffineAddExpr():

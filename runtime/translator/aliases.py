@@ -11,7 +11,7 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role, digits_of_cover
 from ipu_mlir.runtime.translator.expression import Const, Expression, Read, rewrite
-from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
+from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Program, Scan, Statement
 from ipu_mlir.runtime.translator.transform import same, with_accesses, with_loop_split
 
 
@@ -53,7 +53,9 @@ def without_copies(program: Program) -> Program:
         fill, source = statement.filled(), statement.copied()
         if fill is not None:
             fills[buffer] = fill
-        elif source is not None and source.buffer.dtype == buffer.dtype and last_write.get(source.buffer, -1) < position:
+        elif (
+            source is not None and source.buffer.dtype == buffer.dtype and last_write.get(source.buffer, -1) < position
+        ):
             copies[buffer] = _copied(statement, source)
     return without_dead(program.with_statements(statements))
 
@@ -123,7 +125,9 @@ def _with_sources(statement: Statement, copies: dict[Buffer, Copied]) -> Stateme
             elif wanted is None:
                 wanted = loop_to_split(access, statement.extents, copied)
         if wanted is None:
-            return with_accesses(statement, lambda a, renamed=renamed: renamed.get(a, a), same) if renamed else statement
+            return (
+                with_accesses(statement, lambda a, renamed=renamed: renamed.get(a, a), same) if renamed else statement
+            )
         statement = with_loop_split(statement, *wanted)
     return statement
 

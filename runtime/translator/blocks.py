@@ -76,15 +76,19 @@ def split_products(statements: Sequence[Statement], groups: list[Group], options
         if position in covered or not isinstance(statement, Dot) or gemm_us(statement) < options.block_min_us / 2:
             continue
         kinds = loop_kinds(statement)
-        loops = [loop for loop in (*kinds.batch, *kinds.rows, *kinds.columns) if statement.extents[loop] >= options.threads]
+        loops = [
+            loop for loop in (*kinds.batch, *kinds.rows, *kinds.columns) if statement.extents[loop] >= options.threads
+        ]
         if loops:
-            loop = max(loops, key=lambda l: statement.out.strides[l])
+            loop = max(loops, key=lambda loop: statement.out.strides[loop])
             units = statement.extents[loop]
             result.append(Group(position, (loop,), units, -(-units // options.threads)))
     return sorted(result, key=lambda group: group.start)
 
 
-def _best_group(statements: Sequence[Statement], start: int, places: Places, options: TranslatorOptions) -> Group | None:
+def _best_group(
+    statements: Sequence[Statement], start: int, places: Places, options: TranslatorOptions
+) -> Group | None:
     window = statements[start : start + _LONGEST]
     if sum(elementwise_us(s) + gemm_us(s) for s in window) <= options.block_min_us:
         return None

@@ -1,6 +1,7 @@
 """The loops of a contraction by what they move: batch, rows, columns, and the sum."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.statements import Dot
@@ -40,7 +41,7 @@ def merges(loops: tuple[int, ...], extents: tuple[int, ...], *accesses: Access) 
     return all(
         access.strides[outer] == access.strides[inner] * extents[inner]
         for access in accesses
-        for outer, inner in zip(loops, loops[1:], strict=False)
+        for outer, inner in pairwise(loops)
     )
 
 

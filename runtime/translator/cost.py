@@ -31,7 +31,7 @@ def elementwise_us(statement: Statement) -> float:
                 if isinstance(node, Apply):
                     mine = frozenset().union(*(loops[id(arg)] for arg in node.args))
                     if node.call != "bits":
-                        total += _CALL_US.get(node.call, _OTHER_US) * prod(statement.extents[l] for l in mine)
+                        total += _CALL_US.get(node.call, _OTHER_US) * prod(statement.extents[loop] for loop in mine)
                 else:
                     mine = node.access.loops() if hasattr(node, "access") else frozenset()
                 loops[id(node)] = mine

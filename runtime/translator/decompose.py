@@ -1,11 +1,19 @@
 """Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
 
-
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.emit_elementwise import temporary
-from ipu_mlir.runtime.translator.expression import Accumulator, Apply, Const, Expression, Read, reads, rewrite, uses_accumulator
+from ipu_mlir.runtime.translator.expression import (
+    Accumulator,
+    Apply,
+    Const,
+    Expression,
+    Read,
+    reads,
+    rewrite,
+    uses_accumulator,
+)
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents
@@ -72,7 +80,7 @@ def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: 
     (out,), (init,) = fold.outputs, fold.inits
     target = out
     if not _is_neutral(call, unsigned, init):
-        loops = [l for l, n in enumerate(parallel_extents(fold)) if n > 1]
+        loops = [loop for loop, n in enumerate(parallel_extents(fold)) if n > 1]
         target = temporary(f"{out.buffer.name}_part", out.buffer.dtype, fold.extents, loops)
     statements = _contraction(fold, call, term, target, options) or _reduction(fold, call, unsigned, term, target)
     if target is not out:
@@ -119,12 +127,14 @@ def _contraction(
         return None
     a, b = term.args
     loops_a, loops_b = _loops(a), _loops(b)
-    many = [l for l, n in enumerate(fold.extents) if n > 1]
-    summed = [l for l in many if fold.reduced[l]]
-    if any(l not in loops_a or l not in loops_b for l in summed) or any(l not in loops_a | loops_b for l in many):
+    many = [loop for loop, n in enumerate(fold.extents) if n > 1]
+    summed = [loop for loop in many if fold.reduced[loop]]
+    if any(loop not in loops_a or loop not in loops_b for loop in summed) or any(
+        loop not in loops_a | loops_b for loop in many
+    ):
         return None
     if loops_a == loops_b:
-        length = int(np.prod([fold.extents[l] for l in summed]))
+        length = int(np.prod([fold.extents[loop] for loop in summed]))
         plain = isinstance(a, Read) and isinstance(b, Read)
         if not plain or length < options.vecdot_min_length or term.dtype.kind != "f":
             return None
@@ -150,13 +160,13 @@ def _as_access(value: Expression, fold: Fold, suffix: str, statements: list[Stat
     """``value`` in memory: where it lies, or a temporary over the loops that it depends on."""
     if isinstance(value, Read) and value.dtype == value.access.buffer.dtype:
         return value.access
-    loops = sorted(l for l in _loops(value) if fold.extents[l] > 1)
+    loops = sorted(loop for loop in _loops(value) if fold.extents[loop] > 1)
     # lie as the largest operand lies, so that the temporary is computed in the order of memory
     widest = max(reads([value]), key=lambda access: len(access.loops()), default=None)
-    if widest is not None and all(widest.strides[l] for l in loops):
-        loops.sort(key=lambda l: -widest.strides[l])
+    if widest is not None and all(widest.strides[loop] for loop in loops):
+        loops.sort(key=lambda loop: -widest.strides[loop])
     held = temporary(f"{fold.outputs[0].buffer.name}_{suffix}", value.dtype, fold.extents, loops)
-    extents = tuple(n if l in loops else 1 for l, n in enumerate(fold.extents))
+    extents = tuple(n if loop in loops else 1 for loop, n in enumerate(fold.extents))
     statements.append(Elementwise(extents, fold.origin, (held,), (value,)))
     return held
 
@@ -176,5 +186,3 @@ def _scanned(fold: Fold) -> list[Statement]:
     values = tuple(rewrite(fold.values, running))
     statements.append(Scan(fold.extents, fold.origin, fold.reduced, fold.outputs, values))
     return statements
-
-

@@ -39,7 +39,9 @@ def emit_group(group: Group, statements: Sequence[Statement], used_elsewhere: se
         scratch[place] = max(scratch.get(place, 0), bytes_needed)
         return shrunk
 
-    inside = tuple(replace(call, operands=tuple(map(in_block, call.operands)), out=in_block(call.out)) for call in calls)
+    inside = tuple(
+        replace(call, operands=tuple(map(in_block, call.operands)), out=in_block(call.out)) for call in calls
+    )
     schedule.steps.append(BlockLoop(group.units, group.block, inside, tuple(scratch.items()), run[0].origin))
 
 

@@ -17,8 +17,8 @@ def emit_contraction(dot: Dot, schedule: Schedule) -> None:
         _emit_vecdot(dot, kinds, schedule)
         return
     # the result's innermost loop belongs to the columns, so that BLAS writes rows
-    inner_row = min((dot.out.strides[l] for l in kinds.rows), default=0)
-    inner_column = min((dot.out.strides[l] for l in kinds.columns), default=0)
+    inner_row = min((dot.out.strides[loop] for loop in kinds.rows), default=0)
+    inner_column = min((dot.out.strides[loop] for loop in kinds.columns), default=0)
     if kinds.rows and (not kinds.columns or inner_row < inner_column):
         dot = Dot(dot.extents, dot.origin, dot.b, dot.a, dot.out)
         kinds = LoopKinds(kinds.batch, kinds.columns, kinds.rows, kinds.summed)
@@ -43,14 +43,14 @@ class _Product:
 
     def _sum_order(self, loops: tuple[int, ...]) -> tuple[int, ...]:
         """The order of the summed loops in which most operands can stay as they are."""
-        by_a = tuple(sorted(loops, key=lambda l: -self.dot.a.strides[l]))
-        by_b = tuple(sorted(loops, key=lambda l: -self.dot.b.strides[l]))
+        by_a = tuple(sorted(loops, key=lambda loop: -self.dot.a.strides[loop]))
+        by_b = tuple(sorted(loops, key=lambda loop: -self.dot.b.strides[loop]))
         both = [order for order in (by_b, by_a) if merges(order, self.extents, self.dot.a, self.dot.b)]
         if both:
             return both[0]
         # pack the smaller factor if either can stay; b's order keeps b, a's order keeps a
-        size_a = self._count(tuple(l for l, s in enumerate(self.dot.a.strides) if s))
-        size_b = self._count(tuple(l for l, s in enumerate(self.dot.b.strides) if s))
+        size_a = self._count(tuple(loop for loop, s in enumerate(self.dot.a.strides) if s))
+        size_b = self._count(tuple(loop for loop, s in enumerate(self.dot.b.strides) if s))
         keeps_a, keeps_b = merges(by_a, self.extents, self.dot.a), merges(by_b, self.extents, self.dot.b)
         return by_b if keeps_b and (size_a <= size_b or not keeps_a) else by_a
 
@@ -114,7 +114,7 @@ class _Product:
 
     def _packed(self, access: Access, loops: tuple[int, ...]) -> Access:
         """A contiguous copy with its loops in the given order."""
-        moving = [l for l in loops if access.strides[l]]
+        moving = [loop for loop in loops if access.strides[loop]]
         packed = temporary(f"{access.buffer.name}_packed", access.buffer.dtype, self.extents, moving)
         extents = tuple(n if s else 1 for n, s in zip(self.extents, access.strides, strict=True))
         read = Read(access.buffer.dtype, access)
@@ -124,14 +124,20 @@ class _Product:
     def _batch_groups(self, target: Access) -> list[tuple[int, ...]]:
         """Batch loops in the order of the result, merged where all three agree."""
         groups: list[tuple[int, ...]] = []
-        for loop in sorted(self.batch, key=lambda l: -target.strides[l]):
-            if groups and loop != self.schedule.block_loop and merges((groups[-1][-1], loop), self.extents, self.a, self.b, target):
+        for loop in sorted(self.batch, key=lambda loop: -target.strides[loop]):
+            if (
+                groups
+                and loop != self.schedule.block_loop
+                and merges((groups[-1][-1], loop), self.extents, self.a, self.b, target)
+            ):
                 groups[-1] = (*groups[-1], loop)
             else:
                 groups.append((loop,))
         return groups
 
-    def _view(self, access: Access, groups: list[tuple[int, ...]], first: tuple[int, ...], second: tuple[int, ...]) -> View:
+    def _view(
+        self, access: Access, groups: list[tuple[int, ...]], first: tuple[int, ...], second: tuple[int, ...]
+    ) -> View:
         """``access`` as a stack of matrices; batch axes that it does not move with have extent 1."""
         shape = [self._count(g) if access.strides[g[-1]] else 1 for g in groups]
         strides = [access.strides[g[-1]] for g in groups]
@@ -151,7 +157,15 @@ class _Product:
         if axis is not None:
             leading = min(leading, axis)
             axis -= leading
-        return View(access.buffer, access.buffer.dtype, access.offset, tuple(shape[leading:]), tuple(strides[leading:]), axis, step)
+        return View(
+            access.buffer,
+            access.buffer.dtype,
+            access.offset,
+            tuple(shape[leading:]),
+            tuple(strides[leading:]),
+            axis,
+            step,
+        )
 
     def _block(self, access: Access, groups: tuple[tuple[int, ...], ...]) -> tuple[int | None, int]:
         loop = self.schedule.block_loop
@@ -176,7 +190,7 @@ def _without_axis(view: View, axis: int) -> View:
 
 def _emit_vecdot(dot: Dot, kinds: LoopKinds, schedule: Schedule) -> None:
     """A sum of products without rows or columns of its own: one dot product per batch entry."""
-    order = tuple(sorted(kinds.summed, key=lambda l: -dot.a.strides[l]))
+    order = tuple(sorted(kinds.summed, key=lambda loop: -dot.a.strides[loop]))
     a, b = dot.a, dot.b
     if not merges(order, dot.extents, a, b):
         a = _dense(a, dot, kinds.batch, order, schedule)
@@ -196,5 +210,3 @@ def _dense(access: Access, dot: Dot, batch: tuple[int, ...], summed: tuple[int, 
     read = Read(access.buffer.dtype, access)
     emit_elementwise(Elementwise(dot.extents, dot.origin, (packed,), (read,)), schedule)
     return packed
-
-

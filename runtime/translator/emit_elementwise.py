@@ -16,6 +16,7 @@ from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Rea
 from ipu_mlir.runtime.translator.schedule import COPY, Axes, Operand, Schedule, View, template
 from ipu_mlir.runtime.translator.statements import Elementwise, Origin
 
+
 @dataclass(eq=False)
 class _Slot:
     """Memory for one value at a time; ``uses`` calls still read the value in it."""
@@ -33,7 +34,7 @@ def emit_elementwise(statement: Elementwise, schedule: Schedule) -> None:
 
 def axes_of(statement: Elementwise, schedule: Schedule) -> Axes:
     """One axis per loop, in the order of the first result's memory. NumPy itself merges axes that lie together."""
-    order = sorted(range(len(statement.extents)), key=lambda l: (-statement.outputs[0].strides[l], l))
+    order = sorted(range(len(statement.extents)), key=lambda loop: (-statement.outputs[0].strides[loop], loop))
     groups = tuple((loop,) for loop in order if statement.extents[loop] > 1)
     return Axes(statement.extents, groups, schedule.block_loop, schedule.block_units)
 
@@ -42,7 +43,12 @@ class _Emission:
     """The state while the calls of one statement are made."""
 
     def __init__(
-        self, outputs: tuple[Access, ...], values: tuple[Expression, ...], axes: Axes, schedule: Schedule, origin: Origin
+        self,
+        outputs: tuple[Access, ...],
+        values: tuple[Expression, ...],
+        axes: Axes,
+        schedule: Schedule,
+        origin: Origin,
     ) -> None:
         self.outputs, self.axes, self.schedule, self.origin = outputs, axes, schedule, origin
         self.roots = [_without_bits(value) for value in values]
@@ -62,7 +68,8 @@ class _Emission:
         self.dest_free = len(outputs) == 1
         self.done: set[int] = set()
         self.near = [  # per output, the reads that may lie where it does
-            [n for n in self.nodes if isinstance(n, Read) and schedule.same_place(n.access.buffer, out.buffer)] for out in outputs
+            [n for n in self.nodes if isinstance(n, Read) and schedule.same_place(n.access.buffer, out.buffer)]
+            for out in outputs
         ]
 
     def run(self) -> None:

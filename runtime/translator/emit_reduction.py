@@ -33,25 +33,14 @@ def emit_reduction(statement: Reduce, schedule: Schedule) -> None:
 
 def _axes(statement: Reduce, schedule: Schedule) -> Axes:
     """Axes in the order of the source's memory; loops merge if both sides allow and both or neither are reduced."""
-    order = sorted(range(len(statement.extents)), key=lambda l: (-statement.source.strides[l], l))
-    extents = tuple(statement.extents[l] for l in order)
-    # a reduced loop gets a stride that no other loop's is a multiple of in the same way: it never merges with a kept one
-    marks = [tuple(0 if statement.reduced[l] else 1 for l in order)]
-    keep = {i for i in range(1, len(order)) if marks[0][i] != _mark_before(marks[0], extents, i)}
-    if schedule.block_loop is not None:
-        keep.add(order.index(schedule.block_loop))
-    strides = [tuple(access.strides[l] for l in order) for access in (statement.source, statement.out)]
-    groups = merged_loops(extents, strides, frozenset(keep))
+    order = sorted(range(len(statement.extents)), key=lambda loop: (-statement.source.strides[loop], loop))
+    extents = tuple(statement.extents[loop] for loop in order)
+    kinds = [statement.reduced[loop] for loop in order]
+    first = None if schedule.block_loop is None else order.index(schedule.block_loop)
+    strides = [[access.strides[loop] for loop in order] for access in (statement.source, statement.out)]
+    groups = merged_loops(extents, strides, kinds, first)
     named = tuple(tuple(order[i] for i in group) for group in groups)
     return Axes(statement.extents, named, schedule.block_loop, schedule.block_units)
-
-
-def _mark_before(marks: tuple[int, ...], extents: tuple[int, ...], position: int) -> int:
-    """The mark of the nearest loop before ``position`` that has more than one point."""
-    for before in range(position - 1, -1, -1):
-        if extents[before] > 1:
-            return marks[before]
-    return marks[position]
 
 
 def _kept(axes: Axes, reduced: tuple[bool, ...], out: Access, dtype: np.dtype) -> View:
@@ -101,7 +90,9 @@ def _emit_window(statement: Reduce, axes: Axes, reduced: tuple[bool, ...], sched
     tap_views = []
     for point in points_of(*(range(n) for n, r in zip(axes.shape, reduced, strict=True) if r)):
         offset = statement.source.offset
-        offset += sum(i * s for i, s in zip(point, (s for s, r in zip(strides, reduced, strict=True) if r), strict=True))
+        offset += sum(
+            i * s for i, s in zip(point, (s for s, r in zip(strides, reduced, strict=True) if r), strict=True)
+        )
         tap = Access(statement.source.buffer, offset, statement.source.strides)
         tap_views.append(_kept(axes, reduced, tap, seen))
     if len(tap_views) == 1:
@@ -111,5 +102,3 @@ def _emit_window(statement: Reduce, axes: Axes, reduced: tuple[bool, ...], sched
     for tap in tap_views[2:]:
         schedule.call(template(statement.call, 2), (out, tap), out, statement.origin)
     return True
-
-

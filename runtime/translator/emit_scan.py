@@ -14,14 +14,14 @@ from ipu_mlir.runtime.translator.transform import with_reads
 
 def emit_scan(statement: Scan, schedule: Schedule) -> None:
     """Append the loop of ``statement``."""
-    loops = [l for l, r in enumerate(statement.reduced) if r and statement.extents[l] > 1]
-    kept = [l for l, r in enumerate(statement.reduced) if not r]
+    loops = [loop for loop, r in enumerate(statement.reduced) if r and statement.extents[loop] > 1]
+    kept = [loop for loop, r in enumerate(statement.reduced) if not r]
     moving: dict[Buffer, Access] = {}
 
     def standing(access: Access) -> Access:
         """``access`` as one point of the reduced loops sees it."""
-        strides = tuple(access.strides[l] for l in kept)
-        if not any(access.strides[l] for l in loops):
+        strides = tuple(access.strides[loop] for loop in kept)
+        if not any(access.strides[loop] for loop in loops):
             return replace(access, strides=strides)
         old = access.buffer
         stand_in = Buffer(old.name, old.elements, old.dtype, old.role, old.shape)
@@ -31,8 +31,8 @@ def emit_scan(statement: Scan, schedule: Schedule) -> None:
 
     known: dict[Access, Access] = {}
     values = with_reads(statement.values, lambda access: known.setdefault(access, standing(access)))
-    outputs = tuple(replace(out, strides=tuple(out.strides[l] for l in kept)) for out in statement.outputs)
-    extents = tuple(statement.extents[l] for l in kept)
+    outputs = tuple(replace(out, strides=tuple(out.strides[loop] for loop in kept)) for out in statement.outputs)
+    extents = tuple(statement.extents[loop] for loop in kept)
     inner = Schedule(schedule.options, schedule.places)
     emit_elementwise(Elementwise(extents, statement.origin, outputs, values), inner)
 
@@ -43,8 +43,8 @@ def emit_scan(statement: Scan, schedule: Schedule) -> None:
         if not isinstance(operand, View) or operand.buffer not in moving:
             return operand
         access = moving[operand.buffer]
-        shape = (*(statement.extents[l] for l in loops), *operand.shape)
-        strides = (*(access.strides[l] for l in loops), *operand.strides)
+        shape = (*(statement.extents[loop] for loop in loops), *operand.shape)
+        strides = (*(access.strides[loop] for loop in loops), *operand.strides)
         view = View(access.buffer, operand.dtype, operand.offset, shape, strides)
         indexed.add(view)
         return view
@@ -53,5 +53,5 @@ def emit_scan(statement: Scan, schedule: Schedule) -> None:
     for call in inner.steps:
         assert isinstance(call, Call), "a body is straight-line code"
         calls.append(replace(call, operands=tuple(map(restored, call.operands))))
-    counts = tuple(statement.extents[l] for l in loops)
+    counts = tuple(statement.extents[loop] for loop in loops)
     schedule.steps.append(Loop(counts, tuple(calls), frozenset(indexed), statement.origin))

@@ -49,10 +49,14 @@ def _order(reader: Statement, buffer: Buffer, digits: list[Digit]) -> tuple[int,
     for access in reader.sources():
         if access.buffer is not buffer:
             continue
-        loops = [l for l, s in enumerate(access.strides) if s and reader.extents[l] > 1]
-        loops.sort(key=lambda l: -reader.outputs[0].strides[l])
-        order = tuple(access.strides[l] for l in loops)
-        if access.offset or set(order) != set(known) or any(known[access.strides[l]] != reader.extents[l] for l in loops):
+        loops = [loop for loop, s in enumerate(access.strides) if s and reader.extents[loop] > 1]
+        loops.sort(key=lambda loop: -reader.outputs[0].strides[loop])
+        order = tuple(access.strides[loop] for loop in loops)
+        if (
+            access.offset
+            or set(order) != set(known)
+            or any(known[access.strides[loop]] != reader.extents[loop] for loop in loops)
+        ):
             return None
         found.add(order)
     return found.pop() if len(found) == 1 else None

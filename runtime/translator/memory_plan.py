@@ -29,7 +29,9 @@ def views_of(step: Step) -> list[View]:
     return found
 
 
-def plan(steps: list[Step], places: dict[Buffer, Buffer], held: set[Buffer], sizes: dict[Buffer, int] | None = None) -> MemoryPlan:
+def plan(
+    steps: list[Step], places: dict[Buffer, Buffer], held: set[Buffer], sizes: dict[Buffer, int] | None = None
+) -> MemoryPlan:
     """First-fit by order of first use; ``held`` places are memory of somebody else and get no offset.
 
     ``sizes`` gives the bytes of places whose size is not that of their largest buffer.
@@ -63,5 +65,3 @@ def plan(steps: list[Step], places: dict[Buffer, Buffer], held: set[Buffer], siz
         insort(active, (offset, offset + need, last[place]))
         total = max(total, offset + need)
     return MemoryPlan(offsets, total)
-
-

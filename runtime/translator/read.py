@@ -14,7 +14,7 @@ from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Origin, Pr
 from ipu_mlir.runtime.translator.walk import children, location_text, value_names
 
 _VIEWS = frozenset(
-    "memref.subview memref.collapse_shape memref.expand_shape memref.cast memref.reinterpret_cast memref.transpose".split()
+    [f"memref.{view}" for view in ["subview", "collapse_shape", "expand_shape", "cast", "reinterpret_cast", "transpose"]]
 )
 _CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
 _IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])

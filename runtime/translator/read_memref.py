@@ -73,5 +73,12 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
         raise Unsupported(f"the value of @{symbol} has elements of {value.dtype}, not {parts.dtype}")
     flat = np.ascontiguousarray(value).reshape(-1).view(parts.dtype)
     name = symbol.lstrip("_").replace(".", "_").replace("-", "_")
-    buffer = Buffer(f"const_{name}" if not name[:1].isalpha() else name, parts.elements, parts.dtype, Role.CONSTANT, parts.shape, flat)
+    buffer = Buffer(
+        f"const_{name}" if not name[:1].isalpha() else name,
+        parts.elements,
+        parts.dtype,
+        Role.CONSTANT,
+        parts.shape,
+        flat,
+    )
     return BufferView(buffer, parts.shape, parts.strides, parts.offset)

@@ -9,7 +9,7 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.affine import FloorDiv, LinearForm, NotLinear, linear_forms
-from ipu_mlir.runtime.translator.expression import Accumulator, Expression, Read
+from ipu_mlir.runtime.translator.expression import Accumulator, Expression, Read, rewrite
 from ipu_mlir.runtime.translator.read_body import Unsupported, read_scalar_op
 from ipu_mlir.runtime.translator.read_memref import BufferView
 from ipu_mlir.runtime.translator.walk import children, indexing_maps
@@ -27,7 +27,7 @@ class Nest:
 
 @dataclass(frozen=True)
 class _Box:
-    """Part of an op's iteration space: loop ``l`` of the op is ``starts[l] + sum(weights[l][m] * d_m)`` of new loops."""
+    """Part of an op's iteration space, with loops of its own that add up to the op's loops."""
 
     extents: tuple[int, ...]
     loop_of: tuple[int, ...]  # the op's loop that a new loop belongs to
@@ -40,7 +40,9 @@ def whole(view: BufferView) -> Access:
     return Access(view.buffer, view.offset, view.strides)
 
 
-def nests_of(op: ir.Operation, views: Mapping[ir.Value, BufferView], scalars: Mapping[ir.Value, Expression]) -> Iterator[Nest]:
+def nests_of(
+    op: ir.Operation, views: Mapping[ir.Value, BufferView], scalars: Mapping[ir.Value, Expression]
+) -> Iterator[Nest]:
     """The loop nests of a linalg op; several only where a ``floordiv`` does not divide its loop evenly.
 
     Raises:
@@ -53,7 +55,8 @@ def nests_of(op: ir.Operation, views: Mapping[ir.Value, BufferView], scalars: Ma
     parallel = {loop for f in out_forms for loop, c in enumerate(f.coefficients) if c}
     for box in _boxes(extents, [d for form in forms for f in form for d in f.divisions]):
         accesses = [
-            _access(views[value], form, box) if value in views else None for value, form in zip(operands, forms, strict=True)
+            _access(views[value], form, box) if value in views else None
+            for value, form in zip(operands, forms, strict=True)
         ]
         box_reduced = tuple(
             loop not in parallel and not _moves_block(loop, weight, out_forms)
@@ -150,19 +153,32 @@ def _access(view: BufferView, form: tuple[LinearForm, ...], box: _Box) -> Access
     return Access(view.buffer, offset, tuple(strides))
 
 
+class _BodyValues(dict[ir.Value, Expression]):
+    """The scalars of a body; those of the function around it are the same at every point."""
+
+    def __init__(self, outside: Mapping[ir.Value, Expression], rank: int) -> None:
+        super().__init__()
+        self._outside, self._rank = outside, rank
+
+    def __missing__(self, value: ir.Value) -> Expression:
+        def standing(node: Expression) -> Expression:
+            if not isinstance(node, Read):
+                return node
+            return Read(node.dtype, Access(node.access.buffer, node.access.offset, (0,) * self._rank))
+
+        (self[value],) = rewrite([self._outside[value]], standing)
+        return self[value]
+
+
 def _body(op, operands, accesses, outs, reducing, box: _Box, extents, scalars) -> tuple[Expression, ...]:
-    values: dict[ir.Value, Expression] = dict(scalars)
+    values = _BodyValues(scalars, len(box.extents))
     block = op.regions[0].blocks[0]
     first_out = len(operands) - outs
     arguments = list(block.arguments)
-    if op.name == "linalg.map":  # its block has the inputs, and in newer versions the output
-        operands, accesses = operands[: len(arguments)], accesses[: len(arguments)]
-    elif op.name == "linalg.reduce":  # inputs, then running values
-        pass
     for position, argument in enumerate(arguments):
         value, access = operands[position], accesses[position]
         if access is None:
-            values[argument] = scalars[value]
+            values[argument] = values[value]
         elif position >= first_out and reducing:
             values[argument] = Accumulator(access.buffer.dtype, position - first_out)
         else:
@@ -175,7 +191,7 @@ def _body(op, operands, accesses, outs, reducing, box: _Box, extents, scalars) -
             values[inner.results[0]] = _index(loop, box, extents)
             continue
         for operand in inner.operands:
-            if operand not in values:
+            if operand not in values and operand not in scalars:
                 raise Unsupported(f"'{inner.name}' in its body uses a value that is not a scalar of this function")
         try:
             values[inner.results[0]] = read_scalar_op(inner, values)
@@ -189,7 +205,9 @@ def _body(op, operands, accesses, outs, reducing, box: _Box, extents, scalars) -
 @lru_cache(maxsize=256)
 def iota(extent: int) -> Buffer:
     """The numbers 0 .. ``extent`` - 1 as a constant buffer."""
-    return Buffer(f"iota{extent}", extent, np.dtype(np.int64), Role.CONSTANT, (extent,), np.arange(extent, dtype=np.int64))
+    return Buffer(
+        f"iota{extent}", extent, np.dtype(np.int64), Role.CONSTANT, (extent,), np.arange(extent, dtype=np.int64)
+    )
 
 
 def _index(loop: int, box: _Box, extents: tuple[int, ...]) -> Expression:
@@ -197,5 +215,3 @@ def _index(loop: int, box: _Box, extents: tuple[int, ...]) -> Expression:
     strides = tuple(weight if of == loop else 0 for of, weight in zip(box.loop_of, box.weight_of, strict=True))
     buffer = iota(extents[loop])
     return Read(buffer.dtype, Access(buffer, box.starts[loop], strides))
-
-

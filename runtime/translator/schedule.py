@@ -47,7 +47,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Loop:
-    """Nested Python loops over ``counts``. Views in ``indexed`` have one leading axis per loop, indexed by its variable."""
+    """Nested Python loops over ``counts``; views in ``indexed`` have one leading axis per loop, for its variable."""
 
     counts: tuple[int, ...]
     calls: tuple[Call, ...]
@@ -146,4 +146,6 @@ class Axes:
     def full_view(self, access: Access, dtype: np.dtype[Any] | None = None) -> View:
         """The array with every axis at full extent; stride 0 where the access stands still."""
         axis, step = self.block_of(tuple(range(len(self.groups))))
-        return View(access.buffer, dtype or access.buffer.dtype, access.offset, self.shape, self.strides(access), axis, step)
+        return View(
+            access.buffer, dtype or access.buffer.dtype, access.offset, self.shape, self.strides(access), axis, step
+        )

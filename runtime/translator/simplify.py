@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.runtime import numeric
-from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.access import Buffer, Role
 from ipu_mlir.runtime.translator.expression import Accumulator, Apply, Const, Expression, Read, apply, cast, rewrite
 from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Program, Scan, Statement
 
@@ -32,7 +33,12 @@ def _is_sum_from_zero(fold: Fold) -> bool:
         return False
     (value,), (init,) = fold.values, fold.inits
     starts = isinstance(init, Const) and init.dtype.kind == "f" and init.value == 0 and not np.signbit(init.value)
-    return starts and isinstance(value, Apply) and value.call == "add" and any(isinstance(a, Accumulator) for a in value.args)
+    return (
+        starts
+        and isinstance(value, Apply)
+        and value.call == "add"
+        and any(isinstance(a, Accumulator) for a in value.args)
+    )
 
 
 def _simplified(statement: Statement, no_minus_zero: set[Buffer]) -> Statement:
@@ -93,27 +99,24 @@ def call_by_name(call: str, args: list[np.ndarray], dtype: np.dtype[Any]) -> np.
 def _cast(node: Apply) -> Expression:
     """A cast of the numbers 0, 1, 2, ... is another constant; a cast of a cast from i1 is one cast."""
     (arg,) = node.args
-    if isinstance(arg, Read) and arg.access.buffer.value is not None and arg.access.buffer.elements <= 65536:
-        return _converted(arg.access, node.dtype)
+    if isinstance(arg, Read) and _is_small_constant(arg):
+        return Read(node.dtype, replace(arg.access, buffer=_converted(arg.access.buffer, node.dtype)))
     if isinstance(arg, Apply) and arg.call == "cast" and arg.args[0].dtype == BOOL:
         return cast(arg.args[0], node.dtype)
     return node
 
 
-_CONVERTED: dict[tuple[int, str], Buffer] = {}
+def _is_small_constant(read: Read) -> bool:
+    buffer = read.access.buffer
+    return buffer.value is not None and buffer.elements <= 65536 and buffer.dtype == read.dtype
 
 
-def _converted(access: Access, dtype: np.dtype[Any]) -> Read:
-    old = access.buffer
-    assert old.value is not None
-    key = (id(old), dtype.str)
-    buffer = _CONVERTED.get(key)
-    if buffer is None or buffer.value is None:
-        value = old.value.astype(dtype)
-        buffer = Buffer(f"{old.name}_{dtype.name}", old.elements, dtype, Role.CONSTANT, old.shape, value)
-        if old.name.startswith("iota"):
-            _CONVERTED[key] = buffer
-    return Read(dtype, replace(access, buffer=buffer))
+@lru_cache(maxsize=256)
+def _converted(buffer: Buffer, dtype: np.dtype[Any]) -> Buffer:
+    """The constant ``buffer`` with its elements converted."""
+    assert buffer.value is not None, "only constants are converted ahead of time"
+    value = buffer.value.astype(dtype)
+    return Buffer(f"{buffer.name}_{dtype.name}", buffer.elements, dtype, Role.CONSTANT, buffer.shape, value)
 
 
 def _bits(node: Apply) -> Expression:

@@ -162,7 +162,12 @@ class SourceWriter:
 
     def _not_scratch(self, loop: BlockLoop) -> set[Buffer]:
         scratch = {place for place, _ in loop.scratch}
-        places = {self._place(view.buffer) for call in loop.calls for view in (*call.operands, call.out) if isinstance(view, View)}
+        places = {
+            self._place(view.buffer)
+            for call in loop.calls
+            for view in (*call.operands, call.out)
+            if isinstance(view, View)
+        }
         return places - scratch
 
     def _bind_in_block(
@@ -227,10 +232,14 @@ class SourceWriter:
 
     def _bound(self, view: View, function: str, offset: int, scope: Scope) -> str:
         """Bind an array of planned memory."""
-        name = self.names.fresh(view.buffer.name if view.shape == view.buffer.shape else f"{view.buffer.name}{_shape_suffix(view)}")
+        name = self.names.fresh(
+            view.buffer.name if view.shape == view.buffer.shape else f"{view.buffer.name}{_shape_suffix(view)}"
+        )
         place = offset + view.offset * view.dtype.itemsize
         strides = "" if is_contiguous(view.shape, view.strides) else f", {_tuple(view.strides)}"
-        scope.lines.append(f"{scope.indent}{name} = {function}({place}, '{view.dtype.str[1:]}', {_tuple(view.shape)}{strides})")
+        scope.lines.append(
+            f"{scope.indent}{name} = {function}({place}, '{view.dtype.str[1:]}', {_tuple(view.shape)}{strides})"
+        )
         return name
 
     def _derived(self, view: View, base: str, shape: tuple[int, ...], dtype: np.dtype) -> str:

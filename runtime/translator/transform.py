@@ -18,7 +18,9 @@ def same(access: Access) -> Access:
 
 def with_reads(values: tuple[Expression, ...], change: Change) -> tuple[Expression, ...]:
     """``values`` with every access that is read replaced."""
-    return tuple(rewrite(values, lambda node: Read(node.dtype, change(node.access)) if isinstance(node, Read) else node))
+    return tuple(
+        rewrite(values, lambda node: Read(node.dtype, change(node.access)) if isinstance(node, Read) else node)
+    )
 
 
 def with_accesses(statement: Statement, source: Change, dest: Change) -> Statement:

@@ -80,6 +80,6 @@ def translate(
 def unsupported_message(problems: list[Problem]) -> str:
     """All ``problems`` in one message."""
     listed = "\n  ".join(map(str, problems))
-    return f"the fast runtime cannot run {len(problems)} op{'s' if len(problems) > 1 else ''} of this program:\n  {listed}"
-
-
+    return (
+        f"the fast runtime cannot run {len(problems)} op{'s' if len(problems) > 1 else ''} of this program:\n  {listed}"
+    )

@@ -139,7 +139,8 @@ func.func @slice(%x: tensor<4x6xf64>) -> tensor<2x3xf64> {
 // -----
 
 // CHECK-LABEL: func.func @transpose
-// CHECK: linalg.transpose
+// CHECK-SAME: -> memref<6x4xf32
+// CHECK-COUNT-1: "ipu.vertices"
 // CHECK: return
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
 func.func @transpose(%x: tensor<4x6xf32>) -> tensor<6x4xf32> {

@@ -9,16 +9,6 @@ func.func @op_without_parts(%x: memref<4xf32, #home>, %y: memref<4xf32, #home>) 
 
 // -----
 
-// Three elements a tile: no cut of the two dimensions of two.
-#threes = #ipu.mapping<4, [[3, 4, 1, 1]], 0, 0>
-func.func @copy_along_no_dimension(%x: memref<2x2xf32, #threes>, %y: memref<2x2xf32, #threes>) {
-  // expected-error @below {{'memref.copy' op copies on the tiles of a mapping that is no cut of its dimensions: memref<2x2xf32}}
-  memref.copy %x, %y : memref<2x2xf32, #threes> to memref<2x2xf32, #threes>
-  return
-}
-
-// -----
-
 // The exchange that the casts stood for is lost: the vertices would read a remote tile.
 #home = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
 #one = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>

@@ -50,6 +50,16 @@ func.func @copy_in_one_mapping_runs_on_its_tiles(%x: memref<4xf32, #home>, %y: m
   return
 }
 
+// Three elements a tile are no cut of rows of two: no vertex could copy them by loops over both dimensions.
+// CHECK-LABEL: func.func @copy_along_no_dimension_becomes_an_exchange
+// CHECK: "ipu.exchange"
+// CHECK-NOT: ipu.compute_set
+#threes = #ipu.mapping<4, [[3, 4, 1, 1]], 0, 0>
+func.func @copy_along_no_dimension_becomes_an_exchange(%x: memref<2x2xf32, #threes>, %y: memref<2x2xf32, #threes>) {
+  memref.copy %x, %y : memref<2x2xf32, #threes> to memref<2x2xf32, #threes>
+  return
+}
+
 // CHECK-LABEL: func.func @codelet_says_what_runs_on_which_type
 // CHECK: codelet = "fill_i32"
 // CHECK: codelet = "add_f32"

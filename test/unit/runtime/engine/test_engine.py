@@ -155,5 +155,8 @@ def test_an_error_in_a_run_leaves_the_engine_usable(engine):
 
 
 def test_what_an_engine_takes_and_gives(engine):
-    assert [(a.name, a.shape, str(a.dtype)) for a in engine.arguments] == [("arg0", (256, 512), "float32"), ("arg1", (), "float32")]
+    assert [(a.name, a.shape, str(a.dtype)) for a in engine.arguments] == [
+        ("arg0", (256, 512), "float32"),
+        ("arg1", (), "float32"),
+    ]
     assert [(r.shape, str(r.dtype)) for r in engine.results] == [((256, 512), "float32")]

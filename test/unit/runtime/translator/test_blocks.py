@@ -13,7 +13,9 @@ def f32(*shape: int) -> np.ndarray:
     return RNG.standard_normal(shape).astype(np.float32)
 
 
-def generic(maps: list[str], inputs: list[str], types: list[str], out: str, out_type: str, lines: str, reduce: bool = False) -> str:
+def generic(
+    maps: list[str], inputs: list[str], types: list[str], out: str, out_type: str, lines: str, reduce: bool = False
+) -> str:
     arguments = ", ".join(f"%i{k}: f32" for k in range(len(inputs)))
     second = "reduction" if reduce else "parallel"
     return f"""linalg.generic {{indexing_maps = [{", ".join(maps)}], iterator_types = ["parallel", "{second}"]}}
@@ -28,7 +30,9 @@ def softmax(rows: int, columns: int) -> str:
     """A product, then a softmax over its rows, all in place."""
     m, v = f"{rows}x{columns}xf32", f"{rows}xf32"
     highest = generic([BOTH, ROWS], ["%o"], [m], "%s", v, "%r = arith.maximumf %z, %i0 : f32", True)
-    shifted = generic([BOTH, ROWS, BOTH], ["%o", "%s"], [m, v], "%o", m, "%q = arith.subf %i0, %i1 : f32\n %r = math.exp %q : f32")
+    shifted = generic(
+        [BOTH, ROWS, BOTH], ["%o", "%s"], [m, v], "%o", m, "%q = arith.subf %i0, %i1 : f32\n %r = math.exp %q : f32"
+    )
     summed = generic([BOTH, ROWS], ["%o"], [m], "%s", v, "%r = arith.addf %z, %i0 : f32", True)
     divided = generic([BOTH, ROWS, BOTH], ["%o", "%s"], [m, v], "%o", m, "%r = arith.divf %i0, %i1 : f32")
     return f"""func.func @main(%x: memref<{rows}x6xf32>, %w: memref<6x{columns}xf32>) -> memref<{m}> {{

@@ -10,7 +10,9 @@ def ints(*shape: int) -> np.ndarray:
     return RNG.integers(-9, 10, shape).astype(np.float32)
 
 
-def program(source: str, target: str, op: str, init: str, map_in: str, map_out: str, dims: int, reduced: str, kind: str = "f32") -> str:
+def program(
+    source: str, target: str, op: str, init: str, map_in: str, map_out: str, dims: int, reduced: str, kind: str = "f32"
+) -> str:
     """``out = op(out, in)`` over the loops named in ``reduced``, beginning with ``init``."""
     loops = ", ".join(f"d{i}" for i in range(dims))
     kinds = ", ".join('"reduction"' if f"d{i}" in reduced.split() else '"parallel"' for i in range(dims))
@@ -41,7 +43,9 @@ def program(source: str, target: str, op: str, init: str, map_in: str, map_out: 
         ((6, 1), "d0, d1", "d0", "d1", 1),
     ],
 )
-@pytest.mark.parametrize(("op", "init", "ufunc"), [("arith.addf", "0.0", np.add), ("arith.maximumf", "0xFF800000", np.maximum)])
+@pytest.mark.parametrize(
+    ("op", "init", "ufunc"), [("arith.addf", "0.0", np.add), ("arith.maximumf", "0xFF800000", np.maximum)]
+)
 def test_axes(shape, map_in, map_out, reduced, axis, op, init, ufunc, run):
     x = ints(*shape)
     want = ufunc.reduce(x, axis)

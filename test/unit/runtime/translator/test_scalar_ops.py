@@ -50,7 +50,9 @@ def binary(op, a, b, kind, run):
 
 
 def trunc_div(a, b):
-    return np.array([0 if y == 0 else int(abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1)) for x, y in zip(a, b)])
+    return np.array(
+        [0 if y == 0 else int(abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1)) for x, y in zip(a, b)]
+    )
 
 
 def erf(x):
@@ -110,32 +112,48 @@ BITS = {
     "math.cttz": lambda v: 32 if v == 0 else (v & -v).bit_length() - 1,
 }
 CASTS = {
-    "arith.extf": [("f32", "f64", FLOATS, lambda x: x.astype(np.float64)), ("f16", "f32", FLOATS[:10].astype(np.float16), np.float32)],
+    "arith.extf": [
+        ("f32", "f64", FLOATS, lambda x: x.astype(np.float64)),
+        ("f16", "f32", FLOATS[:10].astype(np.float16), np.float32),
+    ],
     "arith.truncf": [("f64", "f32", FLOATS.astype(np.float64) / 3, np.float32)],
     "arith.fptosi": [("f32", "i32", FLOATS[:10], lambda x: x.astype(np.int32))],
     "arith.fptoui": [("f32", "i32", np.float32([0, 1.9, 3e9]), lambda x: x.astype(np.uint32).view(np.int32))],
-    "arith.sitofp": [("i32", "f32", INTS, np.float32), ("i1", "f32", np.array([True, False]), lambda x: -x.astype(np.float32))],
+    "arith.sitofp": [
+        ("i32", "f32", INTS, np.float32),
+        ("i1", "f32", np.array([True, False]), lambda x: -x.astype(np.float32)),
+    ],
     "arith.uitofp": [
         ("i32", "f64", INTS, lambda x: x.view(np.uint32).astype(np.float64)),
         ("i1", "f32", np.array([True, False]), np.float32),
     ],
-    "arith.extsi": [("i32", "i64", INTS, np.int64), ("i1", "i32", np.array([True, False]), lambda x: -x.astype(np.int32))],
-    "arith.extui": [("i32", "i64", INTS, lambda x: x.view(np.uint32).astype(np.int64)), ("i1", "i8", np.array([True, False]), np.int8)],
+    "arith.extsi": [
+        ("i32", "i64", INTS, np.int64),
+        ("i1", "i32", np.array([True, False]), lambda x: -x.astype(np.int32)),
+    ],
+    "arith.extui": [
+        ("i32", "i64", INTS, lambda x: x.view(np.uint32).astype(np.int64)),
+        ("i1", "i8", np.array([True, False]), np.int8),
+    ],
     "arith.trunci": [
         ("i32", "i8", INTS, lambda x: x.astype(np.int8)),
         ("i32", "i1", INTS, lambda x: (x & 1).astype(bool)),
     ],
-    "arith.index_cast": [("i32", "index", INTS, np.int64), ("index", "i32", INTS.astype(np.int64) * 3, lambda x: x.astype(np.int32))],
+    "arith.index_cast": [
+        ("i32", "index", INTS, np.int64),
+        ("index", "i32", INTS.astype(np.int64) * 3, lambda x: x.astype(np.int32)),
+    ],
     "arith.index_castui": [("i32", "index", INTS, lambda x: x.view(np.uint32).astype(np.int64))],
-    "arith.bitcast": [("f32", "i32", FLOATS, lambda x: x.view(np.int32)), ("i32", "f32", INTS, lambda x: x.view(np.float32))],
+    "arith.bitcast": [
+        ("f32", "i32", FLOATS, lambda x: x.view(np.int32)),
+        ("i32", "f32", INTS, lambda x: x.view(np.float32)),
+    ],
 }
 OTHERS = {"arith.select", "arith.cmpf", "arith.cmpi", "math.absi", "math.ipowi", "math.fpowi", "math.fma"}
 
 
 def test_every_op_of_the_tables_is_tested_here():
-    tested = OTHERS.union(
-        FLOAT_UNARY, FLOAT_BINARY, FLOAT_TESTS, WRAPPING, INT_BINARY, DIVISIONS, SHIFTS, BITS, CASTS
-    )
+    tested = OTHERS.union(FLOAT_UNARY, FLOAT_BINARY, FLOAT_TESTS, WRAPPING, INT_BINARY, DIVISIONS, SHIFTS, BITS, CASTS)
     assert set(SCALAR_OPS) | set(LOWERINGS) == tested
 
 
@@ -213,7 +231,14 @@ def test_cast(op, source, target, values, expected, run_plain):
     np.testing.assert_array_equal(got, want)
 
 
-ORDERED = {"eq": np.equal, "gt": np.greater, "ge": np.greater_equal, "lt": np.less, "le": np.less_equal, "ne": np.not_equal}
+ORDERED = {
+    "eq": np.equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "ne": np.not_equal,
+}
 
 
 @pytest.mark.parametrize("predicate", CMPF_PREDICATES)
@@ -266,9 +291,7 @@ def test_select(kind, size, run_plain):
 
 def test_powers_and_fused_multiply(run_plain):
     a, b = pairs(np.array([0, 1, -1, 2, -3, 9], np.int32))
-    want = [
-        int(x) ** int(y) if y >= 0 else {1: 1, -1: -1 if y % 2 else 1}.get(int(x), 0) for x, y in zip(a, b)
-    ]
+    want = [int(x) ** int(y) if y >= 0 else {1: 1, -1: -1 if y % 2 else 1}.get(int(x), 0) for x, y in zip(a, b)]
     np.testing.assert_array_equal(binary("math.ipowi", a, b, "i32", run_plain), np.array(want).astype(np.int32))
     x, n = np.float32([2, -3, 0.5]), np.array([3, 2, -1], np.int32)
     (got,) = run_plain(body("math.fpowi", ["f32", "i32"], "f32", "%x0, %x1 : f32, i32", 3), x, n)

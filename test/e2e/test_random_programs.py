@@ -1,0 +1,99 @@
+"""Random programs: both executors, NumPy and LLVM's JIT agree.
+
+A short run with fixed programs is part of every test run. ``make test-slow`` draws many more:
+``IPU_RANDOM_PROGRAMS`` says how many of each kind (1000 without it), ``IPU_RANDOM_SEED`` which.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, note, seed, settings
+from hypothesis import strategies as st
+from support.case import assert_close
+from support.compare import same_bits
+from support.llvm_jit import run_on_llvm
+from support.random_programs import Program, exact_programs, smooth_chains
+
+import ipu_mlir as ipu
+
+KINDS = {
+    "element-wise": exact_programs(("elementwise",), 5),
+    "smooth": smooth_chains(),
+    "reductions": exact_programs(("reduction",), 2),
+    "contractions": exact_programs(("contraction",), 2),
+    "mixed": exact_programs(("elementwise", "reduction", "contraction"), 4),
+}
+FEW = 80
+MANY = int(os.environ.get("IPU_RANDOM_PROGRAMS", "1000"))
+SEED = int(os.environ.get("IPU_RANDOM_SEED", "0"))
+_UNHURRIED = settings(
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+
+Check = Callable[[Program, int], None]
+
+
+def check(program: Program, tiles: int) -> None:
+    """Both executors against each other and NumPy."""
+    note(program.text)
+    inputs = program.inputs()
+    executable = ipu.compile(program.text, target=ipu.Target(name="random", tiles_per_ipu=tiles))
+    fast, per_tile, expected = executable.run(inputs), executable.run_per_tile(inputs), program.evaluate(inputs)
+    if program.is_exact:
+        assert_equal(fast, per_tile, "fast against per-tile executor")
+        assert_equal(fast, expected, "fast executor against NumPy")
+    else:
+        wrong = same_bits(fast, per_tile)
+        assert not wrong, f"fast against per-tile executor: {wrong}"
+        assert_close(fast, expected, 0, "fast executor against NumPy")
+
+
+def check_with_llvm(program: Program, tiles: int) -> None:
+    """As ``check``, and LLVM against NumPy."""
+    expected = program.evaluate(program.inputs())
+    assert_equal(run_on_llvm(program.text, program.inputs(), expected), expected, "LLVM against NumPy")
+    check(program, tiles)
+
+
+def assert_equal(results: list[np.ndarray], expected: list[np.ndarray], what: str) -> None:
+    """Equal numbers of one type; +0 equals -0."""
+    assert len(results) == len(expected), what
+    for number, (got, want) in enumerate(zip(results, expected, strict=True)):
+        np.testing.assert_array_equal(got, want, f"{what}, result {number}", strict=True)
+
+
+def run(check: Check, programs: st.SearchStrategy[Program], **how: Any) -> None:
+    """Try ``check`` on programs that hypothesis draws; the smallest one that fails is printed as a module."""
+    tiles = st.sampled_from((1, 2, 3, 4, 5, 7, 8, 16, 23, 64))
+
+    @settings(_UNHURRIED, **how)
+    @given(programs, tiles)
+    def tried(program: Program, tiles: int) -> None:
+        check(program, tiles)
+
+    (tried if how.get("derandomize") else seed(SEED)(tried))()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_executors_and_numpy_agree(kind: str) -> None:
+    run(check, KINDS[kind], max_examples=FEW, derandomize=True)
+
+
+def test_llvm_agrees() -> None:
+    run(check_with_llvm, KINDS["mixed"], max_examples=FEW // 2, derandomize=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_executors_and_numpy_agree_on_many(kind: str) -> None:
+    run(check, KINDS[kind], max_examples=MANY)
+
+
+@pytest.mark.slow
+def test_llvm_agrees_on_many() -> None:
+    run(check_with_llvm, KINDS["mixed"], max_examples=MANY)
