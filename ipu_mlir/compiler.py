@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dynamic_shapes import DynamicExecutable
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering, Pipeline, level_of, plan_lowering
+from ipu_mlir.passes.specialize_shapes import dynamic_sizes
 from ipu_mlir.sources import load_module
 from ipu_mlir.supported_ops import unsupported_ops
 
@@ -29,8 +31,10 @@ def compile(
     target: "Target | None" = None,
     pipeline: Pipeline | None = None,
     planner: Callable[..., Any] | None = None,
-) -> Executable:
+) -> Executable | DynamicExecutable:
     """Compile a program for the IPU.
+
+    A program with ``?`` sizes is compiled for the sizes of each call when they come for the first time.
 
     Args:
         source: a path to MLIR text or bytecode, MLIR text, an ``ir.Module`` (stays as it is), an ``@ipu.function``.
@@ -56,7 +60,9 @@ def compile(
     return compile_module(module, entry, plan_lowering(target, pipeline, planner), call)
 
 
-def compile_module(module: ir.Module, entry: str, lowering: Lowering, call: "Call | None" = None) -> Executable:
+def compile_module(
+    module: ir.Module, entry: str, lowering: Lowering, call: "Call | None" = None
+) -> Executable | DynamicExecutable:
     """The executable of a module that nobody else changes.
 
     Args:
@@ -66,6 +72,9 @@ def compile_module(module: ir.Module, entry: str, lowering: Lowering, call: "Cal
     if entry not in names:
         has = f"pass entry= one of {', '.join(map(repr, names))}" if names else "it has none at all"
         raise CompileError(f"the program has no function {entry!r}; {has}")
+    inputs = ir.SymbolTable(module.operation)[entry].attributes["function_type"].value.inputs
+    if any(dynamic_sizes(each) for each in inputs):
+        return DynamicExecutable(module, entry, lowering)
     lowering = lowering.beginning_at(level_of(ir.SymbolTable(module.operation)[entry]))
     if "l1" in lowering.stages:
         _check_supported(module, lowering)

@@ -21,6 +21,7 @@ from ipu_mlir.passes.raise_loops import RaiseLoops
 from ipu_mlir.passes.raise_splats import RaiseSplats
 from ipu_mlir.passes.reuse_operands import ReuseOperands
 from ipu_mlir.passes.set_target import SetTarget
+from ipu_mlir.passes.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.split_fills import SplitFills
 
 PASSES: tuple[type[Pass], ...] = (
@@ -44,5 +45,6 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseSplats,
     ReuseOperands,
     SetTarget,
+    SpecializeShapes,
     SplitFills,
 )

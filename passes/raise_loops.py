@@ -6,7 +6,9 @@ from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.build_generic import generic, identity_map, loop_index
 from ipu_mlir.passes.loop_raising.nests import ScatterNest, scatter_nest
-from ipu_mlir.passes.loop_raising.vectorize import Vectorizer
+from ipu_mlir.passes.loop_raising.slices import write_by_elements
+from ipu_mlir.passes.loop_raising.vectorize import Vectorizer, over
+from ipu_mlir.passes.rewriting import list_ops
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,9 @@ class RaiseLoops(Pass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
+            for insert in list_ops(module, "tensor.insert_slice"):
+                if insert.parent.name == "scf.for":
+                    write_by_elements(insert)
             for outermost in _loops_of(module):
                 _raise(outermost)
 
@@ -59,21 +64,17 @@ def _raise(loop: _Loop) -> None:
 
 
 def _scatter(nest: ScatterNest) -> ir.Value:
+    guard = nest.guard or upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
     vectorizer = Vectorizer(nest.loops[0], nest.counters, nest.extents)
-    guard = nest.guard
-    if guard is None:
-        with ir.InsertionPoint(nest.loops[0]):
-            guard = upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
-    columns = vectorizer.tensors([*nest.index, guard, nest.update])
+    columns = vectorizer.columns([*nest.index, guard, nest.update])
     shape = list(nest.initial.type.shape)
     updates, rank = len(nest.extents), len(nest.extents) + len(shape)
-    dims = [ir.AffineExpr.get_dim(d) for d in range(rank)]
-    over_updates = ir.AffineMap.get(rank, 0, dims[:updates])
-    maps = [over_updates] * len(columns)
-    maps += [ir.AffineMap.get(rank, 0, [dim]) for dim in dims[updates:]]
-    maps.append(ir.AffineMap.get(rank, 0, dims[updates:]))
+    dims = [ir.AffineExpr.get_dim(d) for d in range(updates, rank)]
+    maps = [over(column.loops, updates, rank) for column in columns]
+    maps += [ir.AffineMap.get(rank, 0, [dim]) for dim in dims]
+    maps.append(ir.AffineMap.get(rank, 0, dims))
     op = generic(
-        [*columns, *(_positions(size) for size in shape)],
+        [*(column.tensor for column in columns), *(_positions(size) for size in shape)],
         [nest.initial],
         maps,
         [False] * updates + [True] * len(shape),

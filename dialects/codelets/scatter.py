@@ -1,25 +1,25 @@
 """Scatter: put elements where indices say, one after the other."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+from ipu_mlir.dialects.codelets.scatter_rows import rows_of, scatter_rows
 
 Array = np.ndarray[Any, Any]
 
 
-def _scatter_one_vertex(combine: Callable[[Any, Any], Any] | None, *operands: Array) -> tuple[Array, ...]:
+def _scatter_one_vertex(combine: np.ufunc | None, *operands: Array) -> tuple[Array, ...]:
     """Updates of one vertex's own elements, in the order of the iterations: the definition.
 
-    Operands: an index array per dimension, the guard, the update (all of one shape); per dimension the positions of
-    the vertex's elements in the whole tensor; the elements themselves.
+    Operands: an index array per dimension, the guard, the update (they broadcast to the shape of the update); per
+    dimension the positions of the vertex's elements in the whole tensor; the elements themselves.
     """
     elements = operands[-1].copy()
     rank = elements.ndim
-    *index, guard, update = (operand.ravel() for operand in operands[: rank + 2])
+    *index, guard, update = (each.ravel() for each in np.broadcast_arrays(*operands[: rank + 2]))
     own = [{int(position): here for here, position in enumerate(operands[rank + 2 + d])} for d in range(rank)]
     for number in np.flatnonzero(guard):
         place = tuple(own[d].get(int(index[d][number]), -1) for d in range(rank))
@@ -30,17 +30,21 @@ def _scatter_one_vertex(combine: Callable[[Any, Any], Any] | None, *operands: Ar
 
 
 def _scatter_all(combine: np.ufunc | None, *operands: Array) -> tuple[Array, ...]:
-    """All updates at once; ``ufunc.at`` keeps the order of the iterations as well."""
-    elements = operands[-1].copy()
+    """All updates at once, in place where the elements are; ``ufunc.at`` keeps the order of the iterations as well."""
+    elements = operands[-1]
     rank = elements.ndim
-    *index, guard, update = (operand.ravel() for operand in operands[: rank + 2])
-    if not guard.all():
-        index, update = [each[guard] for each in index], update[guard]
-    place = tuple(index)
+    index, guard, update = operands[:rank], operands[rank], operands[rank + 1]
+    rows = rows_of(index, elements.shape) if guard.size == 1 and guard.all() else None
+    if rows is not None:
+        scatter_rows(combine, elements, rows, update.reshape(-1, elements.shape[-1]))
+        return (elements,)
+    *index, guard, update = np.broadcast_arrays(*index, guard, update)
+    chosen = slice(None) if guard.all() else guard
+    place = tuple(each[chosen] for each in index)
     if combine is None:
-        elements[place] = update
+        elements[place] = update[chosen]
     else:
-        combine.at(elements, place, update)
+        combine.at(elements, place, update[chosen])
     return (elements,)
 
 

@@ -1,6 +1,7 @@
 """What is looked for: nests of loops that put elements into one tensor."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ipu_mlir.dialects.bindings import ir
 
@@ -69,12 +70,16 @@ def scatter_nest(outermost: ir.Operation) -> ScatterNest | None:
     update, combine = _combination(insert.operands[0], old[0] if old else None)
     if update is None or not all(_is_scalar(op, carried) for op in body):
         return None
+    for outer, inner in pairwise(loops):
+        *around, _ = (op.operation for op in outer.regions[0].blocks[0].operations)
+        if not all(op == inner or _is_scalar(op, carried) for op in around):
+            return None
     counted = tuple(extent for extent in extents if extent is not None)
     return ScatterNest(tuple(loops), counted, loops[0].operands[3], index, guard, update, combine)
 
 
 def _perfect_nest(outermost: ir.Operation) -> list[ir.Operation]:
-    """Loops inside each other that carry one tensor and hold nothing else, but for the last."""
+    """Loops inside each other that carry one tensor and hold only scalars besides."""
     loops: list[ir.Operation] = []
     loop: ir.Operation | None = outermost
     while loop is not None:
@@ -82,13 +87,15 @@ def _perfect_nest(outermost: ir.Operation) -> list[ir.Operation]:
             return []
         loops.append(loop)
         block = loop.regions[0].blocks[0]
-        operations = [op.operation for op in block.operations]
-        inner = operations[0] if len(operations) == 2 and operations[0].name == "scf.for" else None
+        *_, terminator = (op.operation for op in block.operations)
+        yielded = terminator.operands[0]
+        inner = None if isinstance(yielded.owner, ir.Block) else yielded.owner.operation
         passes_on = (
             inner is not None
+            and inner.name == "scf.for"
             and len(inner.operands) == 4
             and inner.operands[3] == block.arguments[1]
-            and operations[1].operands[0] == inner.results[0]
+            and sum(1 for _ in block.arguments[1].uses) == 1
         )
         loop = inner if passes_on else None
     return loops

@@ -1,60 +1,65 @@
 """Scalars of a loop nest as tensors: one element per iteration."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.passes.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.build_generic import generic, loop_index
 from ipu_mlir.passes.clone import Known, clone_slice, operands_from_outside
 from ipu_mlir.passes.loop_raising.nests import trip_count
+
+Loops = frozenset[int]
+"""Numbers of the loops of a nest that a value depends on."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A scalar for all iterations: a tensor with one dimension per loop, of size 1 where it does not vary."""
+
+    tensor: ir.Value
+    loops: Loops
 
 
 @dataclass
 class Vectorizer:
-    """Computes scalars of a nest for all iterations at once, as structured ops before the nest.
+    """Computes scalars of a nest for all iterations at once, as structured ops at the current insertion point.
 
     Attributes:
         nest: the outermost loop.
         counters: induction variables of the loops.
         extents: their iterations.
-        reductions: results of inner loops that were computed already, as tensors over ``extents``.
+        reductions: results of inner loops that were computed already.
     """
 
     nest: ir.Operation
     counters: tuple[ir.Value, ...]
     extents: tuple[int, ...]
-    reductions: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    reductions: dict[ir.Value, Column] = field(default_factory=dict)
 
-    def tensors(self, scalars: Sequence[ir.Value]) -> list[ir.Value]:
-        """``scalars`` as tensors of shape ``extents``."""
+    def columns(self, scalars: Sequence[ir.Value]) -> list[Column]:
+        """Each of ``scalars`` for all iterations; the last one over all loops, even those it does not depend on."""
         for scalar in scalars:
             self._reduce_inner_loops(scalar)
-        outputs = [self._empty(scalar.type) for scalar in scalars]
-        return self._generic(outputs, scalars)
+        loops = [self._loops_of([scalar]) for scalar in scalars]
+        loops[-1] = frozenset(range(len(self.extents)))
+        return [
+            Column(self._computed([scalar], over_loops)[0], over_loops)
+            for scalar, over_loops in zip(scalars, loops, strict=True)
+        ]
 
-    def loops_of(self, scalar: ir.Value) -> tuple[int, ...]:
-        """The loops that ``scalar`` depends on."""
-        seen: set[ir.Value] = set()
-        pending = [scalar]
-        while pending:
-            value = pending.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            if not isinstance(value.owner, ir.Block) and self._is_inside(value):
-                pending.extend(operands_from_outside(value.owner.operation))
-        return tuple(number for number, counter in enumerate(self.counters) if counter in seen)
-
-    def _generic(self, outputs: list[ir.Value], scalars: Sequence[ir.Value]) -> list[ir.Value]:
+    def _computed(self, scalars: Sequence[ir.Value], loops: Loops) -> list[ir.Value]:
+        """``scalars`` over ``loops``, by one element-wise op."""
         rank = len(self.extents)
-        reduced = list(self.reductions)
+        needed = self._reductions_for(scalars)
+        shape = [extent if loop in loops else 1 for loop, extent in enumerate(self.extents)]
 
         def body(arguments: list[ir.Value]) -> list[ir.Value]:
-            known = self._start(dict(zip(reduced, arguments, strict=False)))
+            known = self._start(dict(zip(needed, arguments, strict=False)))
             return [clone_slice(scalar, known, self._is_inside) for scalar in scalars]
 
-        inputs = [self.reductions[value] for value in reduced]
-        maps = [identity_map(rank)] * (len(inputs) + len(outputs))
+        outputs = [upstream("tensor").EmptyOp(shape, scalar.type).result for scalar in scalars]
+        maps = [over(self.reductions[value].loops, rank) for value in needed] + [over(range(rank), rank)] * len(outputs)
+        inputs = [self.reductions[value].tensor for value in needed]
         return list(generic(inputs, outputs, maps, [True] * rank, body).results)
 
     def _start(self, known: Known) -> Known:
@@ -76,38 +81,55 @@ class Vectorizer:
     def _reduce(self, loop: ir.Operation) -> None:
         """The results of a loop over scalars, one element per iteration of the nest, by a reduction."""
         inner = _flattened(loop)
-        extents = [trip_count(each) for each in inner]
-        assert None not in extents, "a nest with loops of unknown length is not raised"
-        rank, all_loops = len(self.extents), len(self.extents) + len(inner)
-        initial = self.tensors(list(loop.operands)[3:])
-        parallel = ir.AffineMap.get(all_loops, 0, [ir.AffineExpr.get_dim(d) for d in range(rank)])
-        reduced = list(self.reductions)
         innermost = inner[-1].regions[0].blocks[0]
+        yielded = list(list(innermost.operations)[-1].operands)
+        loops = self._loops_of(list(loop.results))
+        rank, all_loops = len(self.extents), len(self.extents) + len(inner)
+        initial = self._computed(list(loop.operands)[3:], loops)
+        needed = self._reductions_for(yielded)
+        # The shape of an operand that nobody reads says how far the inner loops run.
+        window = upstream("tensor").EmptyOp([trip_count(each) or 0 for each in inner], ir.IntegerType.get_signless(1))
 
         def body(arguments: list[ir.Value]) -> list[ir.Value]:
-            known = self._start(dict(zip(reduced, arguments, strict=False)))
+            known = self._start(dict(zip(needed, arguments, strict=False)))
             for number, each in enumerate(inner):
                 known[each.regions[0].blocks[0].arguments[0]] = loop_index(rank + number)
-            carried = arguments[len(reduced) : len(reduced) + len(initial)]
-            known.update(zip(list(innermost.arguments)[1:], carried, strict=True))
-            yielded = list(innermost.operations)[-1].operands
+            known.update(zip(list(innermost.arguments)[1:], arguments[len(needed) + 1 :], strict=True))
             return [clone_slice(value, known, self._is_inside) for value in yielded]
 
-        # The shape of an operand nobody reads tells how far the inner loops run.
-        window = upstream("tensor").EmptyOp(extents, ir.IntegerType.get_signless(1)).result
-        over_inner = ir.AffineMap.get(all_loops, 0, [ir.AffineExpr.get_dim(d) for d in range(rank, all_loops)])
-        inputs = [self.reductions[value] for value in reduced]
-        maps = [*[parallel] * len(inputs), over_inner, *[parallel] * len(initial)]
-        carried_after = len(inputs)
+        inputs = [self.reductions[value].tensor for value in needed]
+        maps = [over(self.reductions[value].loops, rank, all_loops) for value in needed]
+        maps.append(ir.AffineMap.get(all_loops, 0, [ir.AffineExpr.get_dim(d) for d in range(rank, all_loops)]))
+        maps += [over(range(rank), rank, all_loops)] * len(initial)
+        parallel = [True] * rank + [False] * len(inner)
+        op = generic([*inputs, window.result], initial, maps, parallel, body)
+        self.reductions.update(
+            (result, Column(tensor, loops)) for result, tensor in zip(loop.results, op.results, strict=True)
+        )
 
-        def with_window(arguments: list[ir.Value]) -> list[ir.Value]:
-            return body(arguments[:carried_after] + arguments[carried_after + 1 :])
+    def _loops_of(self, scalars: Iterable[ir.Value]) -> Loops:
+        """The loops that ``scalars`` depend on."""
+        seen = self._slice(scalars)
+        return frozenset(number for number, counter in enumerate(self.counters) if counter in seen)
 
-        op = generic([*inputs, window], initial, maps, [True] * rank + [False] * len(inner), with_window)
-        self.reductions.update(zip(loop.results, op.results, strict=True))
+    def _reductions_for(self, scalars: Iterable[ir.Value]) -> list[ir.Value]:
+        """The results of inner loops that ``scalars`` are computed from."""
+        seen = self._slice(scalars, stop=self.reductions)
+        return [value for value in self.reductions if value in seen]
 
-    def _empty(self, element_type: ir.Type) -> ir.Value:
-        return upstream("tensor").EmptyOp(list(self.extents), element_type).result
+    def _slice(self, scalars: Iterable[ir.Value], stop: Iterable[ir.Value] = ()) -> set[ir.Value]:
+        """Everything inside the nest that ``scalars`` are computed from, no further than ``stop``."""
+        stops = set(stop)
+        seen: set[ir.Value] = set()
+        pending = list(scalars)
+        while pending:
+            value = pending.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            if value not in stops and not isinstance(value.owner, ir.Block) and self._is_inside(value):
+                pending.extend(operands_from_outside(value.owner.operation))
+        return seen
 
     def _is_inside(self, value: ir.Value) -> bool:
         """Whether ``value`` is made inside the nest."""
@@ -119,6 +141,12 @@ class Vectorizer:
             if owner.parent is None or owner.name == "func.func":
                 return False
             block = owner.block
+
+
+def over(loops: Iterable[int], rank: int, all_loops: int | None = None) -> ir.AffineMap:
+    """The index into a column over ``loops``: its other dimensions have size 1."""
+    dims = [ir.AffineExpr.get_dim(d) if d in loops else ir.AffineExpr.get_constant(0) for d in range(rank)]
+    return ir.AffineMap.get(rank if all_loops is None else all_loops, 0, dims)
 
 
 def _flattened(loop: ir.Operation) -> list[ir.Operation]:

@@ -108,7 +108,7 @@ def best_grid(
     tiles are cut the same way as many.
 
     >>> best_grid((128, 64), (0, 1), ((0, 1),), (1, 2), num_tiles=16).loops
-    (PartLoop(block=8, extent=128, tile_step=1), PartLoop(block=64, extent=64, tile_step=0))
+    (PartLoop(block=16, extent=128, tile_step=2), PartLoop(block=32, extent=64, tile_step=1))
     """
     blocks = np.array([extents], dtype=np.int64)
     divisible = [loop for loop in cuttable if extents[loop] > grains[loop]]

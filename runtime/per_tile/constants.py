@@ -37,7 +37,7 @@ def _of_bf16(value: ir.DenseElementsAttr) -> Array:
     if data is not None:
         found = from_bits(np.frombuffer(bytes.fromhex(data[1]), np.uint16))
     else:
-        numbers = text[: text.rindex(">")].removeprefix("dense<").replace("[", "").replace("]", "").split(",")
+        numbers = text[: text.rindex("> : ")].removeprefix("dense<").replace("[", "").replace("]", "").split(",")
         found = np.array([_number(number.strip()) for number in numbers if number.strip()], np.float32)
     return np.broadcast_to(found, shape) if found.size == 1 else found.reshape(shape)
 

@@ -69,9 +69,7 @@ class PerTileExecutor:
         terminator = list(self._block.operations)[-1]
         with np.errstate(all="ignore"):
             results = machine.run(self._program.function(self._entry), self._place_arguments(machine, inputs))
-        found = [
-            gather(view, machine.memories, self._strict, terminator.location, "the result") for view in results
-        ]
+        found = [gather(view, machine.memories, self._strict, terminator.location, "the result") for view in results]
         return [to_host(array, value.type) for array, value in zip(found, terminator.operands, strict=True)]
 
     def memory_held(self) -> list[HeldBytes]:

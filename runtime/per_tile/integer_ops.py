@@ -15,6 +15,8 @@ from ipu_mlir.dialects.bindings import ir
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 
+_UNSIGNED = {np.dtype(f"{kind}{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8) for kind in "iu"}
+
 
 def signed(x: Array) -> Array:
     """``x`` read as signed numbers."""
@@ -23,7 +25,7 @@ def signed(x: Array) -> Array:
 
 def unsigned(x: Array) -> Array:
     """``x`` read as unsigned numbers."""
-    return x.astype(np.uint8) if x.dtype == np.bool_ else x.view(f"u{x.dtype.itemsize}")
+    return x.astype(np.uint8) if x.dtype == np.bool_ else x.view(_UNSIGNED[x.dtype])
 
 
 def wrap(x: Array, dtype: np.dtype[Any]) -> Array:

@@ -7,6 +7,8 @@ import numpy as np
 
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.runtime.per_tile.bfloat16 import round_to_bf16
+from ipu_mlir.runtime.per_tile.element_types import is_bf16
 from ipu_mlir.runtime.per_tile.errors import place_of
 from ipu_mlir.runtime.per_tile.family import Bound, Family, Operand
 from ipu_mlir.runtime.per_tile.holdings import Box
@@ -45,7 +47,7 @@ def run_codelet(
             f"but its outputs are {[(shape, str(dtype)) for shape, dtype in expected]}"
         )
     for (view, elements), values in zip(outputs, results, strict=True):
-        write(view, elements, values)
+        write(view, elements, round_to_bf16(values) if is_bf16(view.allocation.buffer.value.type) else values)
 
 
 def _box(operand: Operand, view: View, space: LoopSpace, family: Family) -> Array:

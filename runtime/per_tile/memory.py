@@ -211,9 +211,7 @@ class TileMemories:
         """
         allocation, last = Allocation(buffer, writable), max(buffer.holdings, default=0)
         if last >= self.num_tiles:
-            raise RunError(
-                f"{allocation.name} needs tile {last}, but the target has tiles 0 to {self.num_tiles - 1}"
-            )
+            raise RunError(f"{allocation.name} needs tile {last}, but the target has tiles 0 to {self.num_tiles - 1}")
         for tile, elements in buffer.holdings.items():
             self.tiles.setdefault(tile, {})[allocation] = Held(tile, allocation, elements)
             self.held_bytes[tile] += elements.size * buffer.element_bytes

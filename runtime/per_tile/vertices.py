@@ -103,8 +103,8 @@ class Vertex:
         for output, writers in plan.writers.items():
             if self.bound.operands[output].allocation is view.allocation and writers.are_others(elements, loops):
                 raise RaceError(
-                    f"{place_of(self.location)}: the vertex on tile {self.tile} writes {view.allocation.name} and loads "
-                    "from it what another iteration writes; write to another allocation"
+                    f"{place_of(self.location)}: the vertex on tile {self.tile} writes {view.allocation.name} and "
+                    "loads from it what another iteration writes; write to another allocation"
                 )
         return self._read_elements(view, elements)
 

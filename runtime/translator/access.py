@@ -90,7 +90,7 @@ def merged_loops(
 ) -> list[list[int]]:
     """Neighbouring loops that act as one in all operands (given by their strides), as lists of loops.
 
-    Loops of different ``kinds`` stay apart, and ``first`` is always the first of its list. Loops of extent 1 are left out.
+    Loops of different ``kinds`` stay apart; ``first`` is the first of its list. Loops of extent 1 are left out.
 
     >>> merged_loops((2, 3, 4), [(12, 4, 1), (0, 0, 1)], "ppp")
     [[0, 1], [2]]

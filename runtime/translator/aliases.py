@@ -40,7 +40,7 @@ def without_copies(program: Program) -> Program:
         for dest in statement.dests():
             last_write[dest.buffer] = position
     copies: dict[Buffer, Copied] = {}
-    fills: dict[Buffer, Const] = {b: c for b, c in _splat_constants(program)}
+    fills: dict[Buffer, Const] = dict(_splat_constants(program))
     statements: list[Statement] = []
     for position, old in enumerate(program.statements):
         statement = with_splats(_with_sources(old, copies), fills)

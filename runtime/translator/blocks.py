@@ -53,12 +53,38 @@ def unit_size(access: Access, statement: Statement, loop: int, units: int) -> in
     return size if 0 <= within < size else None
 
 
+@dataclass(frozen=True)
+class _Costs:
+    """What each statement takes, computed once."""
+
+    outside_us: list[float]
+    gemm_us: list[float]
+    largest: list[int]
+
+    def total_us(self, start: int, stop: int) -> float:
+        return sum(self.outside_us[start:stop]) + sum(self.gemm_us[start:stop])
+
+    def worth_a_loop(self, start: int, stop: int, options: TranslatorOptions) -> bool:
+        """True if the statements are long enough and have a large enough array outside of products."""
+        arrays = [n for n, us in zip(self.largest[start:stop], self.gemm_us[start:stop], strict=True) if us == 0]
+        return (
+            sum(self.outside_us[start:stop]) > options.block_min_elementwise_us
+            and self.total_us(start, stop) > options.block_min_us
+            and max(arrays, default=0) >= options.block_min_array
+        )
+
+
 def find_groups(statements: Sequence[Statement], places: Places, options: TranslatorOptions) -> list[Group]:
     """The runs that are worth a block loop, in order and disjoint; ``places`` says which buffers share memory."""
+    costs = _Costs(
+        [elementwise_us(s) for s in statements],
+        [gemm_us(s) for s in statements],
+        [largest_array(s) for s in statements],
+    )
     groups: list[Group] = []
     position = 0
     while position < len(statements):
-        group = _best_group(statements, position, places, options)
+        group = _best_group(statements, position, places, costs, options)
         if group is not None:
             groups.append(group)
         position += 1 if group is None else group.count
@@ -87,27 +113,21 @@ def split_products(statements: Sequence[Statement], groups: list[Group], options
 
 
 def _best_group(
-    statements: Sequence[Statement], start: int, places: Places, options: TranslatorOptions
+    statements: Sequence[Statement], start: int, places: Places, costs: _Costs, options: TranslatorOptions
 ) -> Group | None:
-    window = statements[start : start + _LONGEST]
-    if sum(elementwise_us(s) + gemm_us(s) for s in window) <= options.block_min_us:
+    """The most work that can share a loop beginning with statement ``start``; None if it is not worth one."""
+    if not costs.worth_a_loop(start, start + _LONGEST, options):
         return None
     best: Group | None = None
     best_us = 0.0
-    for units in _unit_counts(window, options):
+    for units in _unit_counts(statements[start : start + _LONGEST], options):
         loops = _longest_run(statements, start, units, places)
-        run = statements[start : start + len(loops)]
-        outside_us, gemms_us = sum(map(elementwise_us, run)), sum(map(gemm_us, run))
-        arrays = [largest_array(s) for s in run if not isinstance(s, Dot)]
-        worth = (
-            outside_us > options.block_min_elementwise_us
-            and outside_us + gemms_us > options.block_min_us
-            and max(arrays, default=0) >= options.block_min_array
-        )
-        if worth and outside_us + gemms_us > best_us:
-            block = block_size(run, loops, units, options)
+        stop = start + len(loops)
+        total_us = costs.total_us(start, stop)
+        if total_us > best_us and costs.worth_a_loop(start, stop, options):
+            block = block_size(statements[start:stop], loops, units, options)
             if block is not None:
-                best, best_us = Group(start, tuple(loops), units, block), outside_us + gemms_us
+                best, best_us = Group(start, tuple(loops), units, block), total_us
     return best
 
 

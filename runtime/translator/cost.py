@@ -2,7 +2,7 @@
 
 from math import prod
 
-from ipu_mlir.runtime.translator.expression import Apply, postorder
+from ipu_mlir.runtime.translator.expression import Apply, Read, postorder
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Reduce, Statement
 
 # Microseconds per 64K elements in the second-level cache, one ufunc call (NumPy 2.4, AVX-512).
@@ -26,14 +26,14 @@ def elementwise_us(statement: Statement) -> float:
     match statement:
         case Elementwise():
             total = 0.0
-            loops = {id(node): frozenset() for node in ()}
+            loops: dict[int, frozenset[int]] = {}
             for node in postorder(statement.values):
                 if isinstance(node, Apply):
                     mine = frozenset().union(*(loops[id(arg)] for arg in node.args))
                     if node.call != "bits":
                         total += _CALL_US.get(node.call, _OTHER_US) * prod(statement.extents[loop] for loop in mine)
                 else:
-                    mine = node.access.loops() if hasattr(node, "access") else frozenset()
+                    mine = node.access.loops() if isinstance(node, Read) else frozenset()
                 loops[id(node)] = mine
             if statement.copied() is not None or statement.filled() is not None:
                 total += _OTHER_US * prod(statement.extents)

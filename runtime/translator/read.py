@@ -13,9 +13,8 @@ from ipu_mlir.runtime.translator.read_nest import Nest, nests_of, whole
 from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Origin, Program, Statement
 from ipu_mlir.runtime.translator.walk import children, location_text, value_names
 
-_VIEWS = frozenset(
-    [f"memref.{view}" for view in ["subview", "collapse_shape", "expand_shape", "cast", "reinterpret_cast", "transpose"]]
-)
+_VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
+_VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())
 _CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
 _IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])
 

@@ -63,7 +63,7 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
         Unsupported: no initial value, or a value that Python cannot read.
     """
     parts = memref_parts(mlir_type)
-    initial = definition.attributes["initial_value"] if "initial_value" in definition.attributes else None
+    initial = definition.attributes.get("initial_value")
     if not isinstance(initial, ir.DenseElementsAttr):
         raise Unsupported(f"the value of @{symbol} is not dense data in the module")
     value = np.asarray(initial)

@@ -18,7 +18,8 @@ _INVERSE = {"gt": "less_equal", "ge": "less", "lt": "greater_equal", "le": "grea
 _SWAPPED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
 
 # The order of the enumerations in MLIR: predicates are stored as numbers.
-CMPF_PREDICATES = ["false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"]
+CMPF_PREDICATES = ["false", *(f"o{how}" for how in ("eq", "gt", "ge", "lt", "le", "ne")), "ord"]
+CMPF_PREDICATES += [*(f"u{how}" for how in ("eq", "gt", "ge", "lt", "le", "ne")), "uno", "true"]
 CMPI_PREDICATES = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
 
 Operands = tuple[Expression, ...]

@@ -4,10 +4,27 @@ import pytest
 from cases import contractions, elementwise, reductions, scalar_ops, views
 from support.case import TARGETS, Case
 
-CASES = {case.name: case for table in (elementwise.CASES, contractions.CASES, reductions.CASES, views.CASES, scalar_ops.CASES) for case in table}
+TABLES = (elementwise.CASES, contractions.CASES, reductions.CASES, views.CASES, scalar_ops.CASES)
+CASES: dict[str, Case] = {case.name: case for table in TABLES for case in table}
+
+KNOWN_FAILURES = {
+    "arith.maximumf-of-zeros": "the fast executor's maximum of +0 and -0 is the second of them",
+    "arith.minimumf-of-zeros": "the fast executor's minimum of +0 and -0 is the second of them",
+    "arith.shli-i1": "the fast executor cannot shift i1",
+    "arith.shrui-i1": "the fast executor cannot shift i1",
+    "arith.index_castui-to-i1": "the fast executor asks whether an index is 0, not for its lowest bit",
+    "arith.sitofp-of-i1": "the fast executor makes -0.0 of false",
+}
+
+
+def test_no_two_cases_share_a_name() -> None:
+    assert len(CASES) == sum(map(len, TABLES))
+    assert set(KNOWN_FAILURES) <= set(CASES)
 
 
 @pytest.mark.parametrize("tiles", TARGETS)
 @pytest.mark.parametrize("name", CASES)
-def test_both_executors_give_what_numpy_gives(name: str, tiles: int) -> None:
+def test_both_executors_give_what_numpy_gives(name: str, tiles: int, request: pytest.FixtureRequest) -> None:
+    if name in KNOWN_FAILURES:
+        request.applymarker(pytest.mark.xfail(reason=KNOWN_FAILURES[name], strict=True))
     CASES[name].check(TARGETS[tiles])

@@ -58,7 +58,8 @@ def test_rows_stand_in_the_order_of_the_pipelines():
         parts = PIPELINES.get(name)
         return [name] if parts is None else [inner for part in parts for inner in ran(part.partition("{")[0])]
 
-    assert list(PASS_ROWS) == [name for name in ran("ipu-compile") if name in PASS_ROWS]
+    order = [name for name in dict.fromkeys(ran("ipu-compile")) if name in PASS_ROWS]
+    assert [name for name in PASS_ROWS if name in order] == order
 
 
 def test_every_op_and_attribute_has_a_section():

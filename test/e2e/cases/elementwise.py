@@ -20,7 +20,9 @@ def _added(name: str, loops: str, first: str, second: str, out: str, numpy) -> C
 _BROADCASTS = (
     _added("rank-0", "", "f32[]", "f32[]", "f32[]", lambda x, y: x + y),
     _added("rank-1", "i", "53xf32[i]", "53xf32[i]", "53xf32[i]", lambda x, y: x + y),
-    _added("rank-4", "i j k l", "3x1x5x2xf32[i, j, k, l]", "3x1x5x2xf32[i, j, k, l]", "3x1x5x2xf32[i, j, k, l]", np.add),
+    _added(
+        "rank-4", "i j k l", "3x1x5x2xf32[i, j, k, l]", "3x1x5x2xf32[i, j, k, l]", "3x1x5x2xf32[i, j, k, l]", np.add
+    ),
     _added("add-row", "i j", "5x13xf32[i, j]", "13xf32[j]", "5x13xf32[i, j]", np.add),
     _added("add-column", "i j", "5x13xf32[i, j]", "5xf32[i]", "5x13xf32[i, j]", lambda x, y: x + y[:, None]),
     _added("add-scalar", "i j", "5x13xf32[i, j]", "f32[]", "5x13xf32[i, j]", np.add),
@@ -29,13 +31,18 @@ _BROADCASTS = (
     _added("middle", "i j k", "3x7x5xf32[i, j, k]", "3x5xf32[i, k]", "3x7x5xf32[i, j, k]", lambda x, y: x + y[:, None]),
     _added("transposed", "i j", "5x13xf32[i, j]", "13x5xf32[j, i]", "5x13xf32[i, j]", lambda x, y: x + y.T),
     _added("transposed-out", "i j", "5x13xf32[i, j]", "13xf32[j]", "13x5xf32[j, i]", lambda x, y: (x + y).T),
-    _added("rolled", "i j k", "3x7x5xf32[i, j, k]", "5xf32[k]", "5x3x7xf32[k, i, j]", lambda x, y: (x + y).transpose(2, 0, 1)),
+    _added(
+        "rolled",
+        "i j k",
+        "3x7x5xf32[i, j, k]",
+        "5xf32[k]",
+        "5x3x7xf32[k, i, j]",
+        lambda x, y: (x + y).transpose(2, 0, 1),
+    ),
     _added("one-element", "i j", "1x1xf32[i, j]", "1x1xf32[i, j]", "1x1xf32[i, j]", np.add),
 )
 
-_TYPES = tuple(
-    _added(f"add-{e}", "i j", f"9x7x{e}[i, j]", f"7x{e}[j]", f"9x7x{e}[i, j]", np.add) for e in _ADD
-)
+_TYPES = tuple(_added(f"add-{e}", "i j", f"9x7x{e}[i, j]", f"7x{e}[j]", f"9x7x{e}[i, j]", np.add) for e in _ADD)
 
 _GELU = """
   %half = arith.constant 0.5 : f32
@@ -103,10 +110,20 @@ _BODIES = (
 
 _CHAIN = "\n".join(
     (
-        generic("%h", "i j", [("%a0", "9x8xf32[i, j]"), ("%a1", "8xf32[j]")], "9x8xf32[i, j]", "arith.mulf %x0, %x1 : f32"),
+        generic(
+            "%h", "i j", [("%a0", "9x8xf32[i, j]"), ("%a1", "8xf32[j]")], "9x8xf32[i, j]", "arith.mulf %x0, %x1 : f32"
+        ),
         generic("%e", "i j", [("%h", "9x8xf32[i, j]")], "9x8xf32[i, j]", "math.exp %x0 : f32"),
-        generic("%r0", "i j", [("%e", "9x8xf32[j, i]"), ("%h", "9x8xf32[j, i]")], "8x9xf32[i, j]", "arith.addf %x0, %x1 : f32"),
-        generic("%r1", "i j", [("%h", "9x8xf32[i, j]"), ("%a1", "8xf32[j]")], "9x8xf32[i, j]", "arith.subf %x0, %x1 : f32"),
+        generic(
+            "%r0",
+            "i j",
+            [("%e", "9x8xf32[j, i]"), ("%h", "9x8xf32[j, i]")],
+            "8x9xf32[i, j]",
+            "arith.addf %x0, %x1 : f32",
+        ),
+        generic(
+            "%r1", "i j", [("%h", "9x8xf32[i, j]"), ("%a1", "8xf32[j]")], "9x8xf32[i, j]", "arith.subf %x0, %x1 : f32"
+        ),
     )
 )
 _TWO_RESULTS = """
@@ -163,7 +180,12 @@ _PROGRAMS = (
         some("9x8xf32"),
         lambda x: (-x, (x > 0).T),
     ),
-    Case("named-ops", function(["5x6xf32"] * 2, ["6x5xf32", "6x3x5xf32", "5x6xf32"], _NAMED), some(*["5x6xf32"] * 2), _named),
+    Case(
+        "named-ops",
+        function(["5x6xf32"] * 2, ["6x5xf32", "6x3x5xf32", "5x6xf32"], _NAMED),
+        some(*["5x6xf32"] * 2),
+        _named,
+    ),
     Case(
         "arith-on-tensors",
         function(["7x5xf32", "7x5xf32"], ["7x5xf32", "7x5xi8"], _ARITH_ON_TENSORS),

@@ -65,7 +65,10 @@ def _table() -> list[Case]:
     for combiner in _COMBINERS:
         for name, (loops, reduced, use, out, axes) in _LAYOUTS.items():
             element = combiner[1]
-            filled = use.replace("{e}", f"x{element}"), out.replace("{e}[]", f"{element}[]").replace("{e}", f"x{element}")
+            filled = (
+                use.replace("{e}", f"x{element}"),
+                out.replace("{e}[]", f"{element}[]").replace("{e}", f"x{element}"),
+            )
             found.append(_reduction("-".join((*combiner, name)), combiner, (loops, reduced, *filled, axes)))
     found += [_reduction(f"add-{name}", ("add", "f32"), layout) for name, layout in _FURTHER_LAYOUTS.items()]
     found += [_reduction(f"max-{name}", ("max", "f32"), layout) for name, layout in _FURTHER_LAYOUTS.items()]
@@ -145,7 +148,9 @@ def _one(
 ) -> Case:
     """A reduction over the second of two loops, from ``init``."""
     shorts = [use.partition("[")[0], *([out.partition("[")[0]] if init.startswith("%") else [])]
-    return Case(name, one_generic("i j", [use], out, body, reduced="j", init=init), some(*shorts, **data), numpy, length)
+    return Case(
+        name, one_generic("i j", [use], out, body, reduced="j", init=init), some(*shorts, **data), numpy, length
+    )
 
 
 _FURTHER = (
@@ -154,7 +159,7 @@ _FURTHER = (
     _with_nan(np.fmax, "arith.maxnumf", "0xFF800000"),
     _with_nan(np.fmin, "arith.minnumf", "0x7F800000"),
     _one("sum-of-squares", "7x19xf32[i, j]", "7xf32[i]", _SUM_OF_SQUARES, "0.0", lambda x: (x * x).sum(axis=1), 19),
-    _one("added-to-an-argument", "7x19xf32[i, j]", "7xf32[i]", "arith.addf %acc, %x0 : f32", "%a1",
+    _one("sum-added-to-an-argument", "7x19xf32[i, j]", "7xf32[i]", "arith.addf %acc, %x0 : f32", "%a1",
          lambda x, y: y + x.sum(axis=1), 20),
     _one("max-with-an-argument", "7x19xi32[i, j]", "7xi32[i]", "arith.maxsi %acc, %x0 : i32", "%a1",
          lambda x, y: np.maximum(y, x.max(axis=1)), 0, low=-90, high=90),

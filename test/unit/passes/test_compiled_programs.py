@@ -3,6 +3,7 @@
 import pytest
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.manager import run_steps
@@ -132,3 +133,10 @@ def test_ir_does_not_grow_with_the_tiles():
         run_steps(module, REGISTRY.resolve(f"ipu-set-target{{tiles={tiles}}},ipu-compile"))
         sizes.add(len(list_ops(module.operation)))
     assert len(sizes) == 1
+
+
+@pytest.mark.xfail(reason="the lookup of a function that is not there raises Python's KeyError", strict=True)
+def test_specialising_a_function_that_is_not_there_is_refused():
+    module = parse_module(PROGRAMS["nothing"], ipu.context(), "t.mlir")
+    with pytest.raises(CompileError, match="no function 'g'"):
+        run_steps(module, REGISTRY.resolve("ipu-specialize-shapes{function=g}"))

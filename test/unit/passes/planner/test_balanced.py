@@ -65,10 +65,16 @@ def test_operation_runs_where_its_operand_lies():
     assert Balanced()(elementwise((8,), (home,)), Target(tiles_per_ipu=4)).first_tile == 1
 
 
-def test_work_spreads_where_that_is_cheaper_than_staying():
-    crowded = one_tile(4096)
-    parts = Balanced()(elementwise((4096,), (crowded,)), Target(tiles_per_ipu=64))
-    assert parts.num_parts == 64
+def test_element_wise_op_stays_where_its_largest_operand_lies():
+    parts = Balanced()(elementwise((4096,), (one_tile(4096, tile=5),)), Target(tiles_per_ipu=64))
+    assert parts == Parts((PartLoop(4096, 4096, 0),), 5)
+
+
+def test_product_spreads_over_the_tiles_although_its_operands_lie_on_one():
+    extents = (32, 32, 8)
+    inputs = (use((0, 2), extents, one_tile(256)), use((2, 1), extents, one_tile(256)))
+    operation = Operation("linalg.matmul", "matmul_f32", extents, (True, True, False), inputs, (use((0, 1), extents),))
+    assert Balanced()(operation, Target(tiles_per_ipu=16)).num_parts == 16
 
 
 def test_scalar_operand_draws_nothing_to_its_tile():

@@ -17,7 +17,8 @@ TEXT = f"""func.func @main(%x: memref<{SHAPE}>, %s: memref<f32>) -> memref<{SHAP
   %t = memref.alloc() : memref<{SHAPE}>
   linalg.exp ins(%x : memref<{SHAPE}>) outs(%t : memref<{SHAPE}>)
   %o = memref.alloc() : memref<{SHAPE}>
-  linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>],
+  linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1)
+    -> ()>, affine_map<(d0, d1) -> (d0, d1)>],
     iterator_types = ["parallel", "parallel"]}} ins(%t, %s : memref<{SHAPE}>, memref<f32>) outs(%o : memref<{SHAPE}>) {{
   ^bb0(%a: f32, %b: f32, %z: f32):
     %0 = arith.mulf %a, %b : f32

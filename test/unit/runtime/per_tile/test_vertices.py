@@ -1,12 +1,13 @@
 """What a vertex computes: loops, indexing maps, views, bodies."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ipu_mlir.runtime.per_tile import compute_set
+from ipu_mlir.runtime.per_tile import compute_set, library
 from ipu_mlir.runtime.per_tile.vertex_plan import Limits
 
 F32 = np.float32
@@ -333,6 +334,30 @@ def test_a_library_codelet_gets_the_boxes_of_its_vertex(run: Run, vertices: Text
         x,
     )
     np.testing.assert_array_equal(result[0], np.sort(x, axis=1))
+
+
+def test_a_library_codelet_that_updates_gets_what_its_output_held(
+    run: Run, vertices: Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The body uses the output's argument in one case, and not in the other."""
+    codelet = SimpleNamespace(per_tile=lambda *operands: (sum(operands),))
+    monkeypatch.setattr(library, "codelet_named", lambda name: codelet)
+    call = """linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+              iterator_types = ["parallel"], library_call = "sort"}
+              ins(%x : memref<4xf32, #home4>) outs(%y : memref<4xf32, #home4>) {
+              ^bb0(%in: f32, %out: f32):
+                linalg.yield %YIELDED : f32 }"""
+    copy = "linalg.copy ins(%x : memref<4xf32, #home4>) outs(%y : memref<4xf32, #home4>)"
+    for yielded, factor in (("in", 1), ("out", 2)):
+        result = run(
+            f"""func.func @main(%x: memref<4xf32, #home4>) -> memref<4xf32, #home4> {{
+            %y = memref.alloc() : memref<4xf32, #home4>
+            {vertices(copy, "[[1, 4, 1]], 0")}
+            {vertices(call.replace("YIELDED", yielded), "[[1, 4, 1]], 0")}
+            return %y : memref<4xf32, #home4> }}""",
+            _array(4),
+        )
+        np.testing.assert_array_equal(result[0], factor * _array(4))
 
 
 def test_matmul_agrees_with_numpy_in_all_its_parts(run: Run, vertices: Text) -> None:

@@ -68,7 +68,9 @@ def _placed(text: str) -> str:
     parts = [_one_part(extents) for extents in _loop_extents(text)]
     lines, pending, numbers = [], [], iter(range(10**6))
     for line in text.splitlines():
-        if pending or (line.strip().startswith("linalg.") and "linalg.yield" not in line and "linalg.index" not in line):
+        if pending or (
+            line.strip().startswith("linalg.") and "linalg.yield" not in line and "linalg.index" not in line
+        ):
             pending.append(line)
             block = "\n".join(pending)
             if block.count("{") == block.count("}") and "outs(" in block:

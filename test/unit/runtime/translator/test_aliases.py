@@ -161,8 +161,10 @@ def test_exchanges_between_views_of_larger_buffers(run_plain):
       %o = memref.alloc() : memref<3x4xf32, {part}>
       "ipu.exchange"(%x, %o) : (memref<3x4xf32, {part}>, memref<3x4xf32, {part}>) -> ()
       %a = memref.subview %x[0, 0] [3, 2] [1, 1] : memref<3x4xf32, {part}> to memref<3x2xf32, strided<[4, 1]>, {part}>
-      %b = memref.subview %o[0, 2] [3, 2] [1, 1] : memref<3x4xf32, {part}> to memref<3x2xf32, strided<[4, 1], offset: 2>, {part}>
-      "ipu.exchange"(%a, %b) : (memref<3x2xf32, strided<[4, 1]>, {part}>, memref<3x2xf32, strided<[4, 1], offset: 2>, {part}>) -> ()
+      %b = memref.subview %o[0, 2] [3, 2] [1, 1]
+        : memref<3x4xf32, {part}> to memref<3x2xf32, strided<[4, 1], offset: 2>, {part}>
+      "ipu.exchange"(%a, %b) : (memref<3x2xf32, strided<[4, 1]>, {part}>,
+        memref<3x2xf32, strided<[4, 1], offset: 2>, {part}>) -> ()
       return %o : memref<3x4xf32, {part}>
     }}"""
     x = f32(3, 4)

@@ -85,7 +85,7 @@ def test_generic_contraction(maps, reduced, dims, equation, shapes, run):
     a, b = (ints(*shape) for shape in shapes)
     want = np.einsum(equation, a, b)
     types = ["x".join(map(str, (*value.shape, "f32"))) for value in (a, b, want)]
-    text = program(dict(zip("ab", types)), types[2], generic(maps, reduced, *types, dims))
+    text = program(dict(zip("ab", types[:2], strict=True)), types[2], generic(maps, reduced, *types, dims))
     np.testing.assert_array_equal(run(text, a, b)[0], want)
 
 
@@ -105,7 +105,8 @@ def test_factors_may_be_computed(run):
       %o = memref.alloc() : memref<5x3xf32>
       linalg.fill ins(%c : f32) outs(%o : memref<5x3xf32>)
       linalg.generic {{indexing_maps = [affine_map<(d0, d1, d2) -> ({both})>, affine_map<(d0, d1, d2) -> (d0)>,
-        affine_map<(d0, d1, d2) -> ({k})>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}}
+        affine_map<(d0, d1, d2) -> ({k})>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+          iterator_types = ["parallel", "parallel", "reduction"]}}
         ins(%a, %s, %b : memref<5x7xf32>, memref<5xf32>, memref<7x3xi8>) outs(%o : memref<5x3xf32>) {{
       ^bb0(%x: f32, %y: f32, %i: i8, %z: f32):
         %0 = arith.subf %x, %y : f32
@@ -129,7 +130,8 @@ def test_slices_of_larger_buffers(run_plain):
       %a = memref.subview %p[1, 2] [4, 5] [1, 1] : memref<8x10xf32> to memref<4x5xf32, strided<[10, 1], offset: 12>>
       %b = memref.subview %q[0, 1] [5, 3] [1, 2] : memref<6x8xf32> to memref<5x3xf32, strided<[8, 2], offset: 1>>
       %s = memref.subview %o[2, 3] [4, 3] [1, 1] : memref<6x8xf32> to memref<4x3xf32, strided<[8, 1], offset: 19>>
-      linalg.matmul ins(%a, %b : memref<4x5xf32, strided<[10, 1], offset: 12>>, memref<5x3xf32, strided<[8, 2], offset: 1>>)
+      linalg.matmul ins(%a, %b : memref<4x5xf32, strided<[10, 1], offset: 12>>,
+        memref<5x3xf32, strided<[8, 2], offset: 1>>)
         outs(%s : memref<4x3xf32, strided<[8, 1], offset: 19>>)
       return %o : memref<6x8xf32>
     }"""

@@ -90,7 +90,8 @@ def test_an_output_can_be_read_as_it_was(run):
       %o = memref.alloc() : memref<4xf32>
       %c = arith.constant 2.5 : f32
       linalg.fill ins(%c : f32) outs(%o : memref<4xf32>)
-      linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+        iterator_types = ["parallel"]}
         ins(%x : memref<4xf32>) outs(%o : memref<4xf32>) {
       ^bb0(%a: f32, %out: f32):
         %0 = arith.addf %a, %out : f32
@@ -173,7 +174,8 @@ def test_index_gives_the_number_of_the_point(run):
 def test_scalars_without_dimensions(run):
     text = """func.func @main(%x: memref<f32>, %y: memref<f32>) -> memref<f32> {
       %o = memref.alloc() : memref<f32>
-      linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}
+      linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>,
+        affine_map<() -> ()>], iterator_types = []}
         ins(%x, %y : memref<f32>, memref<f32>) outs(%o : memref<f32>) {
       ^bb0(%a: f32, %b: f32, %out: f32):
         %0 = arith.mulf %a, %b : f32
@@ -187,7 +189,8 @@ def test_scalars_without_dimensions(run):
 
 
 def test_named_and_mapped_ops(run_plain):
-    text = """func.func @main(%x: memref<2x3xf32>, %y: memref<2x3xf32>) -> (memref<2x3xf32>, memref<3x2xf32>, memref<2x3x4xf32>) {
+    text = """func.func @main(%x: memref<2x3xf32>, %y: memref<2x3xf32>)
+      -> (memref<2x3xf32>, memref<3x2xf32>, memref<2x3x4xf32>) {
       %s = memref.alloc() : memref<2x3xf32>
       linalg.map { arith.mulf } ins(%x, %y : memref<2x3xf32>, memref<2x3xf32>) outs(%s : memref<2x3xf32>)
       %t = memref.alloc() : memref<3x2xf32>
@@ -206,7 +209,8 @@ def test_named_and_mapped_ops(run_plain):
 def test_equal_subexpressions_are_computed_once(engine):
     text = """func.func @main(%x: memref<4xf32>) -> memref<4xf32> {
       %o = memref.alloc() : memref<4xf32>
-      linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+        iterator_types = ["parallel"]}
         ins(%x : memref<4xf32>) outs(%o : memref<4xf32>) {
       ^bb0(%a: f32, %out: f32):
         %0 = math.exp %a : f32

@@ -3,7 +3,8 @@
 import numpy as np
 
 M, N, K = 6, 4, 5
-TEXT = f"""func.func @main(%w: memref<{M}x{N}xf32>, %x: memref<{K}x{M}xf32>, %g: memref<{K}x{N}xf32>) -> memref<{M}x{N}xf32> {{
+TEXT = f"""func.func @main(%w: memref<{M}x{N}xf32>, %x: memref<{K}x{M}xf32>, %g: memref<{K}x{N}xf32>)
+  -> memref<{M}x{N}xf32> {{
   %zero = arith.constant 0.0 : f32
   %rate = arith.constant 0.5 : f32
   %t = memref.alloc() : memref<{N}x{M}xf32>
@@ -17,8 +18,10 @@ TEXT = f"""func.func @main(%w: memref<{M}x{N}xf32>, %x: memref<{K}x{M}xf32>, %g:
     linalg.yield %1 : f32
   }}
   %o = memref.alloc() : memref<{M}x{N}xf32>
-  linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
-    iterator_types = ["parallel", "parallel"]}} ins(%w, %t : memref<{M}x{N}xf32>, memref<{N}x{M}xf32>) outs(%o : memref<{M}x{N}xf32>) {{
+  linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>,
+    affine_map<(d0, d1) -> (d0, d1)>],
+    iterator_types = ["parallel", "parallel"]}} ins(%w, %t : memref<{M}x{N}xf32>, memref<{N}x{M}xf32>)
+      outs(%o : memref<{M}x{N}xf32>) {{
   ^bb0(%a: f32, %b: f32, %z: f32):
     %0 = arith.mulf %b, %rate : f32
     %1 = arith.subf %a, %0 : f32

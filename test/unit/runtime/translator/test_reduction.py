@@ -20,7 +20,8 @@ def program(
       %c = arith.constant {init}{"" if kind == "i1" else f" : {kind}"}
       %o = memref.alloc() : memref<{target}>
       linalg.fill ins(%c : {kind}) outs(%o : memref<{target}>)
-      linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({map_in})>, affine_map<({loops}) -> ({map_out})>], iterator_types = [{kinds}]}}
+      linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({map_in})>,
+        affine_map<({loops}) -> ({map_out})>], iterator_types = [{kinds}]}}
         ins(%x : memref<{source}>) outs(%o : memref<{target}>) {{
       ^bb0(%a: {kind}, %z: {kind}):
         %0 = {op} %z, %a : {kind}
@@ -120,8 +121,10 @@ def test_terms_may_be_computed(run):
       %c = arith.constant 0.0 : f32
       %o = memref.alloc() : memref<4xf32>
       linalg.fill ins(%c : f32) outs(%o : memref<4xf32>)
-      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
-        iterator_types = ["parallel", "reduction"]} ins(%x, %m : memref<4x6xf32>, memref<4xf32>) outs(%o : memref<4xf32>) {
+      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>,
+        affine_map<(d0, d1) -> (d0)>],
+        iterator_types = ["parallel", "reduction"]} ins(%x, %m : memref<4x6xf32>, memref<4xf32>)
+          outs(%o : memref<4xf32>) {
       ^bb0(%a: f32, %b: f32, %z: f32):
         %0 = arith.subf %a, %b : f32
         %1 = math.absf %0 : f32
@@ -143,7 +146,8 @@ def test_argmax_has_two_running_values(run):
       %i = memref.alloc() : memref<4xi32>
       linalg.fill ins(%low : f32) outs(%v : memref<4xf32>)
       linalg.fill ins(%zero : i32) outs(%i : memref<4xi32>)
-      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, {one}, {one}], iterator_types = ["parallel", "reduction"]}}
+      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, {one}, {one}],
+        iterator_types = ["parallel", "reduction"]}}
         ins(%x : memref<4x6xf32>) outs(%v, %i : memref<4xf32>, memref<4xi32>) {{
       ^bb0(%a: f32, %best: f32, %where: i32):
         %k = linalg.index 1 : index

@@ -51,7 +51,10 @@ def binary(op, a, b, kind, run):
 
 def trunc_div(a, b):
     return np.array(
-        [0 if y == 0 else int(abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1)) for x, y in zip(a, b)]
+        [
+            0 if y == 0 else int(abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1))
+            for x, y in zip(a, b, strict=True)
+        ]
     )
 
 
@@ -68,7 +71,8 @@ def half_away(x):
 
 
 FLOAT_UNARY = {
-    "math.absf": np.abs, "math.acos": np.arccos, "math.acosh": np.arccosh, "math.asin": np.arcsin, "math.asinh": np.arcsinh,
+    "math.absf": np.abs, "math.acos": np.arccos, "math.acosh": np.arccosh, "math.asin": np.arcsin,
+    "math.asinh": np.arcsinh,
     "math.atan": np.arctan, "math.atanh": np.arctanh, "math.cbrt": np.cbrt, "math.ceil": np.ceil, "math.cos": np.cos,
     "math.cosh": np.cosh, "math.erf": erf, "math.erfc": erfc, "math.exp": np.exp, "math.exp2": np.exp2,
     "math.expm1": np.expm1, "math.floor": np.floor, "math.log": np.log, "math.log10": np.log10, "math.log1p": np.log1p,
@@ -188,7 +192,9 @@ def test_integers_wrap_around(op, kind, run_plain):
     dtype = DTYPES[kind]
     limits = np.iinfo(dtype)
     a, b = pairs(np.array([0, 1, -1, 5, limits.max, limits.min], dtype))
-    want = [(WRAPPING[op](int(x), int(y)) - limits.min) % 2**limits.bits + limits.min for x, y in zip(a, b)]
+    want = [
+        (WRAPPING[op](int(x), int(y)) - limits.min) % 2**limits.bits + limits.min for x, y in zip(a, b, strict=True)
+    ]
     np.testing.assert_array_equal(binary(op, a, b, kind, run_plain), np.array(want, dtype))
 
 
@@ -291,7 +297,9 @@ def test_select(kind, size, run_plain):
 
 def test_powers_and_fused_multiply(run_plain):
     a, b = pairs(np.array([0, 1, -1, 2, -3, 9], np.int32))
-    want = [int(x) ** int(y) if y >= 0 else {1: 1, -1: -1 if y % 2 else 1}.get(int(x), 0) for x, y in zip(a, b)]
+    want = [
+        int(x) ** int(y) if y >= 0 else {1: 1, -1: -1 if y % 2 else 1}.get(int(x), 0) for x, y in zip(a, b, strict=True)
+    ]
     np.testing.assert_array_equal(binary("math.ipowi", a, b, "i32", run_plain), np.array(want).astype(np.int32))
     x, n = np.float32([2, -3, 0.5]), np.array([3, 2, -1], np.int32)
     (got,) = run_plain(body("math.fpowi", ["f32", "i32"], "f32", "%x0, %x1 : f32, i32", 3), x, n)

@@ -6,8 +6,10 @@ TEXT = """func.func @main(%image: memref<8x4xf32>, %bias: memref<4xf32>) -> memr
   %zero = arith.constant 0.0 : f32
   %half = arith.constant -0.5 : f32
   %hidden = memref.alloc() : memref<8x4xf32>
-  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>],
-    iterator_types = ["parallel", "parallel"]} ins(%image, %bias : memref<8x4xf32>, memref<4xf32>) outs(%hidden : memref<8x4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
+    affine_map<(d0, d1) -> (d0, d1)>],
+    iterator_types = ["parallel", "parallel"]} ins(%image, %bias : memref<8x4xf32>, memref<4xf32>)
+      outs(%hidden : memref<8x4xf32>) {
   ^bb0(%a: f32, %b: f32, %z: f32):
     %0 = arith.addf %a, %b : f32
     %1 = arith.maximumf %0, %zero : f32

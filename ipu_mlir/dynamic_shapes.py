@@ -1,0 +1,78 @@
+"""Programs whose arguments have sizes that are known only when they are called."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.executable import Executable
+from ipu_mlir.lowering import Lowering
+from ipu_mlir.passes.manager import run_steps
+from ipu_mlir.passes.specialize_shapes import SpecializeShapes, dynamic_sizes
+from ipu_mlir.passes.steps import PassStep
+
+
+class DynamicExecutable:
+    """A program with ``?`` sizes: compiled for the sizes of each call when they come for the first time, and kept.
+
+    Attributes:
+        entry: name of the function that runs.
+    """
+
+    def __init__(self, module: ir.Module, entry: str, lowering: Lowering) -> None:
+        self.entry = entry
+        self._module = module
+        self._lowering = lowering
+        self._types = list(ir.SymbolTable(module.operation)[entry].attributes["function_type"].value.inputs)
+        self._compiled: dict[tuple[int, ...], Executable] = {}
+
+    def run(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """As ``Executable.run``, for inputs of any sizes that the program allows."""
+        return self.specialized(inputs).run(inputs)
+
+    def __call__(self, *args: Any) -> Any:
+        """One array per argument; gives one array, or a tuple of them."""
+        return self.specialized([np.asarray(each) for each in args])(*args)
+
+    def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """As ``Executable.run_per_tile``."""
+        return self.specialized(inputs).run_per_tile(inputs)
+
+    def specialized(self, inputs: Sequence[np.ndarray]) -> Executable:
+        """The program for the sizes of ``inputs``.
+
+        Raises:
+            RunError: the inputs are not those of the program; names the argument and the dimension.
+            CompileError: the program cannot be compiled for these sizes.
+        """
+        sizes = self._sizes(inputs)
+        if sizes not in self._compiled:
+            module = self._module.operation.clone()
+            run_steps(module, [PassStep(SpecializeShapes(self.entry, sizes))])
+            self._compiled[sizes] = Executable(module, self.entry, self._lowering)
+        return self._compiled[sizes]
+
+    def _sizes(self, inputs: Sequence[np.ndarray]) -> tuple[int, ...]:
+        """What stands in the inputs where the types have ``?``."""
+        if len(inputs) != len(self._types):
+            raise RunError(f"{self.entry} takes {len(self._types)} arguments, got {len(inputs)}")
+        sizes: list[int] = []
+        for number, (array, wanted) in enumerate(zip(inputs, self._types, strict=True)):
+            if not dynamic_sizes(wanted):
+                continue  # checked by the program that it is compiled to
+            if np.ndim(array) != wanted.rank:
+                raise RunError(f"argument {number} has {np.ndim(array)} dimensions, expected {wanted.rank}: {wanted}")
+            for dimension, size in enumerate(np.shape(array)):
+                if wanted.is_dynamic_dim(dimension):
+                    sizes.append(size)
+                elif wanted.shape[dimension] != size:
+                    raise RunError(
+                        f"argument {number} has size {size} in dimension {dimension}, "
+                        f"expected {wanted.shape[dimension]}: {wanted}"
+                    )
+        return tuple(sizes)
+
+    def __repr__(self) -> str:
+        return f"<DynamicExecutable {self.entry}({', '.join(map(str, self._types))})>"
