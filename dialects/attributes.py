@@ -4,12 +4,14 @@ Passes and the runtime compute on the plain values (``Mapping``, ``Parts``, ``Ta
 them through IR. ``from_attr`` and ``to_attr`` convert, and remember what they converted.
 """
 
-from dataclasses import asdict
+import json
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.dialect import Ipu
+from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.target import Target
@@ -37,32 +39,57 @@ class TargetAttr(Ipu.Attribute, name="target"):
     fields: ir.DictAttr
 
 
-def _numbers(text: str) -> list[Any]:
-    """The nested lists and integers of ``#ipu.x<...>`` text, without the types of the integers."""
-    import json
+def _numbers(text: str, entry: str) -> list[Any]:
+    """The nested lists and integers of ``#ipu.x<...>`` text; every list inside is one ``[...]`` like ``entry``.
 
-    return json.loads("[" + text[text.index("<") + 1 : text.rindex(">")].replace(" : i64", "") + "]")
+    Raises:
+        CompileError: an entry has another number of members, or a member is no integer.
+    """
+    plain = text.replace(" : i64", "")
+    try:
+        found = json.loads("[" + plain[plain.index("<") + 1 : plain.rindex(">")] + "]")
+    except ValueError as error:
+        raise CompileError(f"has {plain}, which is not made of integers; each entry is {entry}") from error
+    for loops in (each for each in found if isinstance(each, list)):
+        for loop in loops:
+            if not isinstance(loop, list) or len(loop) != entry.count(",") + 1:
+                raise CompileError(f"has {plain} with the entry {json.dumps(loop)}; each entry is {entry}")
+            if any(type(number) is not int for number in loop):
+                raise CompileError(f"has {plain} with the entry {json.dumps(loop)}, which is not made of integers")
+    return found
 
 
 @lru_cache(maxsize=4096)
 def _mapping_of_text(text: str) -> Mapping:
-    elements, loops, offset, first_tile = _numbers(text)
-    return Mapping(elements, tuple(MappingLoop(*loop) for loop in loops), offset, first_tile)
+    elements, loops, offset, first_tile = _numbers(text, "[block, extent, stride, tile_step]")
+    mapping = Mapping(elements, tuple(MappingLoop(*loop) for loop in loops), offset, first_tile)
+    if not mapping.is_well_formed():
+        rule = "a block is at least 1, an extent and the number of elements at least 0"
+        raise CompileError(f"has {mapping_text(mapping)}, which holds nothing: {rule}")
+    return mapping
 
 
 @lru_cache(maxsize=4096)
 def _parts_of_text(text: str) -> Parts:
-    loops, first_tile = _numbers(text)
+    loops, first_tile = _numbers(text, "[block, extent, tile_step]")
     return Parts(tuple(PartLoop(*loop) for loop in loops), first_tile)
 
 
 def mapping_from_attr(attribute: ir.Attribute) -> Mapping:
-    """The plain mapping of a ``#ipu.mapping`` attribute."""
+    """The plain mapping of a ``#ipu.mapping`` attribute.
+
+    Raises:
+        CompileError: it is malformed; the message is the end of a sentence about an op.
+    """
     return _mapping_of_text(str(attribute))
 
 
 def parts_from_attr(attribute: ir.Attribute) -> Parts:
-    """The plain parts of a ``#ipu.parts`` attribute."""
+    """The plain parts of a ``#ipu.parts`` attribute; what they mean for an op is asked by ``broken_part_rule``.
+
+    Raises:
+        CompileError: it is malformed; the message is the end of a sentence about an op.
+    """
     return _parts_of_text(str(attribute))
 
 
@@ -102,6 +129,21 @@ def target_to_attr(target: Target) -> ir.Attribute:
 
 
 def target_from_attr(attribute: ir.Attribute) -> Target:
-    """The plain target of a ``#ipu.target`` attribute."""
-    fields = TargetAttr(attribute).fields.maybe_downcast()
-    return Target(**{entry.name: entry.attr.maybe_downcast().value for entry in fields})
+    """The plain target of a ``#ipu.target`` attribute.
+
+    Raises:
+        CompileError: it has a field that targets do not have, or one of another type; the message is the end of a
+            sentence about an op.
+        TargetError: there can be no such machine.
+    """
+    kinds = {field.name: type(field.default) for field in fields(Target)}
+    values: dict[str, Any] = {}
+    for entry in TargetAttr(attribute).fields.maybe_downcast():
+        kind = kinds.get(entry.name)
+        if kind is None:
+            raise CompileError(f"has a target with the field '{entry.name}'; its fields are {', '.join(kinds)}")
+        value = getattr(entry.attr.maybe_downcast(), "value", None)
+        if type(value) is not kind:
+            raise CompileError(f"has a target whose field '{entry.name}' is {entry.attr}; it is of type {kind.__name__}")
+        values[entry.name] = value
+    return Target(**values)

@@ -4,9 +4,10 @@
 ``Diagnostic`` values, and ``DiagnosedError`` carries them to the user.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from ipu_mlir.dialects.errors import CompileError
@@ -45,6 +46,22 @@ def fail(op: Any, message: str) -> bool:
     """Report ``message`` at ``op``'s location, as MLIR's own verifiers do, and answer False."""
     op.location.emit_error(f"'{op.operation.name}' op {message}")
     return False
+
+
+def verifier(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """``check`` as the verifier of an op: a ``CompileError`` that it meets is reported at the op.
+
+    Attributes say more than MLIR can check while it parses; whoever reads them first finds what is malformed.
+    """
+
+    @wraps(check)
+    def verified(op: Any) -> bool:
+        try:
+            return check(op)
+        except CompileError as error:
+            return fail(op, str(error))
+
+    return verified
 
 
 def source_place(location: Any) -> tuple[str, int, int]:

@@ -99,6 +99,8 @@ def reads_operand(op: ir.Operation | ir.OpView, number: int) -> bool:
     operation = op.operation
     if "library_call" in operation.attributes and number < len(operation.operands) - num_outputs(op):
         return True  # a library codelet reads every input; whether it reads an output, its body says as any other
+    if not len(operation.regions):
+        return True  # an op that is no loop nest does not say
     return next(iter(operation.regions[0].blocks[0].arguments[number].uses), None) is not None
 
 

@@ -17,7 +17,7 @@ def broken_part_rule(parts: Parts, extents: Sequence[int], parallel: Sequence[bo
     for number, (part, extent) in enumerate(zip(parts.loops, extents, strict=True)):
         if part.extent != extent:
             return f"has parts for {part.extent} iterations of loop d{number}, which has {extent}"
-        if part.block < 1 and extent:
+        if part.block < 1:
             return f"cuts loop d{number} into blocks of {part.block}; a block has at least one iteration"
         if not parallel[number] and part.block < extent:
             return f"cuts the reduction loop d{number} into blocks of {part.block}; one vertex must run all {extent}"

@@ -9,7 +9,7 @@ import re
 from ipu_mlir.dialects.bindings import ir
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
-_STRING_OR_ATTRIBUTE = re.compile(rf"{_STRING}|#ipu\.(\w+)<[^\"<>]*(?:{_STRING}[^\"<>]*)*>", re.DOTALL)
+_STRING_OR_ATTRIBUTE = re.compile(rf"{_STRING}|#ipu\.(\w+)<[^\"<>\n]*(?:{_STRING}[^\"<>\n]*)*>", re.DOTALL)
 _STRING_OR_DEFAULT_TYPE = re.compile(rf"({_STRING})| : (?:i64|f64)\b", re.DOTALL)
 _PREFIXES = {"mapping": "m", "parts": "p", "target": "t"}
 

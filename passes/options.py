@@ -1,4 +1,4 @@
-"""Options of a pass as text: ``{grain=2 planner=balanced verbose}`` <-> the fields of its dataclass.
+"""Options of a pass as text: ``{grain=16 verbose}`` <-> the fields of its dataclass.
 
 A field ``num_tiles: int = 4`` is the option ``num-tiles``. Text can set ``int``, ``float``, ``bool``, ``str``,
 ``Literal`` choices, tuples of these (``sizes=1,2,3``), and each of them ``| None``. A field of another type is for
@@ -43,7 +43,7 @@ def options_of(pass_class: type[Pass]) -> tuple[Option, ...]:
 
 
 def make_pass(pass_class: type[Pass], text: str = "") -> Pass:
-    """An instance of ``pass_class`` with the options that ``text`` gives it: ``"grain=2 planner=balanced"``.
+    """An instance of ``pass_class`` with the options that ``text`` gives it: ``"grain=16"``.
 
     Raises:
         PipelineError: an option that the pass does not have, a value of the wrong type, or one given twice.

@@ -16,7 +16,10 @@ from ipu_mlir.dialects.module_target import module_target
 from ipu_mlir.dialects.part_rules import broken_part_rule
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.base import Pass, Refusals
-from ipu_mlir.passes.placement_hints import MAP, PARTS, broken_home_rule
+from ipu_mlir.passes.initial_values import is_filled_here, is_initial_fill
+from ipu_mlir.passes.malformed import refuse_malformed
+from ipu_mlir.passes.placeable import refuse_unplaceable
+from ipu_mlir.passes.placement_hints import MAP, PARTS, argument_hints, broken_home_rule, wishes
 from ipu_mlir.passes.planner.balanced import Balanced
 from ipu_mlir.passes.planner.follow import parts_that_follow
 from ipu_mlir.passes.planner.operation import OperandUse, Operation, Planner
@@ -32,7 +35,7 @@ class Partition(Pass):
     another ``planner``, a function from an ``Operation`` and a ``Target`` to ``Parts``.
 
     Needs:  linalg on tensors with static shapes, views with evenly spaced elements (``ipu-materialize-views``), and one
-            user per fill (``ipu-split-fills``).
+            user per fill (``ipu-split-fills``). All that cannot be placed is refused at once (``placeable.py``).
     Leaves: ``ipu.parts`` on every structured op, ``ipu.map`` on arguments, constants and the empty tensors that no
             structured op fills. Hints that stand there already are honoured, or refused with a reason.
     """
@@ -43,12 +46,17 @@ class Partition(Pass):
     planner: Planner | None = None
 
     def run(self, module: ir.Operation) -> None:
-        target = module_target(module)
         planner = self.planner or Balanced(self.grain)
         with module.context, ir.Location.unknown(), Refusals() as refuse:
-            for function in list_ops(module, "func.func"):
-                if len(function.regions[0].blocks):
-                    _FunctionPartition(planner, target, refuse).run(function)
+            refuse_malformed(module, refuse)
+            functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
+            for function in functions:
+                refuse_unplaceable(function, refuse)
+            if refuse.diagnostics:
+                return
+            target = module_target(module)
+            for function in functions:
+                _FunctionPartition(planner, target, refuse).run(function)
 
 
 class _FunctionPartition:
@@ -59,11 +67,10 @@ class _FunctionPartition:
         self.target = target
         self.refuse = refuse
         self.homes: dict[ir.Value, Mapping] = {}
-        self.constants: list[ir.Operation] = []
 
     def run(self, function: ir.Operation) -> None:
         block = function.regions[0].blocks[0]
-        hints = _argument_hints(function)
+        hints = argument_hints(function)
         for argument, hint in zip(block.arguments, hints, strict=True):
             if hint is not None and self._is_home(function, f"argument {argument.arg_number}", argument, hint):
                 self.homes[argument] = hint
@@ -72,8 +79,10 @@ class _FunctionPartition:
 
     def _visit(self, op: ir.Operation) -> None:
         if is_structured(op):
-            if not _is_initial_value(op):
+            if not is_initial_fill(op):
                 self._structured(op)
+        elif op.name in ("arith.constant", "tensor.empty") and MAP in op.attributes:
+            self._hinted(op)
         elif op.name == "ipu.place":
             self._placed(op)
         elif op.name == "tensor.insert_slice":
@@ -128,9 +137,7 @@ class _FunctionPartition:
 
     def _structured(self, op: ir.Operation) -> None:
         nest = loop_nest(op)
-        if nest is None:
-            self.refuse(op, "has loops whose extents are not known; rewrite it as linalg.generic with static shapes")
-            return
+        assert nest is not None, "refuse_unplaceable lets none pass"
         accesses = memory_accesses(op, nest)
         reads, writes = ([x for x in accesses if x.written == written] for written in (False, True))
         operation = Operation(
@@ -164,16 +171,16 @@ class _FunctionPartition:
         if PARTS in op.attributes:
             return parts_from_attr(op.attributes[PARTS])
         for result, use in zip(op.results, operation.outputs, strict=True):
-            for consumer in result.uses:
-                if consumer.owner.name == "ipu.place":
-                    strides = [
-                        sum(i.coefficients[loop] * s for i, s in zip(use.indices, use.strides, strict=True))
-                        for loop in range(len(operation.extents))
-                    ]
-                    wish = mapping_from_attr(consumer.owner.attributes["mapping"])
-                    parts = parts_that_follow(wish, operation.extents, strides, operation.cuttable)
-                    if parts is not None:
-                        return parts
+            strides = [
+                sum(i.coefficients[loop] * s for i, s in zip(use.indices, use.strides, strict=True))
+                for loop in range(len(operation.extents))
+            ]
+            init = op.operands[len(op.operands) - len(op.results) + result.result_number]
+            hinted = [self.homes[init]] if init in self.homes and is_filled_here(init) else []
+            for wish in (*hinted, *wishes(result)):
+                parts = parts_that_follow(wish, operation.extents, strides, operation.cuttable)
+                if parts is not None:
+                    return parts
         return self.planner(operation, self.target)
 
     def _use(self, access: MemoryAccess) -> OperandUse:
@@ -204,9 +211,12 @@ class _FunctionPartition:
     def _settle_init(self, access: MemoryAccess, home: Mapping, parts: Parts) -> None:
         """The initial value of a result lies where the result lies; a fill runs in the same blocks."""
         init = access.value
-        if not _is_filled_here(init):
+        if not is_filled_here(init):
             self._home(init)
             return
+        hint = self.homes.get(init)
+        if hint is not None and hint.normalized() != home:
+            self.refuse(init.owner, "cannot lie where its hint says: the op that fills it cannot be cut like that")
         self.homes[init] = home
         if init.owner.name == "linalg.fill":
             cuts = [PartLoop(size, size, 0) for size in init.type.shape]
@@ -214,6 +224,11 @@ class _FunctionPartition:
                 if index.plain_loop is not None:
                     cuts[dimension] = parts.loops[index.plain_loop]
             init.owner.operation.attributes[PARTS] = parts_to_attr(Parts(tuple(cuts), parts.first_tile))
+
+    def _hinted(self, op: ir.Operation) -> None:
+        hint = mapping_from_attr(op.attributes[MAP])
+        if self._is_home(op, "value", op.results[0], hint):
+            self.homes[op.results[0]] = hint
 
     def _placed(self, op: ir.Operation) -> None:
         wish = mapping_from_attr(op.attributes["mapping"])
@@ -266,28 +281,3 @@ class _FunctionPartition:
             attributes.append(ir.DictAttr.get(entries))
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
 
-
-def _is_filled_here(value: ir.Value) -> bool:
-    """Whether ``value`` is an empty or filled tensor that lies wherever the op wants it that starts from it."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return False
-    return owner.name == "tensor.empty" or _is_initial_value(owner)
-
-
-def _is_initial_value(op: Any) -> bool:
-    """Whether ``op`` is a fill that is only the initial value of another structured op's result."""
-    if op.name != "linalg.fill":
-        return False
-    uses = list(op.operation.results[0].uses)
-    if len(uses) != 1 or not is_structured(uses[0].owner):
-        return False
-    user = uses[0].owner.operation
-    return uses[0].operand_number >= len(user.operands) - len(user.results)
-
-
-def _argument_hints(function: ir.Operation) -> list[Mapping | None]:
-    arguments = len(function.regions[0].blocks[0].arguments)
-    if "arg_attrs" not in function.attributes:
-        return [None] * arguments
-    return [mapping_from_attr(entries[MAP]) if MAP in entries else None for entries in function.attributes["arg_attrs"]]

@@ -1,5 +1,9 @@
 """What the writer of a program says about placement, and why it may be refused."""
 
+from collections.abc import Iterator
+
+from ipu_mlir.dialects.attributes import mapping_from_attr
+from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.target import Target
 
@@ -32,3 +36,20 @@ def broken_home_rule(mapping: Mapping, elements: int, target: Target) -> str | N
             f"{target.num_tiles - 1}"
         )
     return None
+
+
+def argument_hints(function: ir.Operation) -> list[Mapping | None]:
+    """Where the arguments of ``function`` are to lie, as far as that is said."""
+    arguments = len(function.regions[0].blocks[0].arguments)
+    if "arg_attrs" not in function.attributes:
+        return [None] * arguments
+    return [mapping_from_attr(entries[MAP]) if MAP in entries else None for entries in function.attributes["arg_attrs"]]
+
+
+def wishes(value: ir.Value) -> Iterator[Mapping]:
+    """Where users want ``value``, or a reshape of it, to lie: a mapping speaks of elements, not of the shape."""
+    for use in value.uses:
+        if use.owner.name == "ipu.place":
+            yield mapping_from_attr(use.owner.attributes["mapping"])
+        elif use.owner.name in ("tensor.collapse_shape", "tensor.expand_shape"):
+            yield from wishes(use.owner.operation.results[0])

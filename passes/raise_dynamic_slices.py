@@ -28,9 +28,15 @@ class RaiseDynamicSlices(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for op in list_ops(module, "tensor.extract_slice", "tensor.insert_slice"):
-                if _DYNAMIC in list(op.attributes["static_offsets"]) and not is_in_body(op):
+                if _is_raised(op) and not is_in_body(op):
                     with ir.InsertionPoint(op), op.location:
                         _raise_slice(op)
+
+
+def _is_raised(op: ir.Operation) -> bool:
+    """Whether offsets are known only at run time, but sizes and steps now."""
+    known = (*op.attributes["static_sizes"], *op.attributes["static_strides"])
+    return _DYNAMIC in list(op.attributes["static_offsets"]) and _DYNAMIC not in known
 
 
 @dataclass(frozen=True)

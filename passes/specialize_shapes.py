@@ -27,7 +27,11 @@ class SpecializeShapes(Pass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context, ir.Location.unknown(), Refusals() as refuse:
-            function = ir.SymbolTable(module)[self.function].operation
+            symbols = ir.SymbolTable(module)
+            if self.function not in symbols:
+                refuse(module, f"has no function '{self.function}'; name one of its functions with function=")
+                return
+            function = symbols[self.function].operation
             unknown = sum(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs)
             if unknown != len(self.sizes):
                 refuse(function, f"has {unknown} sizes that are not known, but {len(self.sizes)} are given")

@@ -9,7 +9,7 @@ _DESCRIPTION = "Run passes over MLIR: those of upstream by their names, and ours
 _EPILOG = """\
 passes:
   --PASS or --PASS=OPTIONS runs a pass or a named pipeline, in the order of the flags:
-      ipu-opt in.mlir --canonicalize --ipu-partition='grain=2 planner=balanced' --cse
+      ipu-opt in.mlir --canonicalize --ipu-partition='grain=16' --cse
   --pass-pipeline says the same, and on which ops:
       ipu-opt in.mlir --pass-pipeline='builtin.module(canonicalize,ipu-partition{grain=2},func.func(cse))'
   --list-passes names them all.

@@ -5,7 +5,7 @@ from typing import Any
 
 from ipu_mlir.dialects.bindings import ext, ir
 from ipu_mlir.dialects.buffers import may_overlap
-from ipu_mlir.dialects.diagnostics import fail
+from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
 
@@ -21,6 +21,7 @@ class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTra
     body: ext.Region
 
     @staticmethod
+    @verifier
     def verify_region_invariants(op: Any) -> bool:
         region = op.operation.regions[0]
         if len(region.blocks) != 1:

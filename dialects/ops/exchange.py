@@ -4,7 +4,7 @@ from typing import Any
 
 from ipu_mlir.dialects.bindings import ext, ir
 from ipu_mlir.dialects.buffers import memory_mapping, root_of
-from ipu_mlir.dialects.diagnostics import fail
+from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 
 
@@ -22,6 +22,7 @@ class ExchangeOp(Ipu.Operation, name="exchange"):
     dest: ext.Operand[Any]
 
     @staticmethod
+    @verifier
     def verify_invariants(op: Any) -> bool:
         if len(op.operation.operands) != 2:
             return True  # the generated check reports it

@@ -2,17 +2,35 @@
 
 from typing import Any
 
-from ipu_mlir.dialects.attributes import MappingAttr
-from ipu_mlir.dialects.bindings import ext
+from ipu_mlir.dialects.attributes import MappingAttr, mapping_from_attr
+from ipu_mlir.dialects.bindings import ext, ir
+from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 
 
 class PlaceOp(Ipu.Operation, name="place", traits=[ext.Pure]):
     """The same value, with a hint where it lies; the placing pass honours it or refuses with a reason.
 
-    %y = "ipu.place"(%x) {mapping = #ipu.mapping<...>} : (tensor<4xf32>) -> tensor<4xf32>
+        %y = "ipu.place"(%x) {mapping = #ipu.mapping<...>} : (tensor<4xf32>) -> tensor<4xf32>
+
+    Takes a ranked tensor of static shape, and gives a value of that type.
     """
 
     source: ext.Operand[Any]
     mapping: MappingAttr
     placed: ext.Result[Any]
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        operation = op.operation
+        mapping = operation.attributes["mapping"] if "mapping" in operation.attributes else None
+        if len(operation.operands) != 1 or len(operation.results) != 1 or not isinstance(mapping, MappingAttr):
+            return True  # the generated check reports it
+        source, placed = operation.operands[0].type, operation.results[0].type
+        if not isinstance(source, ir.RankedTensorType) or not source.has_static_shape:
+            return fail(op, f"places {source}; only a ranked tensor of static shape lies on tiles")
+        if source != placed:
+            return fail(op, f"gives {placed} for {source}; a place keeps the type")
+        mapping_from_attr(mapping)
+        return True

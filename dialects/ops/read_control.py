@@ -4,7 +4,7 @@ from typing import Any
 
 from ipu_mlir.dialects.bindings import ext, ir
 from ipu_mlir.dialects.buffers import memory_mapping
-from ipu_mlir.dialects.diagnostics import fail
+from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 
 
@@ -20,6 +20,7 @@ class ReadControlOp(Ipu.Operation, name="read_control"):
     value: ext.Result[Any]
 
     @staticmethod
+    @verifier
     def verify_invariants(op: Any) -> bool:
         if len(op.operation.operands) != 1 or len(op.operation.results) != 1:
             return True  # the generated check reports it

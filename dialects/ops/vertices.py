@@ -6,7 +6,7 @@ from typing import Any
 from ipu_mlir.dialects.attributes import PartsAttr, parts_from_attr
 from ipu_mlir.dialects.bindings import ext, ir
 from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
-from ipu_mlir.dialects.diagnostics import fail
+from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.loop_nest import is_structured, loads_in, loop_nest, num_outputs, reads_operand
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -29,6 +29,7 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
     body: ext.Region
 
     @staticmethod
+    @verifier
     def verify_region_invariants(op: Any) -> bool:
         inner = structured_op(op)
         if inner is None:
@@ -72,6 +73,8 @@ def _verify_access(op: Any, parts: Parts, access: MemoryAccess) -> bool:
     mapping = memory_mapping(memref)
     if mapping is None:
         return fail(op, f"has {access.name} on no tile: {memref}; give it a #ipu.mapping as memory space")
+    if not mapping.tiles_are_distinct():
+        return fail(op, f"has {access.name} with a mapping that puts two parts on one tile: {memref}")
     strides, offset = strides_and_offset(memref)
     needed = operand_mapping(parts, access.indices, memref.shape, strides, offset, mapping.elements)
     if not mapping.contains(needed):
@@ -84,6 +87,5 @@ def _verify_access(op: Any, parts: Parts, access: MemoryAccess) -> bool:
         )
     if access.written and not mapping.is_disjoint():
         return fail(op, f"writes {access.name}, whose elements lie on several tiles each ({memref}); write to a home")
-    if access.written and not needed.is_disjoint():
-        return fail(op, f"has two parts that write one element of {access.name}")
+    assert not access.written or needed.is_disjoint(), "a mapping that holds each element once has held all of them"
     return True

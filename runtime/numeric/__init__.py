@@ -7,6 +7,7 @@ import numpy as np
 from numpy._core import umath
 
 from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones, count_trailing_zeros
+from ipu_mlir.runtime.numeric.calls import require, run_codelet
 from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
 from ipu_mlir.runtime.numeric.error_function import erf, erfc
 from ipu_mlir.runtime.numeric.integers import ceil_divide, divide_to_zero, integer_power
@@ -26,7 +27,9 @@ _OWN: dict[str, Callable[..., Any]] = {
     "integer_power": integer_power,
     "is_normal": is_normal,
     "positive_bool": positive_bool,
+    "require": require,
     "round_half_away": round_half_away,
+    "run_codelet": run_codelet,
     "select": select,
     "select_bool": select_bool,
 }

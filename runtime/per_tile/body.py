@@ -31,14 +31,12 @@ class Body:
 
     Attributes:
         captures: slot and SSA value of everything from outside: scalars, and buffers that the body loads from.
-        loads: the captured buffers that it loads from.
         reads_argument: per argument, whether the body uses it.
     """
 
     def __init__(self, block: ir.Block) -> None:
         self.num_arguments = len(block.arguments)
         self.captures: list[tuple[int, ir.Value]] = []
-        self.loads: list[ir.Value] = []
         self.reads_argument = [next(iter(argument.uses), None) is not None for argument in block.arguments]
         self._slots: dict[ir.Value, int] = {}
         self._initial: list[Any] = []
@@ -109,7 +107,6 @@ class Body:
         raise AssertionError("a block ends in its terminator")
 
     def _load(self, op: ir.OpView) -> Instruction:
-        self.loads.append(op.operands[0])
         view, *indices = self._operands(op)
         return Load(view, tuple(indices), self._define(op.results[0]))
 

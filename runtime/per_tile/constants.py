@@ -22,7 +22,8 @@ def dense_value(op: ir.OpView) -> Array:
     Raises:
         CompileError: it has no dense value.
     """
-    value = op.attributes["initial_value"].maybe_downcast() if "initial_value" in op.attributes else None
+    has_value = "initial_value" in op.attributes
+    value: Any = op.attributes["initial_value"].maybe_downcast() if has_value else None
     if not isinstance(value, ir.DenseElementsAttr):
         raise CompileError(
             f"{place_of(op.location)}: the constant has no dense value in the program; give it dense<...>"

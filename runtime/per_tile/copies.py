@@ -17,7 +17,7 @@ Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class Copies:
-    """The memory of all tiles that hold a buffer, one after the other.
+    """The memory of all tiles that hold a buffer, one after the other by rising tile, each by rising element.
 
     Attributes:
         tiles: per place in that memory, its tile.

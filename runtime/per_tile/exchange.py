@@ -72,10 +72,11 @@ class Route:
                     f"{place_of(location)}: the exchange needs element {nowhere[0]} of {source.allocation.name}, "
                     "which lies on no tile"
                 )
-            mine = np.flatnonzero(self._copies.tiles == tile)
-            at_home = np.full(source.allocation.elements, -1, np.int64)
-            at_home[self._copies.elements[mine]] = mine
-            self._arrivals.append((tile, positions, np.where(at_home[needed] >= 0, at_home[needed], places)))
+            start, end = np.searchsorted(self._copies.tiles, (tile, tile + 1))
+            at_home = start + np.searchsorted(self._copies.elements[start:end], needed)
+            is_local = at_home < end
+            is_local[is_local] = self._copies.elements[at_home[is_local]] == needed[is_local]
+            self._arrivals.append((tile, positions, np.where(is_local, at_home, places)))
         self.traffic = self._count(source.allocation.buffer.element_bytes, memories.num_tiles)
 
     @property

@@ -10,6 +10,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.runtime.per_tile.control_flow import CONTROL_FLOW
+from ipu_mlir.runtime.per_tile.errors import place_of
 from ipu_mlir.runtime.per_tile.exchange import Traffic
 from ipu_mlir.runtime.per_tile.function_ops import FUNCTION_OPS
 from ipu_mlir.runtime.per_tile.host import as_held, gather, place, to_host
@@ -93,6 +94,17 @@ class PerTileExecutor:
             if op.operation.name == "func.func":
                 names.append(ir.StringAttr(op.attributes["sym_name"]).value)
                 if names[-1] == self._entry and len(op.regions[0].blocks) == 1:
-                    return op.regions[0].blocks[0]
+                    return _with_buffers_only(op, op.regions[0].blocks[0])
         listed = ", ".join(names) or "none"
         raise CompileError(f"no function '{self._entry}' with a body of one block; there are: {listed}")
+
+
+def _with_buffers_only(function: ir.OpView, block: ir.Block) -> ir.Block:
+    """The block of a function that the host can call: what it takes and gives lies on tiles."""
+    for value in (*block.arguments, *list(block.operations)[-1].operands):
+        if not isinstance(value.type, ir.MemRefType):
+            raise CompileError(
+                f"{place_of(function.location)}: the host hands over buffers only, but {value.get_name()} is a "
+                f"{value.type}; make it a memref of rank 0"
+            )
+    return block

@@ -49,12 +49,16 @@ class LoopSpace:
 
     def loops(self) -> list[Array]:
         """The indices of each loop along its axis; the arrays broadcast to ``shape``."""
+        return list(self._loops)
+
+    @cached_property
+    def _loops(self) -> tuple[Array, ...]:
         found = []
         for loop, indices in enumerate(self.box):
             shape = [1] * len(self.box)
             shape[self.axes.index(loop)] = len(indices)
             found.append(np.arange(indices.start, indices.stop).reshape(shape))
-        return found
+        return tuple(found)
 
     def steps(self) -> Iterator[tuple[int, ...]]:
         """Positions on the reduction axes, in the order in which the loops run."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.per_tile.keeping import Room
 from ipu_mlir.runtime.per_tile.lifetimes import values_dying_after
-from ipu_mlir.runtime.per_tile.machine import Block, Machine, Run
+from ipu_mlir.runtime.per_tile.machine import Block, Run
 
 KEPT_ELEMENTS = 1 << 24
 """Index arrays of so many elements in all are kept for operations that run again."""
@@ -59,7 +59,3 @@ class Program:
             else:
                 steps.append((self._makers[op.operation.name](self, op), dying))
         return Block(arguments, tuple(steps), handed_on, tuple(last))
-
-    def run_function(self, name: str, machine: Machine, arguments: list[object]) -> list[object]:
-        """Run a function on ``machine``."""
-        return machine.run(self.function(name), arguments)

@@ -1,7 +1,6 @@
 """Indexing maps as numbers: one coefficient per loop and a constant, per result."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
@@ -35,7 +34,6 @@ class NotLinear(Exception):
     """An indexing map that is no sum of multiples of loops."""
 
 
-@lru_cache(maxsize=4096)
 def linear_forms(affine_map: Any) -> tuple[LinearForm, ...]:
     """The results of ``affine_map`` as linear forms.
 

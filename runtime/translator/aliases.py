@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role, digits_of_cover
-from ipu_mlir.runtime.translator.expression import Const, Expression, Read, rewrite
-from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Program, Scan, Statement
+from ipu_mlir.runtime.translator.expression import Const, Expression, Gather, Read, gathers, rewrite
+from ipu_mlir.runtime.translator.statements import Check, Elementwise, Fold, LibraryCall, Program, Scan, Statement
 from ipu_mlir.runtime.translator.transform import same, with_accesses, with_loop_split
 
 
@@ -64,9 +64,8 @@ def without_dead(program: Program) -> Program:
     """``program`` without statements that write only buffers that nobody reads."""
     live = {access.buffer for access in program.results}
     kept: list[Statement] = []
-    # A buffer that is written in pieces may be read before its last piece, so look twice for those.
     for statement in reversed(program.statements):
-        if any(dest.buffer in live for dest in statement.dests()):
+        if isinstance(statement, Check) or any(dest.buffer in live for dest in statement.dests()):
             live.update(source.buffer for source in statement.sources())
             kept.append(statement)
     return program.with_statements(kept[::-1])
@@ -74,11 +73,11 @@ def without_dead(program: Program) -> Program:
 
 def with_splats(statement: Statement, fills: dict[Buffer, Const]) -> Statement:
     """``statement`` with reads of filled buffers replaced by their scalar, in scalar bodies."""
-    if not isinstance(statement, Elementwise | Fold | Scan) or not fills:
+    if not isinstance(statement, Elementwise | Fold | Scan | Check) or not fills:
         return statement
 
     def change(node: Expression) -> Expression:
-        if not isinstance(node, Read) or node.access.buffer not in fills:
+        if not isinstance(node, Read | Gather) or node.access.buffer not in fills:
             return node
         fill = fills[node.access.buffer]
         return Const(node.dtype, np.array([fill.value]).view(node.dtype)[0])  # a read may see other bits
@@ -112,6 +111,8 @@ def _copied(statement: Elementwise, source: Access) -> Copied:
 
 def _with_sources(statement: Statement, copies: dict[Buffer, Copied]) -> Statement:
     """``statement`` reading the sources of copies wherever that can be said with strides, splitting loops if needed."""
+    if isinstance(statement, LibraryCall):
+        return _call_on_sources(statement, copies)
     for _ in range(16):  # each round but the last splits one loop
         renamed: dict[Access, Access] = {}
         wanted: tuple[int, int] | None = None
@@ -125,11 +126,32 @@ def _with_sources(statement: Statement, copies: dict[Buffer, Copied]) -> Stateme
             elif wanted is None:
                 wanted = loop_to_split(access, statement.extents, copied)
         if wanted is None:
+            renamed.update(_gathered_through(statement, copies))
             return (
                 with_accesses(statement, lambda a, renamed=renamed: renamed.get(a, a), same) if renamed else statement
             )
         statement = with_loop_split(statement, *wanted)
     return statement
+
+
+def _call_on_sources(call: LibraryCall, copies: dict[Buffer, Copied]) -> LibraryCall:
+    """``call`` with inputs that are copies replaced by their sources; an access has a loop per dimension."""
+    inputs = []
+    for access, shape in zip(call.inputs, call.shapes[: len(call.inputs)], strict=True):
+        copied = copies.get(access.buffer)
+        inputs.append((copied and reading_through(access, shape, copied)) or access)
+    return replace(call, inputs=tuple(inputs))
+
+
+def _gathered_through(statement: Statement, copies: dict[Buffer, Copied]) -> dict[Access, Access]:
+    """New accesses for gathers from copies that lie exactly as their source does."""
+    renamed: dict[Access, Access] = {}
+    for gather in gathers(getattr(statement, "values", ())):
+        copied = copies.get(gather.access.buffer)
+        if copied is not None and all(digit.source_stride == digit.stride for digit in copied.digits):
+            access = gather.access
+            renamed[access] = Access(copied.source, access.offset + copied.offset, access.strides)
+    return renamed
 
 
 def _digits_of(number: int, copied: Copied) -> list[int]:

@@ -2,8 +2,8 @@
 
 from math import prod
 
-from ipu_mlir.runtime.translator.expression import Apply, Read, postorder
-from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Reduce, Statement
+from ipu_mlir.runtime.translator.expression import Apply, Gather, Read, arguments, postorder
+from ipu_mlir.runtime.translator.statements import Dot, Elementwise, LibraryCall, Reduce, Statement
 
 # Microseconds per 64K elements in the second-level cache, one ufunc call (NumPy 2.4, AVX-512).
 _CALL_US = {
@@ -28,10 +28,13 @@ def elementwise_us(statement: Statement) -> float:
             total = 0.0
             loops: dict[int, frozenset[int]] = {}
             for node in postorder(statement.values):
-                if isinstance(node, Apply):
-                    mine = frozenset().union(*(loops[id(arg)] for arg in node.args))
-                    if node.call != "bits":
-                        total += _CALL_US.get(node.call, _OTHER_US) * prod(statement.extents[loop] for loop in mine)
+                if arguments(node):
+                    mine = frozenset().union(*(loops[id(arg)] for arg in arguments(node)))
+                    call = node.call if isinstance(node, Apply) else "take"
+                    if isinstance(node, Gather):
+                        mine |= node.access.loops()
+                    if call != "bits":
+                        total += _CALL_US.get(call, _OTHER_US) * prod(statement.extents[loop] for loop in mine)
                 else:
                     mine = node.access.loops() if isinstance(node, Read) else frozenset()
                 loops[id(node)] = mine
@@ -44,7 +47,9 @@ def elementwise_us(statement: Statement) -> float:
 
 
 def largest_array(statement: Statement) -> int:
-    """Elements of the largest operand."""
+    """Elements of the largest operand that the loops run over; a codelet has none."""
+    if isinstance(statement, LibraryCall):
+        return 0
     return max(
         (
             prod(n for n, s in zip(statement.extents, access.strides, strict=True) if s)

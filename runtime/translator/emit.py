@@ -3,18 +3,29 @@
 from collections.abc import Callable
 from typing import Any
 
+from ipu_mlir.runtime.translator.emit_calls import emit_check, emit_library_call
 from ipu_mlir.runtime.translator.emit_contraction import emit_contraction
 from ipu_mlir.runtime.translator.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.emit_reduction import emit_reduction
 from ipu_mlir.runtime.translator.emit_scan import emit_scan
 from ipu_mlir.runtime.translator.schedule import Schedule
-from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Reduce, Scan, Statement
+from ipu_mlir.runtime.translator.statements import (
+    Check,
+    Dot,
+    Elementwise,
+    LibraryCall,
+    Reduce,
+    Scan,
+    Statement,
+)
 
 EMITTERS: dict[type[Statement], Callable[[Any, Schedule], None]] = {
     Elementwise: emit_elementwise,
     Dot: emit_contraction,
     Reduce: emit_reduction,
     Scan: emit_scan,
+    Check: emit_check,
+    LibraryCall: emit_library_call,
 }
 
 

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, postorder
+from ipu_mlir.runtime.translator.expression import (
+    Apply,
+    Const,
+    Expression,
+    Gather,
+    Read,
+    arguments,
+    postorder,
+    rewrite,
+)
+from ipu_mlir.runtime.translator.gather import flattened, source_view, squeezed
 from ipu_mlir.runtime.translator.schedule import COPY, Axes, Operand, Schedule, View, template
 from ipu_mlir.runtime.translator.statements import Elementwise, Origin
 
@@ -51,13 +61,12 @@ class _Emission:
         origin: Origin,
     ) -> None:
         self.outputs, self.axes, self.schedule, self.origin = outputs, axes, schedule, origin
-        self.roots = [_without_bits(value) for value in values]
+        self.roots = rewrite([_without_bits(value) for value in values], self._takeable)
         self.dests = [axes.full_view(out, root.dtype) for out, root in zip(outputs, self.roots, strict=True)]
         self.nodes = postorder(self.roots)
         self.uses: Counter[int] = Counter()
         for node in self.nodes:
-            if isinstance(node, Apply):
-                self.uses.update(id(arg) for arg in node.args)
+            self.uses.update(id(arg) for arg in arguments(node))
         self.uses.update(id(root) for root in self.roots)
         self.operands: dict[int, Operand] = {}
         self.node_axes: dict[int, frozenset[int]] = {}
@@ -68,7 +77,7 @@ class _Emission:
         self.dest_free = len(outputs) == 1
         self.done: set[int] = set()
         self.near = [  # per output, the reads that may lie where it does
-            [n for n in self.nodes if isinstance(n, Read) and schedule.same_place(n.access.buffer, out.buffer)]
+            [n for n in self.nodes if isinstance(n, Read | Gather) and schedule.same_place(n.access.buffer, out.buffer)]
             for out in outputs
         ]
 
@@ -86,6 +95,8 @@ class _Emission:
                     self._reinterpret(node)
                 case Apply():
                     self._compute(node)
+                case Gather():
+                    self._take(node)
         late = []
         for index, root in enumerate(self.roots):
             if id(root) not in self.done or self.operands[id(root)] != self.dests[index]:
@@ -104,28 +115,57 @@ class _Emission:
             self.slots[id(node)] = slot
             slot.uses += self.uses[id(node)] - 1
 
+    def _takeable(self, node: Expression) -> Expression:
+        """A gather in a form that ``take`` can do in one call."""
+        if isinstance(node, Gather) and source_view(node, self.axes) is None:
+            return flattened(node, self.axes.extents)
+        return node
+
     def _compute(self, node: Apply) -> None:
         axes = frozenset().union(*(self.node_axes[id(arg)] for arg in node.args))
-        self.node_axes[id(node)] = axes
+        dying = self._consume(node)
+        target = self._target(node, axes, dying)
+        operands = tuple(self.operands[id(arg)] for arg in node.args)
+        text = COPY if node.call == "cast" else template(node.call, len(operands))
+        self.schedule.call(text, operands, replace(target.view, dtype=node.dtype), self.origin)
+        self._finish(node, axes, target, dying)
+
+    def _take(self, node: Gather) -> None:
+        """Elements chosen by an index; ``take`` wants arrays without axes of extent 1."""
+        found = source_view(node, self.axes)
+        assert found is not None, "gathers were made takeable"
+        source, axis = found
+        index_axes, rank = self.node_axes[id(node.index)], len(self.axes.groups)
+        axes = index_axes | {i for i, s in enumerate(self.axes.strides(node.access)) if s}
+        dying = self._consume(node)
+        target = self._target(node, axes, [])  # the index must not be overwritten while it is used
+        index = self.operands[id(node.index)]
+        if isinstance(index, View):
+            index = squeezed(index, rank, index_axes)
+        out = squeezed(replace(target.view, dtype=node.dtype), rank, axes)
+        self.schedule.call(f"{{0}}.take({{1}}, {axis}, {{out}}, 'clip')", (source, index), out, self.origin)
+        self._finish(node, axes, target, dying)
+
+    def _consume(self, node: Expression) -> list[_Slot]:
+        """Count the uses that ``node`` makes of its arguments; the slots that are dead after it."""
         dying = []
-        for arg in dict.fromkeys(node.args):
+        for arg, count in Counter(arguments(node)).items():
             slot = self.slots.get(id(arg))
-            count = sum(a is arg for a in node.args)
             self.uses[id(arg)] -= count
             if slot is not None:
                 slot.uses -= count
                 if slot.uses == 0:
                     dying.append(slot)
-        target = self._target(node, axes, dying)
-        operands = tuple(self.operands[id(arg)] for arg in node.args)
-        text = COPY if node.call == "cast" else template(node.call, len(operands))
-        self.schedule.call(text, operands, replace(target.view, dtype=node.dtype), self.origin)
+        return dying
+
+    def _finish(self, node: Expression, axes: frozenset[int], target: _Slot, dying: list[_Slot]) -> None:
         for slot in dying:
             if slot is not target:
                 self._release(slot)
         target.uses = self.uses[id(node)]
         self.slots[id(node)] = target
         self.operands[id(node)] = replace(target.view, dtype=node.dtype)
+        self.node_axes[id(node)] = axes
         self.done.add(id(node))
 
     def _release(self, slot: _Slot) -> None:
@@ -134,7 +174,7 @@ class _Emission:
         else:
             self.free.append(slot)
 
-    def _target(self, node: Apply, axes: frozenset[int], dying: list[_Slot]) -> _Slot:
+    def _target(self, node: Expression, axes: frozenset[int], dying: list[_Slot]) -> _Slot:
         for index, root in enumerate(self.roots):
             if root is node and axes == self.everywhere and self._writable(index, node):
                 if self.dests[index] == self.dest_slot.view and len(self.roots) == 1:
@@ -158,13 +198,17 @@ class _Emission:
                 return slot
         return _Slot(self._scratch(axes, node.dtype), axes)
 
-    def _writable(self, index: int, node: Apply) -> bool:
+    def _writable(self, index: int, node: Expression) -> bool:
         """True if nothing that is still to be read lies where output ``index`` does."""
         dest = self.dests[index]
         for read in self.near[index]:
+            if isinstance(read, Gather):
+                if id(read) not in self.done:
+                    return False
+                continue
             if self.uses[id(read)] > 0:
                 return False
-            if any(arg is read for arg in node.args) and self.axes.full_view(read.access, dest.dtype) != replace(
+            if any(arg is read for arg in arguments(node)) and self.axes.full_view(read.access, dest.dtype) != replace(
                 dest, buffer=read.access.buffer
             ):
                 return False

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from ipu_mlir.runtime.translator.access import Access, Buffer
 from ipu_mlir.runtime.translator.emit_elementwise import emit_elementwise
+from ipu_mlir.runtime.translator.expression import Expression, Gather, rewrite
+from ipu_mlir.runtime.translator.gather import flattened
 from ipu_mlir.runtime.translator.schedule import Call, Loop, Operand, Schedule, View
 from ipu_mlir.runtime.translator.statements import Elementwise, Scan
 from ipu_mlir.runtime.translator.transform import with_reads
@@ -29,14 +31,20 @@ def emit_scan(statement: Scan, schedule: Schedule) -> None:
         moving[stand_in] = access
         return Access(stand_in, access.offset, strides)
 
+    def in_index(node: Expression) -> Expression:
+        """A gather whose access moves with the reduced loops, with all of its address in the index."""
+        if isinstance(node, Gather) and any(node.access.strides[loop] for loop in loops):
+            return flattened(node, statement.extents)
+        return node
+
     known: dict[Access, Access] = {}
-    values = with_reads(statement.values, lambda access: known.setdefault(access, standing(access)))
+    values = with_reads(
+        tuple(rewrite(statement.values, in_index)), lambda access: known.setdefault(access, standing(access))
+    )
     outputs = tuple(replace(out, strides=tuple(out.strides[loop] for loop in kept)) for out in statement.outputs)
     extents = tuple(statement.extents[loop] for loop in kept)
     inner = Schedule(schedule.options, schedule.places)
     emit_elementwise(Elementwise(extents, statement.origin, outputs, values), inner)
-
-    indexed: set[View] = set()
 
     def restored(operand: Operand) -> Operand:
         """The array that the loop variables index."""
@@ -45,13 +53,11 @@ def emit_scan(statement: Scan, schedule: Schedule) -> None:
         access = moving[operand.buffer]
         shape = (*(statement.extents[loop] for loop in loops), *operand.shape)
         strides = (*(access.strides[loop] for loop in loops), *operand.strides)
-        view = View(access.buffer, operand.dtype, operand.offset, shape, strides)
-        indexed.add(view)
-        return view
+        return View(access.buffer, operand.dtype, operand.offset, shape, strides, indexed=len(loops))
 
     calls = []
     for call in inner.steps:
         assert isinstance(call, Call), "a body is straight-line code"
         calls.append(replace(call, operands=tuple(map(restored, call.operands))))
     counts = tuple(statement.extents[loop] for loop in loops)
-    schedule.steps.append(Loop(counts, tuple(calls), frozenset(indexed), statement.origin))
+    schedule.steps.append(Loop(counts, tuple(calls), statement.origin))

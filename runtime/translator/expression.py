@@ -1,7 +1,7 @@
 """Scalar bodies of loop nests as graphs of NumPy-like calls."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,20 @@ class Read(Expression):
     """The element that ``access`` names."""
 
     access: Access
+
+
+@dataclass(frozen=True, eq=False)
+class Gather(Expression):
+    """The element at ``access`` plus ``index`` times ``stride``: an element that depends on data.
+
+    An index outside of 0 .. ``limit`` - 1 is taken for the nearest inside: loads that a branch guards against are
+    evaluated all the same, and their value is not used.
+    """
+
+    access: Access
+    index: Expression
+    stride: int
+    limit: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +81,23 @@ def bits(value: Expression, dtype: np.dtype[Any]) -> Expression:
     return value if value.dtype == dtype else Apply(dtype, "bits", (value,))
 
 
+def arguments(node: Expression) -> tuple[Expression, ...]:
+    """What ``node`` is computed from."""
+    match node:
+        case Apply():
+            return node.args
+        case Gather():
+            return (node.index,)
+    return ()
+
+
 def postorder(roots: Iterable[Expression]) -> list[Expression]:
     """Every node once, arguments before users, the heavier argument first (that needs fewer temporaries)."""
     weight: dict[int, int] = {}
     for node in _depth_first(roots, lambda args: args):
-        if isinstance(node, Apply):
-            heaviest = sorted((weight[id(a)] for a in node.args), reverse=True)
+        args = arguments(node)
+        if args:
+            heaviest = sorted((weight[id(a)] for a in args), reverse=True)
             weight[id(node)] = max((w + i for i, w in enumerate(heaviest)), default=1)
         else:
             weight[id(node)] = 0
@@ -86,11 +111,12 @@ def _depth_first(roots: Iterable[Expression], order: Callable[[Any], Any]) -> li
         node, expanded = stack.pop()
         if id(node) in done:
             continue
-        if expanded or not isinstance(node, Apply):
+        args = arguments(node)
+        if expanded or not args:
             done[id(node)] = node
             continue
         stack.append((node, True))
-        stack.extend((arg, False) for arg in reversed(order(node.args)) if id(arg) not in done)
+        stack.extend((arg, False) for arg in reversed(order(args)) if id(arg) not in done)
     return list(done.values())
 
 
@@ -100,11 +126,14 @@ def rewrite(roots: Iterable[Expression], change: Callable[[Expression], Expressi
     new: dict[int, Expression] = {}
     known: dict[Any, Expression] = {}
     for node in _depth_first(roots, lambda args: args):
-        if isinstance(node, Apply):
-            args = tuple(new[id(arg)] for arg in node.args)
-            fresh = change(node if args == node.args else Apply(node.dtype, node.call, args))
-        else:
-            fresh = change(node)
+        match node:
+            case Apply():
+                args = tuple(new[id(arg)] for arg in node.args)
+                fresh = change(node if args == node.args else Apply(node.dtype, node.call, args))
+            case Gather():
+                fresh = change(replace(node, index=new[id(node.index)]))
+            case _:
+                fresh = change(node)
         new[id(node)] = known.setdefault(_content(fresh), fresh)
     return [new[id(root)] for root in roots]
 
@@ -118,14 +147,27 @@ def _content(node: Expression) -> Any:
             return ("read", node.dtype, node.access)
         case Accumulator():
             return ("accumulator", node.index)
+        case Gather():
+            return ("gather", node.dtype, node.access, id(node.index), node.stride, node.limit)
         case Apply():
             return (node.call, node.dtype, tuple(map(id, node.args)))
     raise AssertionError(f"unknown node {node!r}")
 
 
 def reads(roots: Iterable[Expression]) -> list[Access]:
-    """The accesses of all reads, each once."""
-    return list(dict.fromkeys(node.access for node in _depth_first(roots, lambda a: a) if isinstance(node, Read)))
+    """The accesses of all reads, each once. A gather may read anything in its buffer: its access stands still."""
+    found: dict[Access, None] = {}
+    for node in _depth_first(roots, lambda args: args):
+        if isinstance(node, Read):
+            found[node.access] = None
+        elif isinstance(node, Gather):
+            found[replace(node.access, offset=0, strides=(0,) * len(node.access.strides))] = None
+    return list(found)
+
+
+def gathers(roots: Iterable[Expression]) -> list[Gather]:
+    """The gathers that ``roots`` are computed from."""
+    return [node for node in _depth_first(roots, lambda args: args) if isinstance(node, Gather)]
 
 
 def uses_accumulator(root: Expression) -> bool:

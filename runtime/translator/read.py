@@ -4,13 +4,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.expression import Const, Expression, Read
 from ipu_mlir.runtime.translator.read_body import Unsupported, is_scalar_op, read_scalar_op
 from ipu_mlir.runtime.translator.read_memref import BufferView, constant_buffer, memref_parts
 from ipu_mlir.runtime.translator.read_nest import Nest, nests_of, whole
-from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Origin, Program, Statement
+from ipu_mlir.runtime.translator.statements import (
+    Check,
+    Elementwise,
+    Fold,
+    LibraryCall,
+    Origin,
+    Program,
+    Statement,
+)
 from ipu_mlir.runtime.translator.walk import children, location_text, value_names
 
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
@@ -99,7 +108,7 @@ class Reader:
         elif name in ("memref.copy", "ipu.exchange"):
             source, dest = (self.views[operand] for operand in op.operands)
             self._copy(source, dest, op)
-        elif name == "memref.load":
+        elif name in ("memref.load", "ipu.read_control"):
             self._load(op)
         elif name == "memref.store":
             self._store(op)
@@ -142,9 +151,24 @@ class Reader:
 
     def _structured(self, op: ir.Operation) -> None:
         if "library_call" in op.attributes:
-            raise Unsupported(f"the library codelet {op.attributes['library_call']} has no fast form")
+            self.statements.append(self._library_call(op))
+            return
         for nest in nests_of(op, self.views, self.scalars):
-            self.statements.append(_statement(nest, _origin(op)))
+            self.statements += [Check(nest.extents, _origin(op), (holds,), text) for holds, text in nest.checks]
+            if nest.outputs:
+                self.statements.append(_statement(nest, _origin(op)))
+
+    def _library_call(self, op: ir.Operation) -> LibraryCall:
+        name = ir.StringAttr(op.attributes["library_call"]).value
+        if name not in LIBRARY:
+            raise Unsupported(f"no library codelet is called '{name}'; there are: {', '.join(sorted(LIBRARY))}")
+        views = [self.views[operand] for operand in op.operands]
+        count = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
+        arguments = list(op.regions[0].blocks[0].arguments)[count:]
+        updated = tuple(next(iter(argument.uses), None) is not None for argument in arguments)
+        accesses = tuple(map(whole, views))
+        shapes = tuple(view.shape for view in views)
+        return LibraryCall((), _origin(op), name, accesses[:count], accesses[count:], shapes, updated)
 
 
 def _statement(nest: Nest, origin: Origin) -> Statement:

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-
-import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.affine import FloorDiv, LinearForm, NotLinear, linear_forms
-from ipu_mlir.runtime.translator.expression import Accumulator, Expression, Read, rewrite
-from ipu_mlir.runtime.translator.read_body import Unsupported, read_scalar_op
+from ipu_mlir.runtime.translator.expression import Accumulator, Expression, Read
+from ipu_mlir.runtime.translator.iota import INDEX, numbers
+from ipu_mlir.runtime.translator.read_body import Unsupported
 from ipu_mlir.runtime.translator.read_memref import BufferView
+from ipu_mlir.runtime.translator.read_region import BodyValues, RegionReader
 from ipu_mlir.runtime.translator.walk import children, indexing_maps
 
 
@@ -23,6 +22,7 @@ class Nest:
     reduced: tuple[bool, ...]
     outputs: tuple[Access, ...]
     values: tuple[Expression, ...]
+    checks: tuple[tuple[Expression, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,11 @@ def nests_of(
             loop not in parallel and not _moves_block(loop, weight, out_forms)
             for loop, weight in zip(box.loop_of, box.weight_of, strict=True)
         )
-        values = _body(op, operands, accesses, outs, any(box_reduced), box, extents, scalars)
+        index = [_index(loop, box, extents) for loop in range(len(extents))]
+        reader = RegionReader(BodyValues(scalars, len(box.extents)), views, index)
+        values = _body(op, operands, accesses, outs, any(box_reduced), reader)
         outputs = tuple(access for access in accesses[len(accesses) - outs :] if access is not None)
-        yield Nest(box.extents, box_reduced, outputs, values)
+        yield Nest(box.extents, box_reduced, outputs, values, tuple(reader.checks))
 
 
 def _operands(op: ir.Operation, views: Mapping, scalars: Mapping) -> tuple[list[ir.Value], int]:
@@ -153,65 +155,28 @@ def _access(view: BufferView, form: tuple[LinearForm, ...], box: _Box) -> Access
     return Access(view.buffer, offset, tuple(strides))
 
 
-class _BodyValues(dict[ir.Value, Expression]):
-    """The scalars of a body; those of the function around it are the same at every point."""
-
-    def __init__(self, outside: Mapping[ir.Value, Expression], rank: int) -> None:
-        super().__init__()
-        self._outside, self._rank = outside, rank
-
-    def __missing__(self, value: ir.Value) -> Expression:
-        def standing(node: Expression) -> Expression:
-            if not isinstance(node, Read):
-                return node
-            return Read(node.dtype, Access(node.access.buffer, node.access.offset, (0,) * self._rank))
-
-        (self[value],) = rewrite([self._outside[value]], standing)
-        return self[value]
-
-
-def _body(op, operands, accesses, outs, reducing, box: _Box, extents, scalars) -> tuple[Expression, ...]:
-    values = _BodyValues(scalars, len(box.extents))
-    block = op.regions[0].blocks[0]
+def _body(
+    op: ir.Operation,
+    operands: list[ir.Value],
+    accesses: list[Access | None],
+    outs: int,
+    reducing: bool,
+    reader: RegionReader,
+) -> tuple[Expression, ...]:
+    """What the body yields, its block arguments standing for the operands' elements."""
     first_out = len(operands) - outs
-    arguments = list(block.arguments)
-    for position, argument in enumerate(arguments):
+    for position, argument in enumerate(op.regions[0].blocks[0].arguments):
         value, access = operands[position], accesses[position]
         if access is None:
-            values[argument] = values[value]
+            reader.values[argument] = reader.values[value]
         elif position >= first_out and reducing:
-            values[argument] = Accumulator(access.buffer.dtype, position - first_out)
+            reader.values[argument] = Accumulator(access.buffer.dtype, position - first_out)
         else:
-            values[argument] = Read(access.buffer.dtype, access)
-    for inner in children(op):
-        if inner.name == "linalg.yield":
-            return tuple(values[operand] for operand in inner.operands)
-        if inner.name == "linalg.index":
-            loop = ir.IntegerAttr(inner.attributes["dim"]).value
-            values[inner.results[0]] = _index(loop, box, extents)
-            continue
-        for operand in inner.operands:
-            if operand not in values and operand not in scalars:
-                raise Unsupported(f"'{inner.name}' in its body uses a value that is not a scalar of this function")
-        try:
-            values[inner.results[0]] = read_scalar_op(inner, values)
-        except Unsupported as error:
-            raise Unsupported(f"'{inner.name}' in its body: {error}") from error
-        except IndexError:
-            raise Unsupported(f"'{inner.name}' in its body has no result") from None
-    raise Unsupported("its body does not yield")
+            reader.values[argument] = Read(access.buffer.dtype, access)
+    return reader.yielded(children(op))
 
 
-@lru_cache(maxsize=256)
-def iota(extent: int) -> Buffer:
-    """The numbers 0 .. ``extent`` - 1 as a constant buffer."""
-    return Buffer(
-        f"iota{extent}", extent, np.dtype(np.int64), Role.CONSTANT, (extent,), np.arange(extent, dtype=np.int64)
-    )
-
-
-def _index(loop: int, box: _Box, extents: tuple[int, ...]) -> Expression:
+def _index(loop: int, box: _Box, extents: tuple[int, ...]) -> Read:
     """``linalg.index``: a read of the numbers 0, 1, 2, ... along the loop."""
     strides = tuple(weight if of == loop else 0 for of, weight in zip(box.loop_of, box.weight_of, strict=True))
-    buffer = iota(extents[loop])
-    return Read(buffer.dtype, Access(buffer, box.starts[loop], strides))
+    return Read(INDEX, Access(numbers(extents[loop]), box.starts[loop], strides))

@@ -16,7 +16,8 @@ from ipu_mlir.runtime.translator.statements import Origin
 class View:
     """A strided window onto ``buffer``; offset and strides in elements.
 
-    Inside a block loop ``block_axis`` is the axis that a block takes a slice of, ``block_step`` rows per unit.
+    Inside a block loop ``block_axis`` is the axis that a block takes a slice of, ``block_step`` rows per unit. Inside a
+    Python loop the first ``indexed`` axes are indexed by the variables of the loop.
     """
 
     buffer: Buffer
@@ -26,6 +27,7 @@ class View:
     strides: tuple[int, ...]
     block_axis: int | None = None
     block_step: int = 1
+    indexed: int = 0
 
     @property
     def elements(self) -> int:
@@ -47,11 +49,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Loop:
-    """Nested Python loops over ``counts``; views in ``indexed`` have one leading axis per loop, for its variable."""
+    """Nested Python loops over ``counts``; an ``indexed`` view has one leading axis per loop, for its variable."""
 
     counts: tuple[int, ...]
     calls: tuple[Call, ...]
-    indexed: frozenset[View]
     origin: Origin
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.access import Buffer, Role
 from ipu_mlir.runtime.translator.expression import Accumulator, Apply, Const, Expression, Read, apply, cast, rewrite
-from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Program, Scan, Statement
+from ipu_mlir.runtime.translator.statements import Check, Elementwise, Fold, Program, Scan, Statement
 
 BOOL = np.dtype(np.bool_)
 
@@ -47,7 +47,7 @@ def _simplified(statement: Statement, no_minus_zero: set[Buffer]) -> Statement:
             return node.args[0] if isinstance(node.args[1], Const) else node.args[1]
         return _change(node)
 
-    if isinstance(statement, Elementwise | Scan):
+    if isinstance(statement, Elementwise | Scan | Check):
         return replace(statement, values=tuple(rewrite(statement.values, change)))
     if isinstance(statement, Fold):
         both = rewrite((*statement.values, *statement.inits), change)
@@ -92,7 +92,7 @@ def call_by_name(call: str, args: list[np.ndarray], dtype: np.dtype[Any]) -> np.
     if call == "bits":
         return args[0].view(dtype)
     out = np.empty(np.broadcast_shapes(*(arg.shape for arg in args)), dtype)
-    numeric.function(call)(*args, out)
+    numeric.function(call)(*args, out=out)
     return out
 
 

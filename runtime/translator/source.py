@@ -103,7 +103,9 @@ class SourceWriter:
                 self._block_loop(step)
 
     def _call(self, call: Call, scope: Scope) -> str:
-        self.functions.add(re.match(r"\w+", call.template)[0])  # type: ignore[index]
+        function = re.match(r"\w+", call.template)  # a method has its array first
+        if function is not None:
+            self.functions.add(function[0])
         operands = [self._operand(operand, scope) for operand in call.operands]
         return call.template.format(*operands, out=self._operand(call.out, scope))
 
@@ -111,7 +113,8 @@ class SourceWriter:
         """Nested Python loops; arrays that move with them are indexed first."""
         indent = self.body.indent
         variables = [self.names.fresh(f"i{position}") for position in range(len(loop.counts))]
-        moving = {view: self._operand(view, self.body) for view in sorted(loop.indexed, key=lambda v: v.buffer.name)}
+        operands = [operand for call in loop.calls for operand in call.operands if isinstance(operand, View)]
+        moving = {view: self._operand(view, self.body) for view in operands if view.indexed}
         for variable, count in zip(variables, loop.counts, strict=True):
             self.body.lines.append(f"{indent}for {variable} in range({count}):")
             indent += "    "

@@ -126,6 +126,41 @@ class Scan(Statement):
 
 
 @dataclass(frozen=True)
+class Check(Statement):
+    """The run fails with ``message`` unless ``values`` (one of them, of truth values) hold at every point."""
+
+    values: tuple[Expression, ...]
+    message: str
+
+    def sources(self) -> list[Access]:
+        return reads(self.values)
+
+    def dests(self) -> list[Access]:
+        return []
+
+
+@dataclass(frozen=True)
+class LibraryCall(Statement):
+    """``outputs <- codelet(inputs)``, on whole arrays; there are no loops.
+
+    An access has one stride per dimension of its array, whose shape is in ``shapes`` (inputs, then outputs). Where
+    ``updated`` holds, the codelet changes what the output held, which is a last input then.
+    """
+
+    codelet: str
+    inputs: tuple[Access, ...]
+    outputs: tuple[Access, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    updated: tuple[bool, ...]
+
+    def sources(self) -> list[Access]:
+        return [*self.inputs, *(out for out, old in zip(self.outputs, self.updated, strict=True) if old)]
+
+    def dests(self) -> list[Access]:
+        return list(self.outputs)
+
+
+@dataclass(frozen=True)
 class Program:
     """A function: its arguments, what it does, and which buffers it gives back, with their shapes."""
 

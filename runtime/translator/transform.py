@@ -5,8 +5,17 @@ from dataclasses import replace
 from math import prod
 
 from ipu_mlir.runtime.translator.access import Access
-from ipu_mlir.runtime.translator.expression import Expression, Read, rewrite
-from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Reduce, Scan, Statement
+from ipu_mlir.runtime.translator.expression import Expression, Gather, Read, rewrite
+from ipu_mlir.runtime.translator.statements import (
+    Check,
+    Dot,
+    Elementwise,
+    Fold,
+    LibraryCall,
+    Reduce,
+    Scan,
+    Statement,
+)
 
 Change = Callable[[Access], Access]
 
@@ -17,15 +26,22 @@ def same(access: Access) -> Access:
 
 
 def with_reads(values: tuple[Expression, ...], change: Change) -> tuple[Expression, ...]:
-    """``values`` with every access that is read replaced."""
-    return tuple(
-        rewrite(values, lambda node: Read(node.dtype, change(node.access)) if isinstance(node, Read) else node)
-    )
+    """``values`` with every access that is read replaced, those of gathers as well."""
+
+    def changed(node: Expression) -> Expression:
+        return replace(node, access=change(node.access)) if isinstance(node, Read | Gather) else node
+
+    return tuple(rewrite(values, changed))
 
 
 def with_accesses(statement: Statement, source: Change, dest: Change) -> Statement:
     """``statement`` with ``source`` applied to what it reads and ``dest`` to what it writes."""
     match statement:
+        case Check():
+            return replace(statement, values=with_reads(statement.values, source))
+        case LibraryCall():
+            inputs, outputs = tuple(map(source, statement.inputs)), tuple(map(dest, statement.outputs))
+            return replace(statement, inputs=inputs, outputs=outputs)
         case Elementwise() | Scan():
             outputs = tuple(map(dest, statement.outputs))
             return replace(statement, outputs=outputs, values=with_reads(statement.values, source))

@@ -7,7 +7,7 @@ contents and what reads the new ones are told apart here, so that everything aft
 from dataclasses import replace
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role, digits_of_cover
-from ipu_mlir.runtime.translator.statements import Program, Statement
+from ipu_mlir.runtime.translator.statements import LibraryCall, Program, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents, with_accesses
 
 
@@ -24,7 +24,11 @@ def with_versions(program: Program) -> Program:
         extents = parallel_extents(statement)
         fresh: dict[Access, Access] = {}
         for dest in statement.dests():
-            fresh[dest] = _dest(now(dest), extents, written)
+            if isinstance(statement, LibraryCall):
+                fresh[dest] = now(dest)  # codelets may update in place, and work on whole arrays: no new value
+                fresh[dest].buffer.mutable = True
+            else:
+                fresh[dest] = _dest(now(dest), extents, written)
         statements.append(with_accesses(statement, now, lambda dest, fresh=fresh: fresh[dest]))
         for old, new in fresh.items():
             current[old.buffer] = new.buffer

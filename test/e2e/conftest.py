@@ -1,4 +1,4 @@
-"""Makes the helpers of the end-to-end tests importable: ``support`` (tools) and ``cases`` (tables of small programs)."""
+"""Makes what the end-to-end tests share importable: ``support`` (tools) and ``cases`` (small programs)."""
 
 import sys
 from pathlib import Path

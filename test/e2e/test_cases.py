@@ -1,11 +1,16 @@
 """Small programs for every kind of op, on 1, 4, 7 and 64 tiles: both executors agree with each other and with NumPy."""
 
 import pytest
-from cases import contractions, elementwise, reductions, scalar_ops, views
+from cases import comparisons_and_casts, contractions, elementwise, float_ops, integer_ops, reductions, views
 from support.case import TARGETS, Case
 
-TABLES = (elementwise.CASES, contractions.CASES, reductions.CASES, views.CASES, scalar_ops.CASES)
+TABLES = tuple(
+    module.CASES
+    for module in (elementwise, contractions, reductions, views, float_ops, integer_ops, comparisons_and_casts)
+)
 CASES: dict[str, Case] = {case.name: case for table in TABLES for case in table}
+
+pytestmark = pytest.mark.filterwarnings("error")
 
 KNOWN_FAILURES = {
     "arith.maximumf-of-zeros": "the fast executor's maximum of +0 and -0 is the second of them",

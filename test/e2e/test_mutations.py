@@ -12,13 +12,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from ipu_mlir.dialects import ipu as dialect
-from ipu_mlir.dialects.errors import CompileError, RunError
-from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.passes.check_supersteps import CheckSupersteps
-from ipu_mlir.passes.manager import run_steps
-from ipu_mlir.passes.steps import PassStep
-from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 from support import mutations
 from support.compare import disagreements
 from support.corpus import Program, programs
@@ -26,6 +19,13 @@ from support.moved_sources import MovedSource, moved_sources
 from support.unverified import parse_unverified
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects import ipu as dialect
+from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.passes.check_supersteps import CheckSupersteps
+from ipu_mlir.passes.manager import run_steps
+from ipu_mlir.passes.steps import PassStep
+from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 NAMES = list(programs())
 KINDS = {

@@ -16,6 +16,7 @@ from support.case import assert_close
 from support.compare import same_bits
 from support.llvm_jit import run_on_llvm
 from support.random_programs import Program, exact_programs, smooth_chains
+from support.random_views import Chain, view_chains
 
 import ipu_mlir as ipu
 
@@ -24,6 +25,7 @@ KINDS = {
     "smooth": smooth_chains(),
     "reductions": exact_programs(("reduction",), 2),
     "contractions": exact_programs(("contraction",), 2),
+    "views": view_chains(),
     "mixed": exact_programs(("elementwise", "reduction", "contraction"), 4),
 }
 FEW = 80
@@ -35,10 +37,10 @@ _UNHURRIED = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 
-Check = Callable[[Program, int], None]
+Check = Callable[[Any, int], None]
 
 
-def check(program: Program, tiles: int) -> None:
+def check(program: Program | Chain, tiles: int) -> None:
     """Both executors against each other and NumPy."""
     note(program.text)
     inputs = program.inputs()
@@ -53,7 +55,7 @@ def check(program: Program, tiles: int) -> None:
         assert_close(fast, expected, 0, "fast executor against NumPy")
 
 
-def check_with_llvm(program: Program, tiles: int) -> None:
+def check_with_llvm(program: Program | Chain, tiles: int) -> None:
     """As ``check``, and LLVM against NumPy."""
     expected = program.evaluate(program.inputs())
     assert_equal(run_on_llvm(program.text, program.inputs(), expected), expected, "LLVM against NumPy")
@@ -67,13 +69,13 @@ def assert_equal(results: list[np.ndarray], expected: list[np.ndarray], what: st
         np.testing.assert_array_equal(got, want, f"{what}, result {number}", strict=True)
 
 
-def run(check: Check, programs: st.SearchStrategy[Program], **how: Any) -> None:
+def run(check: Check, programs: st.SearchStrategy[Any], **how: Any) -> None:
     """Try ``check`` on programs that hypothesis draws; the smallest one that fails is printed as a module."""
     tiles = st.sampled_from((1, 2, 3, 4, 5, 7, 8, 16, 23, 64))
 
     @settings(_UNHURRIED, **how)
     @given(programs, tiles)
-    def tried(program: Program, tiles: int) -> None:
+    def tried(program: Any, tiles: int) -> None:
         check(program, tiles)
 
     (tried if how.get("derandomize") else seed(SEED)(tried))()

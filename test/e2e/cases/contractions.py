@@ -112,8 +112,10 @@ CASES = (
              lambda x, y, z: z + x @ y, init="%a2"),
     _generic("longer-than-tiles", "m n k", "k", ["2x300xf32[m, k]", "300x3xf32[k, n]"], "2x3xf32[m, n]", 300, _matmul),
     _generic("i1-or-of-ands", "m n k", "k", ["9x13xi1[m, k]", "13x5xi1[k, n]"], "9x5xi1[m, n]", 0, _matmul),
-    _generic("i32-generic", "k n m", "k", ["13x9xi32[k, m]", "13x5xi32[k, n]"], "9x5xi32[m, n]", 0, _einsum("km,kn->mn")),
-    _generic("f64-generic", "m n k", "k", ["9x13xf64[m, k]", "5x13xf64[n, k]"], "9x5xf64[m, n]", 13, _einsum("mk,nk->mn")),
+    _generic("i32-generic", "k n m", "k", ["13x9xi32[k, m]", "13x5xi32[k, n]"], "9x5xi32[m, n]", 0,
+             _einsum("km,kn->mn")),
+    _generic("f64-generic", "m n k", "k", ["9x13xf64[m, k]", "5x13xf64[n, k]"], "9x5xf64[m, n]", 13,
+             _einsum("mk,nk->mn")),
     Case("layers", function(["6x10xf32", "10x9xf32", "9xf32", "4x9xf32"], ["6x4xf32", "9x4xf32"], _LAYER),
          some("6x10xf32", "10x9xf32", "9xf32", "4x9xf32"), _layer, 25),
 )  # fmt: skip

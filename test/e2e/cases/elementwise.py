@@ -1,5 +1,8 @@
 """Element-wise programs: every rank, broadcasting, transposition, chains, several results, types."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from support.case import Case, some
 from support.tensor_text import element_of, function, generic, one_generic
@@ -10,7 +13,7 @@ _ADD = {
 }
 
 
-def _added(name: str, loops: str, first: str, second: str, out: str, numpy) -> Case:
+def _added(name: str, loops: str, first: str, second: str, out: str, numpy: Callable[..., Any]) -> Case:
     """The sum of two tensors that the loops read in different ways."""
     element = element_of(out.partition("[")[0])
     text = one_generic(loops, [first, second], out, f"{_ADD[element]} %x0, %x1 : {element}")

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 from support.case import Case, some
-from support.tensor_text import element_of, function, generic, one_generic, shape_of
+from support.tensor_text import function, generic, one_generic, shape_of
 
-_F32_LARGEST = "0x7F800000"
 _COMBINERS: dict[tuple[str, str], tuple[str, str, Any]] = {
     ("add", "f32"): ("arith.addf", "0.0", np.add),
     ("add", "f64"): ("arith.addf", "0.0", np.add),
@@ -173,7 +172,8 @@ _FURTHER = (
     _one("wraps-around", "7x19xi8[i, j]", "7xi8[i]", "arith.addi %acc, %x0 : i8", "100",
          lambda x: (x.sum(axis=1, dtype=np.int64) + 100).astype(np.int8), 0, low=-128, high=127),
     Case("softmax", function(["6x10xf32"], ["6x10xf32"], _SOFTMAX), some("6x10xf32"), _softmax, 10),
-    Case("named-reduce", function(["6x9x4xf32"], ["6x4xf32"], _NAMED_REDUCE), some("6x9x4xf32"), lambda x: x.sum(axis=1), 9),
+    Case("named-reduce", function(["6x9x4xf32"], ["6x4xf32"], _NAMED_REDUCE), some("6x9x4xf32"),
+         lambda x: x.sum(axis=1), 9),
     Case("sum-and-max-at-once", function(["6x10xf32"], ["6xf32", "6xf32"], _TWO_IN_ONE), some("6x10xf32"),
          lambda x: (x.sum(axis=1), x.max(axis=1)), 10),
 )  # fmt: skip

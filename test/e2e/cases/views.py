@@ -56,11 +56,13 @@ _RESHAPES = (
           "  %c = tensor.collapse_shape %a0 [[0], [1, 2]] : tensor<4x6x5xf32> into tensor<4x30xf32>\n"
           + _doubled("%r0", "%c", "4x30xf32"), lambda x: 2 * x.reshape(4, 30)),
     _case("expand", ["4x30xf32"], ["4x6x5xf32"],
-          "  %c = tensor.expand_shape %a0 [[0], [1, 2]] output_shape [4, 6, 5] : tensor<4x30xf32> into tensor<4x6x5xf32>\n"
+          "  %c = tensor.expand_shape %a0 [[0], [1, 2]] output_shape [4, 6, 5] "
+          ": tensor<4x30xf32> into tensor<4x6x5xf32>\n"
           + _doubled("%r0", "%c", "4x6x5xf32", "i, j, k"), lambda x: 2 * x.reshape(4, 6, 5)),
     _case("collapse-of-a-result", ["7x9xf32"], ["63xf32"],
           _doubled("%d", "%a0", "7x9xf32")
-          + "\n  %r0 = tensor.collapse_shape %d [[0, 1]] : tensor<7x9xf32> into tensor<63xf32>", lambda x: 2 * x.ravel()),
+          + "\n  %r0 = tensor.collapse_shape %d [[0, 1]] : tensor<7x9xf32> into tensor<63xf32>",
+          lambda x: 2 * x.ravel()),
     _case("only-a-reshape", ["7x9xf32"], ["63xf32"],
           "  %r0 = tensor.collapse_shape %a0 [[0, 1]] : tensor<7x9xf32> into tensor<63xf32>", np.ravel),
     _case("to-rank-0-and-back", ["1x1xf32"], ["1xf32"],
@@ -78,7 +80,8 @@ _RESHAPES = (
 _TRANSPOSES = (
     _case("only-a-transpose", ["9x7xf32"], ["7x9xf32"],
           "  %e = tensor.empty() : tensor<7x9xf32>\n"
-          "  %r0 = linalg.transpose ins(%a0 : tensor<9x7xf32>) outs(%e : tensor<7x9xf32>) permutation = [1, 0]", np.transpose),
+          "  %r0 = linalg.transpose ins(%a0 : tensor<9x7xf32>) outs(%e : tensor<7x9xf32>) permutation = [1, 0]",
+          np.transpose),
     _case("transpose-of-rank-3", ["3x5x7xi32"], ["7x3x5xi32"],
           "  %e = tensor.empty() : tensor<7x3x5xi32>\n"
           "  %r0 = linalg.transpose ins(%a0 : tensor<3x5x7xi32>) outs(%e : tensor<7x3x5xi32>) permutation = [2, 0, 1]",
@@ -128,7 +131,7 @@ _SOURCES = (
     _case("constants", ["2x3xf32"], ["2x3xf32", "5xi32", "3xi1", "f64"], _CONSTANTS,
           lambda x: (x + np.array([[1, -2, 3], [4.5, 0, -6]], np.float32), np.full(5, 7, np.int32),
                      np.array([True, False, True]), np.float64(2.5))),
-    _case("fills", ["f32"], ["9x5xi16", "41xf32"], 
+    _case("fills", ["f32"], ["9x5xi16", "41xf32"],
           _FILLS + generic("%r1", "i", [("%a0", "f32[]")], "41xf32[i]", "arith.addf %x0, %x0 : f32"),
           lambda x: (np.full((9, 5), 7, np.int16), np.full(41, 2 * x, np.float32))),
     _case("result-is-an-argument", ["9x5xf32", "3xi8"], ["3xi8", "9x5xf32"],

@@ -43,7 +43,8 @@ def same_bits(results: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> 
         wrong = _different_kind(got, want)
         if wrong is None and not (same := _same_bits(got, want)).all():
             place = tuple(int(i) for i in np.argwhere(~same)[0])
-            wrong = f"{int((~same).sum())} of {want.size} elements differ, first {place}: {got[place]!r}, expected {want[place]!r}"
+            count = int((~same).sum())
+            wrong = f"{count} of {want.size} elements differ, first {place}: {got[place]!r}, expected {want[place]!r}"
         if wrong is not None:
             found.append(f"result {number}: {wrong}")
     return found

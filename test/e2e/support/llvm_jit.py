@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import numpy as np
+
 from ipu_mlir.dialects.bindings import PROVIDER, ir, passmanager
 
 _PIPELINE = (

@@ -7,10 +7,11 @@ reads has to be on that vertex's tile.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from support.mutations import VIEWS
+
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, target_from_attr, target_to_attr
 from ipu_mlir.dialects.bindings import ir
-from support.mutations import VIEWS
 
 _ONLY_READS_VALUES = ("ipu.exchange", "func.return")
 

@@ -290,3 +290,30 @@ func.func @two_writers_of_one_element(%x: memref<4x2xf32, #rows>, %y: memref<2xf
   }) : () -> ()
   return
 }
+
+// -----
+
+#twice = #ipu.mapping<4, [[2, 4, 1, 0]], 0, 0>
+#halves = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @operand_with_two_parts_on_one_tile(%x: memref<4xf32, #twice>, %y: memref<4xf32, #halves>) {
+  "ipu.compute_set"() ({
+    // expected-error @below {{'ipu.vertices' op has operand 0 with a mapping that puts two parts on one tile: memref<4xf32}}
+    "ipu.vertices"() ({
+      linalg.exp ins(%x : memref<4xf32, #twice>) outs(%y : memref<4xf32, #halves>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+#halves = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @parts_with_a_short_entry(%x: memref<4xf32, #halves>, %y: memref<4xf32, #halves>) {
+  "ipu.compute_set"() ({
+    // expected-error @below {{'ipu.vertices' op has #ipu.parts<[[2, 4]], 0> with the entry [2, 4]; each entry is [block, extent, tile_step]}}
+    "ipu.vertices"() ({
+      linalg.exp ins(%x : memref<4xf32, #halves>) outs(%y : memref<4xf32, #halves>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}

@@ -226,3 +226,73 @@ func.func @exchange_comes_too_late(%x: memref<4xf32, #a>) -> memref<4xf32, #b> {
   "ipu.exchange"(%x, %y) : (memref<4xf32, #a>, memref<4xf32, #b>) -> ()
   return %z : memref<4xf32, #b>
 }
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#b = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @argument_is_written_by_an_exchange(%x: memref<4xf32, #a>, %y: memref<4xf32, #b>) {
+  // expected-error @below {{'ipu.exchange' op writes argument 1, which stays as it is: memref<4xf32}}
+  "ipu.exchange"(%x, %y) : (memref<4xf32, #a>, memref<4xf32, #b>) -> ()
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @argument_is_written_through_a_view(%x: memref<2x2xf32, #a>) {
+  %y = memref.collapse_shape %x [[0, 1]] : memref<2x2xf32, #a> into memref<4xf32, #a>
+  "ipu.compute_set"() ({
+    // expected-error @below {{'ipu.vertices' op writes argument 0, which stays as it is}}
+    "ipu.vertices"() ({
+      linalg.exp ins(%y : memref<4xf32, #a>) outs(%y : memref<4xf32, #a>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#b = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+memref.global "private" constant @weights : memref<4xf32, #b> = dense<1.0>
+func.func @constant_is_written(%x: memref<4xf32, #a>) {
+  %w = memref.get_global @weights : memref<4xf32, #b>
+  // expected-error @below {{'ipu.exchange' op writes a constant, which stays as it is}}
+  "ipu.exchange"(%x, %w) : (memref<4xf32, #a>, memref<4xf32, #b>) -> ()
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @argument_is_written_in_a_loop(%x: memref<4xf32, #a>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r = scf.for %i = %zero to %n step %one iter_args(%t = %x) -> memref<4xf32, #a> {
+    "ipu.compute_set"() ({
+      // expected-error @below {{'ipu.vertices' op writes argument 0, which stays as it is}}
+      "ipu.vertices"() ({
+        linalg.exp ins(%t : memref<4xf32, #a>) outs(%t : memref<4xf32, #a>)
+      }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+    }) : () -> ()
+    scf.yield %t : memref<4xf32, #a>
+  }
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op has #ipu.mapping<4, [[2, 4]], 0, 0> with the entry [2, 4]; each entry is [block, extent, stride, tile_step]}}
+func.func @mapping_is_malformed(%x: memref<4xf32, #ipu.mapping<4, [[2, 4]], 0, 0>>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op has 2 blocks; write branches as scf.if}}
+func.func @several_blocks() {
+  cf.br ^next
+^next:
+  return
+}

@@ -115,3 +115,94 @@ func.func @every_mistake_is_reported(
     %y: tensor<4xf32> {ipu.map = #ipu.mapping<3, [[1, 3, 1, 1]], 0, 0>}) {
   return
 }
+
+// -----
+
+func.func @everything_that_is_not_known_is_reported(
+    // expected-error @-1 {{'func.func' op has argument 0 with a size that is not known: tensor<?xf32>; name it with ipu-specialize-shapes}}
+    // expected-error @-2 {{'func.func' op has argument 1 of type tensor<*xf32>, whose rank is not known; give it a shape}}
+    // expected-error @-3 {{'func.func' op has argument 2 of type tensor<4xcomplex<f32>>, whose elements are no integers or floats}}
+    // expected-error @-4 {{'func.func' op has argument 3 of type tensor<4xf32, #ipu.mapping<4 : i64, [], 0 : i64, 0 : i64>>, which says already where it lies; run ipu-anchor-hints}}
+    %a: tensor<?xf32>, %b: tensor<*xf32>, %c: tensor<4xcomplex<f32>>, %d: tensor<4xf32, #ipu.mapping<4, [], 0, 0>>,
+    %x: tensor<4xf32>, %i: index, %n: index, %s: tensor<1xi32>, %v: f32, %flag: i1) {
+  // expected-error @below {{'arith.addf' op cannot be placed on tiles; write it as linalg on tensors}}
+  %0 = arith.addf %x, %x : tensor<4xf32>
+  // expected-error @below {{'tensor.reshape' op cannot be placed on tiles; use tensor.collapse_shape and tensor.expand_shape}}
+  %1 = tensor.reshape %x(%s) : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+  // expected-error @below {{'tensor.extract' op reads one element outside vertices; run ipu-raise-element-ops}}
+  %2 = tensor.extract %x[%i] : tensor<4xf32>
+  // expected-error @below {{'tensor.extract_slice' op has a result with a size that is not known: tensor<?xf32>}}
+  %3 = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>
+  // expected-error @below {{'tensor.extract_slice' op has an offset that is known only at run time; run ipu-raise-dynamic-slices}}
+  %4 = tensor.extract_slice %x[%i] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  // expected-error @below {{'func.call' op cannot be placed on tiles; only functions with a body of one block}}
+  %5 = func.call @declared(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  scf.if %flag {
+    // expected-error @below {{'tensor.splat' op cannot be placed on tiles; run ipu-raise-splats}}
+    %6 = tensor.splat %v : tensor<4xf32>
+  }
+  return
+}
+func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+func.func @several_blocks() {
+  // expected-error @-1 {{'func.func' op has 2 blocks; write branches as scf.if and loops as scf.for or scf.while}}
+  cf.br ^next
+^next:
+  return
+}
+
+// -----
+
+func.func @no_iteration(%x: tensor<0x3xf32>) -> tensor<0x3xf32> {
+  // expected-error @below {{'linalg.exp' op runs no iteration; run ipu-drop-idle-ops}}
+  %y = linalg.exp ins(%x : tensor<0x3xf32>) outs(%x : tensor<0x3xf32>) -> tensor<0x3xf32>
+  return %y : tensor<0x3xf32>
+}
+
+// -----
+
+func.func @parts_with_a_short_entry(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'linalg.exp' op has #ipu.parts<[[2, 4]], 0> with the entry [2, 4]; each entry is [block, extent, tile_step]}}
+  %y = linalg.exp {ipu.parts = #ipu.parts<[[2, 4]], 0>}
+      ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op has #ipu.mapping<4, [[0, 4, 1, 1]], 0, 0>, which holds nothing: a block is at least 1}}
+func.func @argument_in_blocks_of_nothing(%x: tensor<4xf32> {ipu.map = #ipu.mapping<4, [[0, 4, 1, 1]], 0, 0>}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op has a target with the field 'tyles_per_ipu'; its fields are name, ipus, tiles_per_ipu}}
+module attributes {ipu.target = #ipu.target<{tyles_per_ipu = 4}>} {
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op a target needs ipus >= 1, got 0}}
+module attributes {ipu.target = #ipu.target<{ipus = 0}>} {
+}
+
+// -----
+
+func.func @empty_tensor_whose_user_cannot_follow(%x: tensor<4xf32>) -> tensor<2x4xf32> {
+  // expected-error @below {{'tensor.empty' op cannot lie where its hint says: the op that fills it cannot be cut like that}}
+  %e = tensor.empty() {ipu.map = #ipu.mapping<8, [[3, 8, 1, 1]], 0, 0>} : tensor<2x4xf32>
+  %y = linalg.broadcast ins(%x : tensor<4xf32>) outs(%e : tensor<2x4xf32>) dimensions = [0]
+  return %y : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @constant_beyond_its_elements() -> tensor<2xf32> {
+  // expected-error @below {{'arith.constant' op cannot be placed: its value is mapped as an allocation of 4 elements, but has 2}}
+  %y = arith.constant {ipu.map = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>} dense<[1.0, 2.0]> : tensor<2xf32>
+  return %y : tensor<2xf32>
+}

@@ -12,3 +12,9 @@ func.func @f(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   %y = tensor.extract_slice %x[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+// expected-error @below {{'builtin.module' op has no function 'f'; name one of its functions with function=}}
+module {
+}

@@ -16,17 +16,18 @@ from ipu_mlir.dialects.attributes import (
     target_to_attr,
 )
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import TargetError
+from ipu_mlir.dialects.errors import CompileError, TargetError
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.target import Target
 
 CONTEXT = ipu.context()
 NUMBER = st.integers(-(2**40), 2**40)
+SIZE = st.integers(0, 2**40)
 MAPPINGS = st.builds(
     Mapping,
-    NUMBER,
-    st.lists(st.builds(MappingLoop, NUMBER, NUMBER, NUMBER, NUMBER), max_size=5).map(tuple),
+    SIZE,
+    st.lists(st.builds(MappingLoop, SIZE.map(lambda size: size + 1), SIZE, NUMBER, NUMBER), max_size=5).map(tuple),
     NUMBER,
     NUMBER,
 )
@@ -68,6 +69,28 @@ def test_fields_left_out_of_a_target_have_its_defaults():
 def test_target_without_fields_is_the_default():
     with CONTEXT:
         assert target_from_attr(ir.Attribute.parse("#ipu.target<{}>")) == Target()
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "message"),
+    [
+        (mapping_from_attr, "#ipu.mapping<4, [[2, 4]], 0, 0>", r"the entry \[2, 4\]; each entry is \[block, extent, str"),
+        (mapping_from_attr, "#ipu.mapping<4, [4], 0, 0>", "with the entry 4; each entry is"),
+        (mapping_from_attr, '#ipu.mapping<4, [["2", 4, 1, 1]], 0, 0>', "which is not made of integers"),
+        (mapping_from_attr, "#ipu.mapping<4, [[2.5, 4, 1, 1]], 0, 0>", "which is not made of integers"),
+        (mapping_from_attr, "#ipu.mapping<4, [[0, 4, 1, 1]], 0, 0>", "a block is at least 1"),
+        (mapping_from_attr, "#ipu.mapping<4, [[1, -4, 1, 1]], 0, 0>", "an extent and the number of elements at least 0"),
+        (mapping_from_attr, "#ipu.mapping<-4, [], 0, 0>", "the number of elements at least 0"),
+        (parts_from_attr, "#ipu.parts<[[2, 4]], 0>", r"the entry \[2, 4\]; each entry is \[block, extent, tile_step\]"),
+        (parts_from_attr, "#ipu.parts<[[2, 4, true]], 0>", "which is not made of integers"),
+        (target_from_attr, "#ipu.target<{tyles_per_ipu = 4}>", "the field 'tyles_per_ipu'; its fields are name, ipus,"),
+        (target_from_attr, '#ipu.target<{ipus = "two"}>', "field 'ipus' is \"two\"; it is of type int"),
+        (target_from_attr, "#ipu.target<{ipus = [2]}>", r"field 'ipus' is \[2\]; it is of type int"),
+    ],
+)
+def test_malformed_attribute_says_what_is_wrong(read, text, message):
+    with CONTEXT, pytest.raises(CompileError, match=message):
+        read(ir.Attribute.parse(text))
 
 
 @pytest.mark.parametrize("field", ["ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle"])

@@ -229,3 +229,10 @@ def test_types_and_codelets_that_are_unknown_are_listed(run: Run, vertices: Text
 def test_an_entry_that_does_not_exist(executor: Callable[..., Any]) -> None:
     with pytest.raises(CompileError, match="no function 'main' with a body of one block; there are: other"):
         executor("func.func @other() { return }")
+
+
+def test_an_entry_that_takes_or_gives_bare_scalars(executor: Callable[..., Any]) -> None:
+    with pytest.raises(CompileError, match="%arg0 is a f32; make it a memref of rank 0"):
+        executor("func.func @main(%x: f32) { return }")
+    with pytest.raises(CompileError, match="is a i1; make it a memref"):
+        executor("func.func @main() -> i1 {\n %t = arith.constant true\n return %t : i1 }")

@@ -194,3 +194,25 @@ def test_row_sums_are_one_product(engine):
     source = engine(text).source
     assert "matmul(arg0, ones300, result0)" in source
     assert "copyto" not in source
+
+
+def test_ranks_by_counting_read_one_array_in_two_ways(run):
+    """Each element against every other: the same array stands still and moves with the reduced loop."""
+    text = """func.func @main(%x: memref<9xf32>) -> memref<9xindex> {
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %o = memref.alloc() : memref<9xindex>
+      linalg.fill ins(%zero : index) outs(%o : memref<9xindex>)
+      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>,
+        affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
+        ins(%x, %x : memref<9xf32>, memref<9xf32>) outs(%o : memref<9xindex>) {
+      ^bb0(%a: f32, %b: f32, %z: index):
+        %c = arith.cmpf olt, %b, %a : f32
+        %n = arith.addi %z, %one : index
+        %r = arith.select %c, %n, %z : index
+        linalg.yield %r : index
+      }
+      return %o : memref<9xindex>
+    }"""
+    x = RNG.permutation(9).astype(np.float32)
+    np.testing.assert_array_equal(run(text, x)[0], x)

@@ -1,0 +1,26 @@
+"""What generated source calls that is no arithmetic: assertions and library codelets."""
+
+import numpy as np
+
+from ipu_mlir.dialects.codelets.library import codelet_named
+from ipu_mlir.dialects.errors import RunError
+
+
+def require(holds: np.ndarray, message: str) -> None:
+    """Stop the run unless every element of ``holds`` is true.
+
+    Raises:
+        RunError: with ``message``, which is the program's own.
+    """
+    if not holds.all():
+        raise RunError(f"an assertion of the program failed: {message}")
+
+
+def run_codelet(name: str, operands: tuple[np.ndarray, ...], outputs: tuple[np.ndarray, ...]) -> None:
+    """Let library codelet ``name`` work on whole arrays and put what it gives into ``outputs``.
+
+    A codelet that updates an operand in place gives that operand, which then is the output already.
+    """
+    for result, output in zip(codelet_named(name).vectorised(*operands), outputs, strict=True):
+        if result is not output:
+            np.copyto(output, result)

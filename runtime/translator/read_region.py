@@ -1,0 +1,136 @@
+"""The scalar body of a structured op: straight-line scalar ops, loads, branches and assertions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.runtime.translator.access import Access
+from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Gather, Read, apply, rewrite
+from ipu_mlir.runtime.translator.iota import INDEX, numbers
+from ipu_mlir.runtime.translator.read_affine import affine_value
+from ipu_mlir.runtime.translator.read_body import Unsupported, read_scalar_op
+from ipu_mlir.runtime.translator.read_memref import BufferView
+from ipu_mlir.runtime.translator.walk import children
+
+BOOL = np.dtype(np.bool_)
+
+
+class BodyValues(dict[ir.Value, Expression]):
+    """The scalars of a body; those of the function around it are the same at every point."""
+
+    def __init__(self, outside: Mapping[ir.Value, Expression], rank: int) -> None:
+        super().__init__()
+        self._outside, self._rank = outside, rank
+
+    def __missing__(self, value: ir.Value) -> Expression:
+        def standing(node: Expression) -> Expression:
+            if not isinstance(node, Read):
+                return node
+            return Read(node.dtype, Access(node.access.buffer, node.access.offset, (0,) * self._rank))
+
+        if value not in self._outside:
+            raise Unsupported("a value of another function or region is used")
+        (self[value],) = rewrite([self._outside[value]], standing)
+        return self[value]
+
+
+@dataclass
+class RegionReader:
+    """Reads the ops of one body; ``index`` gives the value of each loop's index."""
+
+    values: BodyValues
+    views: Mapping[ir.Value, BufferView]
+    index: list[Read]
+    checks: list[tuple[Expression, str]] = field(default_factory=list)
+
+    def yielded(self, ops: list[ir.Operation], guard: Expression | None = None) -> tuple[Expression, ...]:
+        """What ``ops`` yield. ``guard`` tells where they run at all."""
+        for op in ops:
+            if op.name in ("linalg.yield", "scf.yield"):
+                return tuple(self.values[operand] for operand in op.operands)
+            try:
+                self._read(op, guard)
+            except Unsupported as error:
+                raise Unsupported(f"'{op.name}' in its body: {error}") from error
+        raise Unsupported("its body does not yield")
+
+    def _read(self, op: ir.Operation, guard: Expression | None) -> None:
+        match op.name:
+            case "linalg.index":
+                self.values[op.results[0]] = self.index[ir.IntegerAttr(op.attributes["dim"]).value]
+            case "memref.load":
+                self.values[op.results[0]] = self._load(op)
+            case "affine.apply":
+                self.values[op.results[0]] = self._affine(op)
+            case "scf.if":
+                self._branch(op, guard)
+            case "cf.assert":
+                holds = self.values[op.operands[0]]
+                if guard is not None:
+                    holds = Apply(BOOL, "logical_or", (Apply(BOOL, "logical_not", (guard,)), holds))
+                self.checks.append((holds, ir.StringAttr(op.attributes["msg"]).value))
+            case _ if len(op.results) != 1:
+                raise Unsupported("no NumPy call is known for it")
+            case _:
+                self.values[op.results[0]] = read_scalar_op(op, self.values)
+
+    def _affine(self, op: ir.Operation) -> Expression:
+        affine_map = ir.AffineMapAttr(op.attributes["map"]).value
+        operands = [self.values[operand] for operand in op.operands]
+        dims, symbols = operands[: affine_map.n_dims], operands[affine_map.n_dims :]
+        return affine_value(affine_map.results[0], dims, symbols)
+
+    def _branch(self, op: ir.Operation, guard: Expression | None) -> None:
+        """Both branches are computed everywhere; the condition chooses."""
+        condition = self.values[op.operands[0]]
+        ops = children(op)
+        split = 1 + next(i for i, inner in enumerate(ops) if inner.name == "scf.yield")
+        inverse = Apply(BOOL, "logical_not", (condition,))
+        guards = [c if guard is None else Apply(BOOL, "logical_and", (guard, c)) for c in (condition, inverse)]
+        yes = self.yielded(ops[:split], guards[0])
+        if not op.results:
+            return
+        no = self.yielded(ops[split:], guards[1])
+        for result, a, b in zip(op.results, yes, no, strict=True):
+            self.values[result] = Apply(a.dtype, "select_bool" if a.dtype == BOOL else "select", (condition, a, b))
+
+    def _load(self, op: ir.Operation) -> Expression:
+        """A read where all indices are loops or constants, else a gather."""
+        view = self.views.get(op.operands[0])
+        if view is None:
+            raise Unsupported("it reads no buffer of this function")
+        offset, strides = view.offset, [0] * len(self.index)
+        dynamic: list[tuple[Expression, int, int]] = []  # index, stride, extent
+        for value, stride, extent in zip(list(op.operands)[1:], view.strides, view.shape, strict=True):
+            index = self.values[value]
+            if isinstance(index, Const) and 0 <= int(index.value) < extent:
+                offset += int(index.value) * stride
+            elif isinstance(index, Read) and self._counts_within(index, extent):
+                offset += index.access.offset * stride
+                strides = [s + stride * step for s, step in zip(strides, index.access.strides, strict=True)]
+            else:
+                dynamic.append((index, stride, extent))
+        dtype, access = view.buffer.dtype, Access(view.buffer, offset, tuple(strides))
+        if not dynamic:
+            return Read(dtype, access)
+        if len(dynamic) == 1:
+            return Gather(dtype, access, *dynamic[0])
+        return Gather(dtype, access, _address(dynamic), 1, view.buffer.elements - offset)
+
+    def _counts_within(self, index: Read, extent: int) -> bool:
+        """True if ``index`` is the number of a loop that stays below ``extent``."""
+        buffer = index.access.buffer
+        return buffer.elements <= extent and buffer is numbers(buffer.elements)
+
+
+def _address(dynamic: list[tuple[Expression, int, int]]) -> Expression:
+    """The elements to skip for several indices; each is kept inside its dimension first."""
+    total: Expression | None = None
+    for index, stride, extent in dynamic:
+        inside = Apply(INDEX, "clip", (index, Const.of(0, INDEX), Const.of(extent - 1, INDEX)))
+        part = apply("multiply", inside, Const.of(stride, INDEX)) if stride != 1 else inside
+        total = part if total is None else apply("add", total, part)
+    assert total is not None, "at least one index"
+    return total
