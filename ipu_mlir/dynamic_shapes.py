@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering
 from ipu_mlir.passes.manager import run_steps
@@ -50,7 +50,12 @@ class DynamicExecutable:
         sizes = self._sizes(inputs)
         if sizes not in self._compiled:
             module = self._module.operation.clone()
-            run_steps(module, [PassStep(SpecializeShapes(self.entry, sizes))])
+            try:
+                run_steps(module, [PassStep(SpecializeShapes(self.entry, sizes))])
+            except CompileError as error:
+                raise CompileError(
+                    f"{error}\nfor these sizes, which do not go together: {self._named(sizes)}"
+                ) from error
             self._compiled[sizes] = Executable(module, self.entry, self._lowering)
         return self._compiled[sizes]
 
@@ -73,6 +78,17 @@ class DynamicExecutable:
                         f"expected {wanted.shape[dimension]}: {wanted}"
                     )
         return tuple(sizes)
+
+    def _named(self, sizes: tuple[int, ...]) -> str:
+        """``sizes`` with the arguments and dimensions that they belong to."""
+        unknown = [
+            f"argument {number}, dimension {dimension}"
+            for number, wanted in enumerate(self._types)
+            if dynamic_sizes(wanted)
+            for dimension in range(wanted.rank)
+            if wanted.is_dynamic_dim(dimension)
+        ]
+        return "; ".join(f"{name}: {size}" for name, size in zip(unknown, sizes, strict=True))
 
     def __repr__(self) -> str:
         return f"<DynamicExecutable {self.entry}({', '.join(map(str, self._types))})>"
