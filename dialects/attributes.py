@@ -144,6 +144,8 @@ def target_from_attr(attribute: ir.Attribute) -> Target:
             raise CompileError(f"has a target with the field '{entry.name}'; its fields are {', '.join(kinds)}")
         value = getattr(entry.attr.maybe_downcast(), "value", None)
         if type(value) is not kind:
-            raise CompileError(f"has a target whose field '{entry.name}' is {entry.attr}; it is of type {kind.__name__}")
+            raise CompileError(
+                f"has a target whose field '{entry.name}' is {entry.attr}; it is of type {kind.__name__}"
+            )
         values[entry.name] = value
     return Target(**values)

@@ -25,6 +25,11 @@ else:
 importlib.import_module(f"{PROVIDER}._mlir_libs._mlir").globals.append_dialect_search_prefix("ipu_mlir.dialects")
 
 
+def compiled(module: str) -> ModuleType:
+    """A compiled module of the bindings; ``_mlirDialectsLinalg`` answers without the 60 ms that its dialect takes."""
+    return importlib.import_module(f"{PROVIDER}._mlir_libs.{module}")
+
+
 def upstream(dialect: str) -> ModuleType:
     """The module of an upstream dialect, imported when it is first asked for: ``upstream("linalg")``."""
     return importlib.import_module(f"{PROVIDER}.dialects.{dialect}")

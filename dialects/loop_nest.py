@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.bindings import compiled, ir
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def is_structured(op: ir.Operation | ir.OpView) -> bool:
 
 def indexing_maps(op: ir.Operation | ir.OpView) -> list[ir.AffineMap] | None:
     """One map per operand, or None for an op without them (``linalg.softmax``)."""
-    maps = upstream("linalg").get_indexing_maps(op.operation)
+    maps = compiled("_mlirDialectsLinalg").get_indexing_maps(op.operation)
     return None if maps is None else [attribute.value for attribute in maps]
 
 

@@ -3,13 +3,16 @@
 from ipu_mlir.passes.anchor_hints import AnchorHints
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.check_supersteps import CheckSupersteps
+from ipu_mlir.passes.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.decompose_tensor_ops import DecomposeTensorOps
+from ipu_mlir.passes.drop_idle_ops import DropIdleOps
 from ipu_mlir.passes.fill_empties import FillEmpties
 from ipu_mlir.passes.fold_transposes import FoldTransposes
 from ipu_mlir.passes.form_supersteps import FormSupersteps
 from ipu_mlir.passes.generalize_ops import GeneralizeOps
 from ipu_mlir.passes.hoist_casts import HoistCasts
 from ipu_mlir.passes.inline_scalar_ops import InlineScalarOps
+from ipu_mlir.passes.legalize_types import LegalizeTypes
 from ipu_mlir.passes.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.materialize_views import MaterializeViews
 from ipu_mlir.passes.merge_compute_sets import MergeComputeSets
@@ -27,13 +30,16 @@ from ipu_mlir.passes.split_fills import SplitFills
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
     CheckSupersteps,
+    DecomposeLinalgOps,
     DecomposeTensorOps,
+    DropIdleOps,
     FillEmpties,
     FoldTransposes,
     FormSupersteps,
     GeneralizeOps,
     HoistCasts,
     InlineScalarOps,
+    LegalizeTypes,
     MaterializeCasts,
     MaterializeViews,
     MergeComputeSets,

@@ -58,3 +58,12 @@ def generic(
 def loop_index(loop: int) -> ir.Value:
     """``linalg.index loop`` at the current insertion point, inside a body."""
     return upstream("linalg").IndexOp(ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)).result
+
+
+def zero(element_type: ir.Type) -> ir.Value:
+    """The constant 0 of ``element_type`` at the current insertion point."""
+    if isinstance(element_type, ir.IntegerType | ir.IndexType):
+        attribute: ir.Attribute = ir.IntegerAttr.get(element_type, 0)
+    else:
+        attribute = ir.FloatAttr.get(element_type, 0.0)
+    return upstream("arith").ConstantOp(element_type, attribute).result

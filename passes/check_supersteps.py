@@ -25,8 +25,8 @@ class CheckSupersteps(Pass):
 
     The verifiers of the ops ask what can be seen at one op; this asks the rest: that every buffer lies on tiles of the
     target and has the size of its mapping, that arguments and results lie somewhere whole, that nothing touches memory
-    outside vertices and exchanges, that nothing is read before it was written, and that arguments and constants are never
-    written.
+    outside vertices and exchanges, that nothing is read before it was written, and that nobody writes arguments and
+    constants.
 
     Needs:  supersteps (``ipu-form-supersteps``).
     Leaves: the module as it was.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured, reads_operand
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.build_generic import zero
 from ipu_mlir.passes.rewriting import list_ops
 
 
@@ -24,14 +25,15 @@ class FillEmpties(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for empty in list_ops(module, "tensor.empty"):
+                if 0 in empty.results[0].type.shape:
+                    continue
                 uses = [use for use in empty.results[0].uses if _may_read(use.owner.operation, use.operand_number)]
                 if not uses:
                     continue
                 element_type = empty.results[0].type.element_type
                 with ir.InsertionPoint(empty), empty.location:
                     fresh = empty.clone().results[0]
-                    zero = upstream("arith").ConstantOp(element_type, _zero(element_type)).result
-                    filled = upstream("linalg").fill(zero, outs=[fresh])
+                    filled = upstream("linalg").fill(zero(element_type), outs=[fresh])
                 for use in uses:
                     use.owner.operation.operands[use.operand_number] = filled
 
@@ -40,10 +42,4 @@ def _may_read(op: ir.Operation, number: int) -> bool:
     if is_structured(op):
         inputs = len(op.operands) - len(op.results)
         return number >= inputs and reads_operand(op, number)
-    return op.name.startswith("scf.") or op.name in ("func.return", "func.call")
-
-
-def _zero(element_type: ir.Type) -> ir.Attribute:
-    if isinstance(element_type, ir.IntegerType | ir.IndexType):
-        return ir.IntegerAttr.get(element_type, 0)
-    return ir.FloatAttr.get(element_type, 0.0)
+    return op.name.startswith("scf.") or op.name in ("func.return", "func.call", "ipu.place")

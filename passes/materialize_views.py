@@ -6,6 +6,7 @@ from math import prod
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.overwritten_views import is_overwritten
 from ipu_mlir.passes.rewriting import list_ops
 from ipu_mlir.passes.tensor_views import VIEW_OPS, window_of
 
@@ -18,7 +19,8 @@ class MaterializeViews(Pass):
 
     Needs:  linalg on tensors, after the last ``canonicalize`` (which removes copies between equal types).
     Leaves: views whose elements are evenly spaced in the memory of their source; results of functions, destinations of
-            inserted slices and initial values of ops that are no parts of other tensors.
+            inserted slices and initial values of ops that are no parts of other tensors; no part of a tensor that is
+            read after the tensor was updated.
     """
 
     name = "ipu-materialize-views"
@@ -26,8 +28,12 @@ class MaterializeViews(Pass):
     def run(self, module: ir.Operation) -> None:
         for function in list_ops(module, "func.func"):
             for op in list_ops(function, *VIEW_OPS):
+                if not (op.results[0].type.has_static_shape and op.operands[0].type.has_static_shape):
+                    continue  # ipu-partition refuses it
                 if window_of(op.results[0]) is None and window_of(op.operands[0]) is not None:
                     _copy_operand(op, 0)
+                elif _is_part_of_another(op.results[0]) and is_overwritten(op):
+                    _copy_result(op)
             for op in list_ops(function):
                 for number in _owning_operands(op):
                     if _is_part_of_another(op.operands[number]):
@@ -47,14 +53,24 @@ def _owning_operands(op: ir.Operation) -> range:
 
 def _is_part_of_another(value: ir.Value) -> bool:
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in VIEW_OPS:
+    if isinstance(owner, ir.Block) or owner.name not in VIEW_OPS or not value.type.has_static_shape:
         return False
     found = window_of(value)
     return found is None or prod(found[0].type.shape) != prod(value.type.shape)
 
 
 def _copy_operand(op: ir.Operation, number: int) -> None:
-    value = op.operands[number]
     with ir.InsertionPoint(op), op.location:
-        fresh = upstream("tensor").EmptyOp(list(value.type.shape), value.type.element_type).result
-        op.operands[number] = upstream("linalg").copy(value, outs=[fresh])
+        op.operands[number] = _copy(op.operands[number])
+
+
+def _copy_result(op: ir.Operation) -> None:
+    """Copy the result of ``op`` as soon as it is there, for all its users."""
+    with ir.InsertionPoint.after(op), op.location:
+        copy = _copy(op.results[0])
+    op.results[0].replace_all_uses_except(copy, copy.owner.operation)
+
+
+def _copy(value: ir.Value) -> ir.Value:
+    fresh = upstream("tensor").EmptyOp(list(value.type.shape), value.type.element_type).result
+    return upstream("linalg").copy(value, outs=[fresh])

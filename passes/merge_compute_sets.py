@@ -104,16 +104,11 @@ def _touched(op: Any) -> tuple[set[ir.Value], set[ir.Value]]:
             for value, is_written in accesses(family):
                 reads.add(value)
                 (writes if is_written else reads).add(root_of(value))
-            reads.update(_captured_scalars(family))
+            reads.update(_named_values(family))
         return reads, writes
     return set(op.operation.operands), set(op.operation.results)
 
 
-def _captured_scalars(family: Any) -> set[ir.Value]:
-    """Values from outside that the bodies use."""
-    return {
-        value
-        for inner in list_ops(family.operation)
-        for value in inner.operands
-        if not isinstance(value.type, ir.MemRefType)
-    }
+def _named_values(family: Any) -> set[ir.Value]:
+    """Values from outside that the ops of a family name: also what no body reads has to be made before."""
+    return {value for inner in list_ops(family.operation) for value in inner.operands}

@@ -9,6 +9,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.buffers import element_bytes
 from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.loop_nest import Index, is_structured, loop_nest
+from ipu_mlir.dialects.mapping.build import one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
@@ -242,7 +243,9 @@ class _FunctionPartition:
     def _home(self, value: ir.Value) -> Mapping:
         """Where the memory of ``value`` lies; decided now if it was not before."""
         root, _ = window_of(value) or (value, None)
-        if root not in self.homes:
+        if root not in self.homes and 0 in root.type.shape:
+            self._decide(root, one_tile(0))
+        elif root not in self.homes:
             shape = tuple(root.type.shape)
             loops = len(shape)
             indices = tuple(Index(tuple(int(loop == d) for loop in range(loops))) for d in range(loops))
@@ -280,4 +283,3 @@ class _FunctionPartition:
                 entries[MAP] = mapping_to_attr(self._home(argument))
             attributes.append(ir.DictAttr.get(entries))
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
-

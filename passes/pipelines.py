@@ -4,6 +4,7 @@ NORMALIZE: tuple[str, ...] = (
     "inline",
     "symbol-dce",
     "ipu-anchor-hints",
+    "ipu-decompose-linalg-ops",
     "convert-elementwise-to-linalg",
     "canonicalize",
     "cse",
@@ -12,15 +13,17 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-generalize-ops",
     "linalg-fold-unit-extent-dims",
     "linalg-fuse-elementwise-ops",
+    "linalg-fold-unit-extent-dims",
     "lower-affine",
     "canonicalize",
     "cse",
 )
-"""Linalg as it came in -> few, fused ops. Unit dimensions go first: generalised convolutions break that pass, and
-fusion is wider without them."""
+"""Linalg as it came in -> few, fused ops. Unit dimensions go first, because fusion is wider without them, and once more
+after it, because fusion moves reshapes and brings some back."""
 
 PLACE: tuple[str, ...] = (
     "ipu-decompose-tensor-ops",
+    "ipu-drop-idle-ops",
     "ipu-inline-scalar-ops",
     "canonicalize",
     "ipu-raise-loops",

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
@@ -14,6 +12,7 @@ from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.operand_mapping import operand_mapping
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.constants import retype_constant
 from ipu_mlir.passes.placement_hints import MAP, PARTS
 from ipu_mlir.passes.rewriting import list_ops
 from ipu_mlir.passes.tensor_views import VIEW_OPS, Window, row_major, window_of
@@ -196,14 +195,7 @@ def _place_placed(op: ir.Operation) -> None:
 
 
 def _place_constant(op: ir.Operation) -> None:
-    value = op.attributes["value"]
-    placed = _with_encoding(op.results[0].type, op.attributes[MAP])
-    if value.is_splat:
-        new = ir.DenseElementsAttr.get_splat(placed, value.get_splat_value())
-    else:
-        new = ir.DenseElementsAttr.get(np.asarray(value), type=placed)
-    op.attributes["value"] = new
-    op.results[0].set_type(placed)
+    retype_constant(op, _with_encoding(op.results[0].type, op.attributes[MAP]))
     del op.attributes[MAP]
 
 

@@ -9,6 +9,7 @@ from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.clone import Known, clone_into
 from ipu_mlir.passes.rewriting import list_ops
 
 
@@ -17,16 +18,16 @@ class RaiseElementOps(Pass):
     """Write ops on single elements of tensors as structured ops, so that vertices run them.
 
     Needs:  linalg on tensors.
-    Leaves: outside bodies, no ``tensor.insert`` and no ``tensor.from_elements``, and ``tensor.extract`` only of rank 0
-            (a scalar that control flow reads).
+    Leaves: outside bodies, no ``tensor.insert``, ``tensor.from_elements`` and ``tensor.generate`` of static shape, and
+            ``tensor.extract`` only of rank 0 (a scalar that control flow reads).
     """
 
     name = "ipu-raise-element-ops"
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in list_ops(module, "tensor.extract", "tensor.insert", "tensor.from_elements"):
-                if not is_in_body(op):
+            for op in list_ops(module, *_RAISE):
+                if not is_in_body(op) and not _is_in_generate(op):
                     with ir.InsertionPoint(op), op.location:
                         _RAISE[op.name](op)
 
@@ -39,6 +40,10 @@ def is_in_body(op: ir.Operation) -> bool:
             return True
         parent = parent.operation.parent
     return False
+
+
+def _is_in_generate(op: ir.Operation) -> bool:
+    return op.parent is not None and op.parent.name == "tensor.generate"
 
 
 def _raise_extract(op: ir.Operation) -> None:
@@ -72,6 +77,27 @@ def _raise_from_elements(op: ir.Operation) -> None:
     op.erase()
 
 
+def _raise_generate(op: ir.Operation) -> None:
+    """The body of ``tensor.generate``, whose arguments are the indices, is that of a structured op."""
+    made = op.results[0].type
+    if not made.has_static_shape:
+        return
+    block = op.regions[0].blocks[0]
+    *body, terminator = block.operations
+
+    def element(_: list[ir.Value]) -> list[ir.Value]:
+        known: Known = {argument: loop_index(number) for number, argument in enumerate(block.arguments)}
+        for inner in body:
+            clone_into(inner.operation, known)
+        yielded = terminator.operands[0]
+        return [known.get(yielded, yielded)]
+
+    rank = len(made.shape)
+    empty = upstream("tensor").EmptyOp(list(made.shape), made.element_type).result
+    op.results[0].replace_all_uses_with(generic([], [empty], [identity_map(rank)], [True] * rank, element).results[0])
+    op.erase()
+
+
 def _with_element(dest: ir.Value, value: ir.Value, index: list[ir.Value]) -> ir.Value:
     """``dest`` with ``value`` where the loop index is ``index``."""
     rank = len(index)
@@ -95,4 +121,5 @@ _RAISE = {
     "tensor.extract": _raise_extract,
     "tensor.insert": _raise_insert,
     "tensor.from_elements": _raise_from_elements,
+    "tensor.generate": _raise_generate,
 }

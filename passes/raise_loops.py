@@ -65,7 +65,7 @@ def _raise(loop: _Loop) -> None:
 
 def _scatter(nest: ScatterNest) -> ir.Value:
     guard = nest.guard or upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
-    vectorizer = Vectorizer(nest.loops[0], nest.counters, nest.extents)
+    vectorizer = Vectorizer(nest.loops[0], nest.counters, nest.extents, nest.guard, nest.guarded)
     columns = vectorizer.columns([*nest.index, guard, nest.update])
     shape = list(nest.initial.type.shape)
     updates, rank = len(nest.extents), len(nest.extents) + len(shape)

@@ -1,4 +1,4 @@
-"""``ipu-raise-splats``: an op that spreads one constant is a ``linalg.fill``."""
+"""``ipu-raise-splats``: an op that spreads one value is a ``linalg.fill``."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +27,18 @@ def fill_of_constant(op: Any, rewriter: Any) -> bool:
     return REWRITTEN
 
 
+def fill_of_splat(op: Any, rewriter: Any) -> bool:
+    """``tensor.splat`` becomes ``linalg.fill``."""
+    made = op.results[0].type
+    if not made.has_static_shape:
+        return SKIP
+    with rewriter.ip:
+        empty = upstream("tensor").EmptyOp(list(made.shape), made.element_type, loc=op.location).result
+        filled = upstream("linalg").fill(op.operands[0], outs=[empty])
+    rewriter.replace_op(op, [filled])
+    return REWRITTEN
+
+
 def _outside_constant(yielded: ir.Value, body: ir.Block) -> ir.Value | None:
     """``yielded``, if it is a constant that stands outside the body."""
     owner = yielded.owner
@@ -47,14 +59,14 @@ def _rank_zero_constant(yielded: ir.Value, op: Any, body: ir.Block) -> ir.Attrib
 
 @dataclass(frozen=True)
 class RaiseSplats(Pass):
-    """Write ops that spread one constant as linalg.fill.
+    """Write ops that spread one value as linalg.fill.
 
     Needs:  linalg on tensors.
-    Leaves: no ``linalg.generic`` that only yields a constant; fills fold into element-wise users as scalars
-            (``linalg-fuse-elementwise-ops``).
+    Leaves: no ``tensor.splat`` of static shape, no ``linalg.generic`` that only yields a constant; fills fold into
+            element-wise users as scalars (``linalg-fuse-elementwise-ops``).
     """
 
     name = "ipu-raise-splats"
 
     def run(self, module: ir.Operation) -> None:
-        rewrite(module, {upstream("linalg").GenericOp: fill_of_constant})
+        rewrite(module, {upstream("linalg").GenericOp: fill_of_constant, "tensor.splat": fill_of_splat})

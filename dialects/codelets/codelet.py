@@ -18,8 +18,8 @@ class LibraryCodelet:
     Attributes:
         name: the ``library_call``, without the element type: ``sort``.
         per_tile: operands of one vertex (arrays in the shape of the operand's box) to its outputs; the definition.
-        vectorised: whole operands to whole results, all vertices at once; the fast form. It may update an operand that is
-            an output in place, and then returns it.
+        vectorised: whole operands to whole results, all vertices at once; the fast form. It may update an operand that
+            is an output in place, and then returns it.
         scratch_bytes: bytes one vertex needs besides its operands, from the shapes of its input boxes and the
             element size.
         source: where the meaning comes from.

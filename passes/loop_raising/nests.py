@@ -27,6 +27,7 @@ class ScatterNest:
         initial: the tensor before the first iteration.
         index: where an element goes, per dimension.
         guard: whether it goes there, or None for always.
+        guarded: the ops that run only where the guard holds, if there is one.
         update: the element, or what it is combined with.
         combine: ``set``, ``add``, ``mul``, ``max`` or ``min``.
     """
@@ -36,6 +37,7 @@ class ScatterNest:
     initial: ir.Value
     index: tuple[ir.Value, ...]
     guard: ir.Value | None
+    guarded: ir.Block | None
     update: ir.Value
     combine: str
 
@@ -49,6 +51,22 @@ def trip_count(loop: ir.Operation) -> int | None:
     """Iterations of an ``scf.for`` from 0 in steps of 1 to a constant; None for any other."""
     bounds = [_constant(value) for value in list(loop.operands)[:3]]
     return bounds[1] if bounds[0] == 0 and bounds[2] == 1 and bounds[1] is not None and bounds[1] > 0 else None
+
+
+def loads_inside(load: ir.Operation) -> bool:
+    """Whether a ``tensor.extract`` cannot miss its tensor: each index is a constant or the counter of a loop."""
+    sizes = load.operands[0].type.shape
+    ends = [_end(index) for index in list(load.operands)[1:]]
+    return all(end is not None and end <= size for end, size in zip(ends, sizes, strict=True))
+
+
+def _end(index: ir.Value) -> int | None:
+    """One more than the most that ``index`` can be, if it is at least 0."""
+    if isinstance(index.owner, ir.Block):
+        loop = index.owner.owner.operation
+        return trip_count(loop) if loop.name == "scf.for" and index == index.owner.arguments[0] else None
+    constant = _constant(index)
+    return None if constant is None or constant < 0 else constant + 1
 
 
 def scatter_nest(outermost: ir.Operation) -> ScatterNest | None:
@@ -75,7 +93,8 @@ def scatter_nest(outermost: ir.Operation) -> ScatterNest | None:
         if not all(op == inner or _is_scalar(op, carried) for op in around):
             return None
     counted = tuple(extent for extent in extents if extent is not None)
-    return ScatterNest(tuple(loops), counted, loops[0].operands[3], index, guard, update, combine)
+    guarded = None if guard is None else insert.block
+    return ScatterNest(tuple(loops), counted, loops[0].operands[3], index, guard, guarded, update, combine)
 
 
 def _perfect_nest(outermost: ir.Operation) -> list[ir.Operation]:

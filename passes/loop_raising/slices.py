@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import Index, LoopNest, loop_nest, reads_operand
 from ipu_mlir.passes.clone import Known, clone_into
+from ipu_mlir.passes.rewriting import has_uses
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
@@ -44,8 +45,18 @@ def write_by_elements(insert: ir.Operation) -> bool:
         result = _loop(op, nest, pieces, target, dest, [])
     insert.results[0].replace_all_uses_with(result)
     insert.erase()
-    op.erase()
+    _erase_dead(op)
     return True
+
+
+def _erase_dead(op: ir.Operation) -> None:
+    """Erase ``op``, which nobody uses, and the slices and empty tensors that nobody uses without it."""
+    operands = list(op.operands)
+    op.erase()
+    for value in dict.fromkeys(operands):
+        if not isinstance(value.owner, ir.Block) and value.owner.name in ("tensor.extract_slice", "tensor.empty"):
+            if not has_uses(value.owner.operation):
+                _erase_dead(value.owner.operation)
 
 
 def _is_safe(op: ir.Operation, nest: LoopNest, pieces: list[_Piece | None], target: _Piece) -> bool:

@@ -38,6 +38,8 @@ def _converted(value: Any, spec: ArraySpec, position: int) -> np.ndarray:
     if not hasattr(value, "dtype"):
         value = _from_python(value, spec, where)
     array = np.asarray(value)
+    if array.dtype.kind == "u" and spec.dtype.kind == "i" and array.dtype.itemsize == spec.dtype.itemsize:
+        array = array.view(spec.dtype)  # integers of the IR have no sign of their own: the bits are what counts
     if array.dtype != spec.dtype:
         raise RunError(
             f"{where} has dtype {array.dtype}, expected {spec.dtype}; convert it with .astype('{spec.dtype}')"

@@ -1,0 +1,20 @@
+"""Superstep IR to NumPy source, in steps that each leave a program of statements.
+
+================  =================================================================================================
+``read``          ops become loops, accesses (buffer, offset, stride per loop) and scalar bodies; placing is ignored
+``versions``      a buffer that is overwritten becomes a new buffer: values again
+``results``       what is returned is fresh, whole and its own
+``aliases``       copies, exchanges, transposes and fills become accesses and scalars; what nobody reads is gone
+``simplify``      constants folded, bodies in the spellings that NumPy runs fastest; same bits
+``decompose``     reductions become contractions, one-ufunc reductions, scans, and the element-wise work around them
+``layout``        products are stored in the order in which they are read
+``blocks``        runs of statements that share a loop over cache-sized blocks, on two threads
+``places``        results are written over operands that die
+``emit_*``        one file per kind of statement: calls on views (``schedule``)
+``memory_plan``   an offset for every temporary
+``source``        the text
+================  =================================================================================================
+
+To add a kind of operation: a statement in ``statements``, its accesses in ``transform``, an emitter in a file of its
+own, and a row in ``emit``. To add a scalar op: a row in ``scalar_ops``, or a function in ``scalar_lowerings``.
+"""

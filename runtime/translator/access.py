@@ -21,7 +21,8 @@ class Buffer:
     """Memory of ``elements`` elements; compared by identity.
 
     ``value`` is the flat array of a constant. ``shape`` is how the program speaks of the whole buffer. A ``mutable``
-    buffer is written by several statements, or in part; any other by one statement, completely.
+    buffer is written by several statements, or in part; any other by one statement, completely. ``home`` is the path
+    of the block that allocates the buffer; None for one that the translator makes up, which lives where it is used.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Buffer:
     shape: tuple[int, ...] = ()
     value: np.ndarray | None = None
     mutable: bool = False
+    home: tuple[int, ...] | None = None
 
     def __repr__(self) -> str:
         return f"%{self.name}"

@@ -5,13 +5,16 @@ Exchanges, transposes and broadcasts vanish this way, except where their source 
 own memory is written into piece by piece, or where they are a result.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.control import Control, all_statements, in_blocks
 from ipu_mlir.runtime.translator.expression import Const, Expression, Gather, Read, gathers, rewrite
 from ipu_mlir.runtime.translator.statements import Check, Elementwise, Fold, LibraryCall, Program, Scan, Statement
+from ipu_mlir.runtime.translator.timeline import Timeline
 from ipu_mlir.runtime.translator.transform import same, with_accesses, with_loop_split
 
 
@@ -35,40 +38,75 @@ class Copied:
 
 def without_copies(program: Program) -> Program:
     """``program`` with reads of copies and fills replaced; statements whose results nobody reads are gone."""
-    last_write: dict[Buffer, int] = {}
-    for position, statement in enumerate(program.statements):
-        for dest in statement.dests():
-            last_write[dest.buffer] = position
+    timeline = Timeline.of(program)
     copies: dict[Buffer, Copied] = {}
     fills: dict[Buffer, Const] = dict(_splat_constants(program))
-    statements: list[Statement] = []
-    for position, old in enumerate(program.statements):
-        statement = with_splats(_with_sources(old, copies), fills)
-        statements.append(statement)
-        if not isinstance(statement, Elementwise) or len(statement.outputs) != 1:
-            continue
-        buffer = statement.outputs[0].buffer
-        if buffer.mutable or buffer.role is not Role.TEMPORARY:
-            continue
-        fill, source = statement.filled(), statement.copied()
-        if fill is not None:
-            fills[buffer] = fill
-        elif (
-            source is not None and source.buffer.dtype == buffer.dtype and last_write.get(source.buffer, -1) < position
-        ):
-            copies[buffer] = _copied(statement, source)
-    return without_dead(program.with_statements(statements))
+
+    def block(old_statements: Sequence[Statement]) -> list[Statement]:
+        statements: list[Statement] = []
+        for old in old_statements:
+            if isinstance(old, Control):
+                statements.append(in_blocks(old, block).with_scalars(scalar))
+                continue
+            position = timeline.position_of[id(old)]
+            statement = with_splats(_with_sources(old, copies), fills)
+            statements.append(statement)
+            if not isinstance(statement, Elementwise) or len(statement.outputs) != 1:
+                continue
+            buffer = statement.outputs[0].buffer
+            if buffer.mutable or buffer.role is not Role.TEMPORARY:
+                continue
+            fill, source = statement.filled(), statement.copied()
+            if fill is not None:
+                fills[buffer] = fill
+            elif source is not None and source.buffer.dtype == buffer.dtype:
+                if timeline.changes_between(source.buffer, position, timeline.needed_until(buffer)):
+                    continue  # the source changes while the copy is in use
+                copies[buffer] = _copied(statement, source)
+        return statements
+
+    def scalar(access: Access) -> Access:
+        copied = copies.get(access.buffer)
+        return (copied and reading_through(access, (), copied)) or access
+
+    return without_dead(program.with_statements(block(program.statements)))
 
 
 def without_dead(program: Program) -> Program:
     """``program`` without statements that write only buffers that nobody reads."""
-    live = {access.buffer for access in program.results}
+    kept, _ = _needed(program.statements, {access.buffer for access in program.results})
+    return program.with_statements(kept)
+
+
+def _needed(statements: Sequence[Statement], live: set[Buffer]) -> tuple[list[Statement], set[Buffer]]:
+    """The statements that do something for the buffers that are ``live`` after them, and what is live before them."""
+    live = set(live)
     kept: list[Statement] = []
-    for statement in reversed(program.statements):
-        if isinstance(statement, Check) or any(dest.buffer in live for dest in statement.dests()):
+    for statement in reversed(statements):
+        if isinstance(statement, Control):
+            found = _needed_control(statement, live)
+            if not any(found.blocks()):
+                continue
+            kept.append(found)
+        elif isinstance(statement, Check) or any(dest.buffer in live for dest in statement.dests()):
             live.update(source.buffer for source in statement.sources())
             kept.append(statement)
-    return program.with_statements(kept[::-1])
+    return kept[::-1], live
+
+
+def _needed_control(statement: Control, live: set[Buffer]) -> Control:
+    """``statement`` without what is not needed; ``live`` then has what it reads. A loop is seen again for each round."""
+    while True:
+        before = len(live)
+        blocks = []
+        for block in reversed(statement.blocks()):
+            kept, found = _needed(block, live)
+            blocks.append(kept)
+            live |= found
+        if any(blocks):
+            live.update(access.buffer for access in statement.read_directly())
+        if len(live) == before:
+            return statement.with_blocks(blocks[::-1])
 
 
 def with_splats(statement: Statement, fills: dict[Buffer, Const]) -> Statement:
@@ -89,7 +127,7 @@ def with_splats(statement: Statement, fills: dict[Buffer, Const]) -> Statement:
 
 
 def _splat_constants(program: Program):
-    for statement in program.statements:
+    for statement in all_statements(program.statements):
         for source in statement.sources():
             buffer = source.buffer
             if buffer.value is not None and buffer.elements > 0 and (buffer.value == buffer.value[0]).all():

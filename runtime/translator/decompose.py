@@ -1,8 +1,11 @@
 """Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access
+from ipu_mlir.runtime.translator.control import in_blocks
 from ipu_mlir.runtime.translator.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.expression import (
     Accumulator,
@@ -10,6 +13,7 @@ from ipu_mlir.runtime.translator.expression import (
     Const,
     Expression,
     Read,
+    loops_of,
     reads,
     rewrite,
     uses_accumulator,
@@ -37,10 +41,14 @@ _COMBINERS = {
 
 def decomposed(program: Program, options: TranslatorOptions) -> Program:
     """``program`` without ``Fold``: each has become statements that one emitter can emit."""
-    statements: list[Statement] = []
-    for statement in program.statements:
-        statements += _parts(statement, options) if isinstance(statement, Fold) else [statement]
-    return program.with_statements(statements)
+
+    def block(old: Sequence[Statement]) -> list[Statement]:
+        statements: list[Statement] = []
+        for statement in old:
+            statements += _parts(statement, options) if isinstance(statement, Fold) else [in_blocks(statement, block)]
+        return statements
+
+    return program.with_statements(block(program.statements))
 
 
 def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
@@ -126,7 +134,7 @@ def _contraction(
     if call != "add" or term.dtype.kind not in "fiu" or not isinstance(term, Apply) or term.call != "multiply":
         return None
     a, b = term.args
-    loops_a, loops_b = _loops(a), _loops(b)
+    loops_a, loops_b = loops_of(a), loops_of(b)
     many = [loop for loop, n in enumerate(fold.extents) if n > 1]
     summed = [loop for loop in many if fold.reduced[loop]]
     if any(loop not in loops_a or loop not in loops_b for loop in summed) or any(
@@ -152,15 +160,11 @@ def _reduction(fold: Fold, call: str, unsigned: bool, term: Expression, target: 
     return statements
 
 
-def _loops(value: Expression) -> frozenset[int]:
-    return frozenset().union(*(access.loops() for access in reads([value])))
-
-
 def _as_access(value: Expression, fold: Fold, suffix: str, statements: list[Statement]) -> Access:
     """``value`` in memory: where it lies, or a temporary over the loops that it depends on."""
     if isinstance(value, Read) and value.dtype == value.access.buffer.dtype:
         return value.access
-    loops = sorted(loop for loop in _loops(value) if fold.extents[loop] > 1)
+    loops = sorted(loop for loop in loops_of(value) if fold.extents[loop] > 1)
     # lie as the largest operand lies, so that the temporary is computed in the order of memory
     widest = max(reads([value]), key=lambda access: len(access.loops()), default=None)
     if widest is not None and all(widest.strides[loop] for loop in loops):

@@ -170,6 +170,12 @@ def gathers(roots: Iterable[Expression]) -> list[Gather]:
     return [node for node in _depth_first(roots, lambda args: args) if isinstance(node, Gather)]
 
 
+def loops_of(root: Expression) -> frozenset[int]:
+    """The loops that ``root`` may have another value for each point of."""
+    nodes = _depth_first([root], lambda args: args)
+    return frozenset().union(*(node.access.loops() for node in nodes if isinstance(node, Read | Gather)))
+
+
 def uses_accumulator(root: Expression) -> bool:
     """True if some running value of a reduction flows into ``root``."""
     return any(isinstance(node, Accumulator) for node in _depth_first([root], lambda a: a))

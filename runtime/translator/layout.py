@@ -4,11 +4,13 @@ A weight gradient that the update reads transposed is computed transposed instea
 walk over a large array costs several times a straight one.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Digit, Role, digits_of_cover
 from ipu_mlir.runtime.translator.contraction import loop_kinds, merges
+from ipu_mlir.runtime.translator.control import Control, all_statements, in_blocks
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Program, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents, with_accesses
 
@@ -16,12 +18,13 @@ from ipu_mlir.runtime.translator.transform import parallel_extents, with_accesse
 def with_layouts(program: Program) -> Program:
     """``program`` in which temporaries written by a ``Dot`` lie as all their element-wise readers walk them."""
     readers: dict[Buffer, list[Statement]] = {}
-    for statement in program.statements:
+    everything = [s for s in all_statements(program.statements) if not isinstance(s, Control)]
+    for statement in everything:
         for source in statement.sources():
             readers.setdefault(source.buffer, []).append(statement)
     results = {access.buffer for access in program.results}
     new_strides: dict[Buffer, dict[int, int]] = {}
-    for statement in program.statements:
+    for statement in everything:
         if not isinstance(statement, Dot):
             continue
         buffer = statement.out.buffer
@@ -37,7 +40,14 @@ def with_layouts(program: Program) -> Program:
                     new_strides[buffer] = strides
     if not new_strides:
         return program
-    return program.with_statements([_relaid(statement, new_strides) for statement in program.statements])
+
+    def block(statements: Sequence[Statement]) -> list[Statement]:
+        return [
+            in_blocks(statement, block) if isinstance(statement, Control) else _relaid(statement, new_strides)
+            for statement in statements
+        ]
+
+    return program.with_statements(block(program.statements))
 
 
 def _order(reader: Statement, buffer: Buffer, digits: list[Digit]) -> tuple[int, ...] | None:

@@ -1,11 +1,12 @@
 """An offset for every temporary in one block of memory, reused as soon as its owner is dead."""
 
 from bisect import insort
-from collections.abc import Iterable
+from collections import defaultdict
 from dataclasses import dataclass
 
 from ipu_mlir.runtime.translator.access import Buffer, Role
-from ipu_mlir.runtime.translator.schedule import Call, Step, View
+from ipu_mlir.runtime.translator.control_steps import StepTimeline
+from ipu_mlir.runtime.translator.schedule import Step
 
 ALIGNMENT = 64
 """Bytes. One cache line: vector loads of AVX-512 that cross lines are slower."""
@@ -19,16 +20,6 @@ class MemoryPlan:
     total_bytes: int
 
 
-def views_of(step: Step) -> list[View]:
-    """Every view that ``step`` uses."""
-    calls: Iterable[Call] = (step,) if isinstance(step, Call) else step.calls
-    found = []
-    for call in calls:
-        found += [operand for operand in call.operands if isinstance(operand, View)]
-        found.append(call.out)
-    return found
-
-
 def plan(
     steps: list[Step], places: dict[Buffer, Buffer], held: set[Buffer], sizes: dict[Buffer, int] | None = None
 ) -> MemoryPlan:
@@ -39,21 +30,22 @@ def plan(
     first: dict[Buffer, int] = {}
     last: dict[Buffer, int] = {}
     size: dict[Buffer, int] = {}
-    for position, step in enumerate(steps):
-        for view in views_of(step):
-            if view.buffer.role is not Role.TEMPORARY:
-                continue
-            place = places.get(view.buffer, view.buffer)
-            if place in held:
-                continue
-            first.setdefault(place, position)
-            last[place] = position
-            bytes_needed = (sizes or {}).get(place, view.buffer.elements * view.buffer.dtype.itemsize)
-            size[place] = max(size.get(place, 0), bytes_needed)
+    timeline = StepTimeline.of(steps)
+    sharing: dict[Buffer, list[Buffer]] = defaultdict(list)
+    for buffer in dict.fromkeys([*timeline.uses, *places]):
+        if buffer.role is Role.TEMPORARY:
+            sharing[places.get(buffer, buffer)].append(buffer)
+    for place, buffers in sharing.items():
+        interval = timeline.interval(buffers)
+        if interval is None or place in held:
+            continue
+        first[place], last[place] = interval
+        needed = max(b.elements * b.dtype.itemsize for b in buffers)
+        size[place] = (sizes or {}).get(place, needed)
     offsets: dict[Buffer, int] = {}
     active: list[tuple[int, int, int]] = []  # (offset, end offset, last use)
     total = 0
-    for place, start in first.items():
+    for place, start in sorted(first.items(), key=lambda entry: entry[1]):
         active = [entry for entry in active if entry[2] >= start]
         need = max(1, -(-size[place] // ALIGNMENT)) * ALIGNMENT
         offset = 0

@@ -4,50 +4,61 @@ Hand-written NumPy says ``g *= -lr; g += p``. The same happens here when the ope
 the same size in the same order of elements.
 """
 
-from collections import defaultdict
-
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.live_ranges import live_ranges, overlap, touching
 from ipu_mlir.runtime.translator.statements import Elementwise, Program, Statement
-
-Interval = tuple[int, int]
-
-
-def lifetimes(program: Program) -> dict[Buffer, Interval]:
-    """First write and last use of every temporary, as positions of statements; results live to the end."""
-    first: dict[Buffer, int] = {}
-    last: dict[Buffer, int] = {}
-    for position, statement in enumerate(program.statements):
-        for access in (*statement.sources(), *statement.dests()):
-            if access.buffer.role is Role.TEMPORARY:
-                first.setdefault(access.buffer, position)
-                last[access.buffer] = position
-    for access in program.results:
-        last[access.buffer] = len(program.statements)
-    return {buffer: (start, last[buffer]) for buffer, start in first.items()}
+from ipu_mlir.runtime.translator.timeline import Interval, Timeline
 
 
 def shared_places(program: Program) -> dict[Buffer, Buffer]:
     """The representative of each temporary's place; the result itself where a place belongs to a result."""
-    live = lifetimes(program)
-    results = {access.buffer for access in program.results}
-    place: dict[Buffer, Buffer] = {}
-    members: dict[Buffer, list[Buffer]] = defaultdict(list)
-    for buffer in live:
-        place[buffer] = buffer
-        members[buffer].append(buffer)
-    for position, statement in enumerate(program.statements):
-        for out, operand in _in_place_pairs(statement):
-            if live[operand][1] != position or operand in results or live[out][0] != position:
+    timeline = Timeline.of(program)
+    pairs = {position: _in_place_pairs(statement) for position, statement in timeline.simple}
+    sharing = _Sharing({access.buffer for access in program.results}, live_ranges(timeline), pairs)
+    if len(timeline.simple) != len(program.statements):  # what loops and branches hand on is best where it is handed to
+        for position, statement in timeline.simple:
+            if isinstance(statement, Elementwise) and statement.copied() is not None:
+                sharing.join(position)
+    for position, _ in timeline.simple:
+        sharing.join(position)
+    return sharing.place
+
+
+class _Sharing:
+    """Which buffers are in one place so far."""
+
+    def __init__(
+        self, results: set[Buffer], live: dict[Buffer, list[Interval]], pairs: dict[int, list[tuple[Buffer, Buffer]]]
+    ) -> None:
+        self._results, self._live, self._pairs = results, live, pairs
+        self.place = {buffer: buffer for buffer in live}
+        self._members = {buffer: [buffer] for buffer in live}
+
+    def join(self, position: int) -> None:
+        """Put the result of the statement at ``position`` where one of its operands is, if that dies there."""
+        for out, operand in self._pairs[position]:
+            a, b = self.place[out], self.place[operand]
+            if a is b or (a in self._results and b in self._results):
                 continue
-            a, b = place[out], place[operand]
-            if a is b or (a in results and b in results) or _collide(members[a], members[b], live):
+            if position not in touching(self._live[out], self._live[operand]):
                 continue
-            if b in results:
+            if any(self._collide(x, y) for x in self._members[a] for y in self._members[b]):
+                continue
+            if b in self._results:
                 a, b = b, a
-            for member in members.pop(b):
-                place[member] = a
-                members[a].append(member)
-    return place
+            for member in self._members.pop(b):
+                self.place[member] = a
+                self._members[a].append(member)
+
+    def _collide(self, a: Buffer, b: Buffer) -> bool:
+        """True if both are alive at once, or one begins at a statement that still reads the other elsewhere."""
+        if overlap(self._live[a], self._live[b]):
+            return True
+        for out, operand in ((a, b), (b, a)):
+            for position in touching(self._live[out], self._live[operand]):
+                if (out, operand) not in self._pairs.get(position, ()):
+                    return True
+        return False
 
 
 def _in_place_pairs(statement: Statement) -> list[tuple[Buffer, Buffer]]:
@@ -67,12 +78,21 @@ def _in_place_pairs(statement: Statement) -> list[tuple[Buffer, Buffer]]:
     ]
 
 
+def stays(statement: Elementwise, places: dict[Buffer, Buffer]) -> bool:
+    """True if ``statement`` copies something to where it is already."""
+    source = statement.copied()
+    if source is None or len(statement.outputs) != 1:
+        return False
+    (out,) = statement.outputs
+    return (
+        places.get(out.buffer, out.buffer) is places.get(source.buffer, source.buffer)
+        and out.buffer.dtype == source.buffer.dtype == statement.values[0].dtype
+        and _same_elements(source, out, statement)
+    )
+
+
 def _same_elements(a: Access, b: Access, statement: Statement) -> bool:
     """True if both accesses name the same address at every point."""
     if a.offset != b.offset:
         return False
     return all(n == 1 or x == y for n, x, y in zip(statement.extents, a.strides, b.strides, strict=True))
-
-
-def _collide(a: list[Buffer], b: list[Buffer], live: dict[Buffer, Interval]) -> bool:
-    return any(live[x][0] < live[y][1] and live[y][0] < live[x][1] for x in a for y in b)

@@ -1,15 +1,20 @@
 """Statements in order: in a block loop where that pays, else one after the other."""
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 from ipu_mlir.runtime.translator.access import Buffer
-from ipu_mlir.runtime.translator.blocks import find_groups, split_products
+from ipu_mlir.runtime.translator.blocks import Group, find_groups, split_products
+from ipu_mlir.runtime.translator.control import Control, all_statements, in_blocks
+from ipu_mlir.runtime.translator.control_steps import control_step
 from ipu_mlir.runtime.translator.emit import emit
 from ipu_mlir.runtime.translator.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.options import TranslatorOptions
-from ipu_mlir.runtime.translator.places import shared_places
+from ipu_mlir.runtime.translator.places import shared_places, stays
 from ipu_mlir.runtime.translator.schedule import Schedule
-from ipu_mlir.runtime.translator.statements import Program
+from ipu_mlir.runtime.translator.statements import Elementwise, Program, Statement
 
 
 def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, bool]:
@@ -18,32 +23,86 @@ def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, b
     One threading regime per program: after a product on several threads, BLAS's own threads spin for milliseconds and
     take the cores from ours. So either everything is left to BLAS, or it gets one thread and we share out the rest.
     """
-    schedule = Schedule(options, shared_places(program))
-    groups = find_groups(program.statements, schedule.places, options) if options.threads > 0 else []
-    if groups:
-        groups = split_products(program.statements, groups, options)
-    users = _users(program, schedule.places)
-    starting = {group.start: group for group in groups}
-    position = 0
-    while position < len(program.statements):
-        group = starting.get(position)
-        if group is None:
-            emit(program.statements[position], schedule)
-            position += 1
+    places = shared_places(program)
+    program = program.with_statements(_moving(program.statements, places))
+    runs = list(_runs(program.statements))
+    groups = [find_groups(run, places, options) if options.threads > 0 else [] for run in runs]
+    has_groups = any(groups)
+    if has_groups:
+        groups = [split_products(run, found, options) for run, found in zip(runs, groups, strict=True)]
+    planner = _Planner(_users(program, places), {id(run[0]): g for run, g in zip(runs, groups, strict=True)})
+    schedule = Schedule(options, places)
+    planner.block(program.statements, schedule)
+    return schedule, has_groups
+
+
+@dataclass
+class _Planner:
+    """Emits blocks; ``groups`` are those of each run of statements without control flow, by its first statement."""
+
+    users: dict[Buffer, set[int]]
+    groups: dict[int, list[Group]]
+
+    def block(self, statements: Sequence[Statement], schedule: Schedule) -> None:
+        """Append the steps of ``statements``."""
+        for is_control, members in groupby(statements, lambda statement: isinstance(statement, Control)):
+            run = tuple(members)
+            if not is_control:
+                self._run(run, schedule)
+                continue
+            for statement in run:
+                assert isinstance(statement, Control), "only control flow has blocks"
+                blocks = []
+                for inside in statement.blocks():
+                    inner = Schedule(schedule.options, schedule.places)
+                    self.block(inside, inner)
+                    blocks.append(tuple(inner.steps))
+                schedule.steps.append(control_step(statement, tuple(blocks)))
+
+    def _run(self, run: Sequence[Statement], schedule: Schedule) -> None:
+        starting = {group.start: group for group in self.groups[id(run[0])]}
+        position = 0
+        while position < len(run):
+            group = starting.get(position)
+            if group is None:
+                emit(run[position], schedule)
+                position += 1
+                continue
+            inside = {id(statement) for statement in run[position : position + group.count]}
+            elsewhere = {place for place, where in self.users.items() if not where <= inside}
+            emit_group(group, run, elsewhere, schedule)
+            position += group.count
+
+
+def _runs(statements: Sequence[Statement]) -> Iterator[tuple[Statement, ...]]:
+    """Every run of statements without control flow, those inside of control flow too."""
+    for is_control, members in groupby(statements, lambda statement: isinstance(statement, Control)):
+        run = tuple(members)
+        if not is_control:
+            yield run
             continue
-        inside = range(position, position + group.count)
-        elsewhere = {place for place, where in users.items() if not where.issubset(inside)}
-        emit_group(group, program.statements, elsewhere, schedule)
-        position += group.count
-    return schedule, bool(groups)
+        for statement in run:
+            assert isinstance(statement, Control), "only control flow has blocks"
+            for block in statement.blocks():
+                yield from _runs(block)
+
+
+def _moving(statements: Sequence[Statement], places: dict[Buffer, Buffer]) -> list[Statement]:
+    """``statements`` without copies of something to where it is."""
+    return [
+        in_blocks(statement, lambda block: _moving(block, places))
+        for statement in statements
+        if not (isinstance(statement, Elementwise) and stays(statement, places))
+    ]
 
 
 def _users(program: Program, places: dict[Buffer, Buffer]) -> dict[Buffer, set[int]]:
-    """The statements that use each place; a result is used after the last statement too."""
+    """The statements that use each place, by identity; 0 stands for what follows the last one."""
     users: dict[Buffer, set[int]] = defaultdict(set)
-    for position, statement in enumerate(program.statements):
-        for access in (*statement.sources(), *statement.dests()):
-            users[places.get(access.buffer, access.buffer)].add(position)
+    for statement in all_statements(program.statements):
+        accesses = statement.read_directly() if isinstance(statement, Control) else statement.sources()
+        for access in (*accesses, *statement.dests()):
+            users[places.get(access.buffer, access.buffer)].add(id(statement))
     for access in program.results:
-        users[places.get(access.buffer, access.buffer)].add(len(program.statements))
+        users[places.get(access.buffer, access.buffer)].add(0)
     return users

@@ -1,7 +1,9 @@
 """From a module in the IR to a ``Program``: every structured op becomes loops, accesses and a scalar body."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.codelets.library import LIBRARY
@@ -9,6 +11,7 @@ from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.expression import Const, Expression, Read
 from ipu_mlir.runtime.translator.read_body import Unsupported, is_scalar_op, read_scalar_op
+from ipu_mlir.runtime.translator.read_control import CONTROL_OPS
 from ipu_mlir.runtime.translator.read_memref import BufferView, constant_buffer, memref_parts
 from ipu_mlir.runtime.translator.read_nest import Nest, nests_of, whole
 from ipu_mlir.runtime.translator.statements import (
@@ -52,6 +55,24 @@ class Reader:
     results: list[BufferView] = field(default_factory=list)
     names: Iterator[str] = field(default_factory=lambda: iter(()))
     unknown: set[ir.Value] = field(default_factory=set)
+    functions: dict[str, ir.Operation] = field(default_factory=dict)
+    calls: list[str] = field(default_factory=list)
+    path: tuple[int, ...] = ()
+    blocks: Iterator[int] = field(default_factory=count)
+
+    def new_block(self) -> int:
+        """A number for a block."""
+        return next(self.blocks)
+
+    @contextmanager
+    def block(self, number: int) -> Iterator[list[Statement]]:
+        """Read into block ``number``, which begins empty, instead of the block around it."""
+        outer, path = self.statements, self.path
+        self.statements, self.path = [], (*path, number)
+        try:
+            yield self.statements
+        finally:
+            self.statements, self.path = outer, path
 
     def function(self, function: ir.Operation) -> Program:
         """The program of ``function``; incomplete if there are problems."""
@@ -63,16 +84,17 @@ class Reader:
             if view is not None:
                 arguments.append(view.buffer)
         for op in children(function):
-            self._op(op)
+            self.read(op)
         accesses = tuple(Access(view.buffer, view.offset, view.strides) for view in self.results)
         shapes = tuple(view.shape for view in self.results)
         name = ir.StringAttr(function.attributes["sym_name"]).value
         return Program(name, tuple(arguments), tuple(self.statements), accesses, shapes)
 
-    def _op(self, op: ir.Operation) -> None:
+    def read(self, op: ir.Operation) -> None:
+        """Append the statements of ``op`` to the block, or note why there are none."""
         if op.name in _CONTAINERS:
             for inner in children(op):
-                self._op(inner)
+                self.read(inner)
             return
         if any(operand in self.unknown for operand in op.operands):
             self.unknown.update(op.results)  # follows from an op that is reported already
@@ -90,7 +112,7 @@ class Reader:
     def _fresh(self, value: ir.Value, role: Role) -> BufferView:
         name = next(self.names)
         parts = memref_parts(value.type)
-        buffer = Buffer(name, parts.elements, parts.dtype, role, parts.shape)
+        buffer = Buffer(name, parts.elements, parts.dtype, role, parts.shape, home=self.path)
         self.views[value] = BufferView(buffer, parts.shape, parts.strides, parts.offset)
         return self.views[value]
 
@@ -116,6 +138,11 @@ class Reader:
             self.results = [self.views[operand] for operand in op.operands]
         elif name.startswith("linalg."):
             self._structured(op)
+        elif name in CONTROL_OPS:
+            CONTROL_OPS[name](self, op)
+        elif name == "cf.assert":
+            message = ir.StringAttr(op.attributes["msg"]).value
+            self.statements.append(Check((), _origin(op), (self.scalars[op.operands[0]],), message))
         elif is_scalar_op(name):
             self.scalars[op.results[0]] = read_scalar_op(op, self.scalars)
         elif name not in _IGNORED:
@@ -129,7 +156,7 @@ class Reader:
         """A scalar from memory is copied at once, so that later writes do not change it."""
         source = self.views[op.operands[0]]
         element = self._element(source, list(op.operands)[1:])
-        held = Buffer("scalar", 1, source.buffer.dtype, Role.TEMPORARY)
+        held = Buffer("scalar", 1, source.buffer.dtype, Role.TEMPORARY, (), home=self.path)
         value = Read(held.dtype, element)
         self.statements.append(Elementwise((), _origin(op), (Access(held, 0, ()),), (value,)))
         self.scalars[op.results[0]] = Read(held.dtype, Access(held, 0, ()))
@@ -200,7 +227,10 @@ def read_program(module: ir.Operation, entry: str) -> tuple[Program, list[Proble
     constants = {
         ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == "memref.global"
     }
-    reader = Reader(constants)
+    functions = {
+        ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == "func.func"
+    }
+    reader = Reader(constants, functions=functions, calls=[entry])
     program = reader.function(find_function(module, entry))
     return program, reader.problems
 

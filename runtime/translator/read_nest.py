@@ -4,14 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.loop_nest import indexing_maps
 from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.affine import FloorDiv, LinearForm, NotLinear, linear_forms
 from ipu_mlir.runtime.translator.expression import Accumulator, Expression, Read
+from ipu_mlir.runtime.translator.intervals import Ranges
 from ipu_mlir.runtime.translator.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.read_body import Unsupported
 from ipu_mlir.runtime.translator.read_memref import BufferView
 from ipu_mlir.runtime.translator.read_region import BodyValues, RegionReader
-from ipu_mlir.runtime.translator.walk import children, indexing_maps
+from ipu_mlir.runtime.translator.walk import children
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def nests_of(
             for loop, weight in zip(box.loop_of, box.weight_of, strict=True)
         )
         index = [_index(loop, box, extents) for loop in range(len(extents))]
-        reader = RegionReader(BodyValues(scalars, len(box.extents)), views, index)
+        reader = RegionReader(BodyValues(scalars, len(box.extents)), views, index, Ranges(box.extents))
         values = _body(op, operands, accesses, outs, any(box_reduced), reader)
         outputs = tuple(access for access in accesses[len(accesses) - outs :] if access is not None)
         yield Nest(box.extents, box_reduced, outputs, values, tuple(reader.checks))

@@ -7,10 +7,11 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Access
-from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Gather, Read, apply, rewrite
-from ipu_mlir.runtime.translator.iota import INDEX, numbers
+from ipu_mlir.runtime.translator.expression import Apply, Expression, Read, rewrite
+from ipu_mlir.runtime.translator.intervals import Ranges
 from ipu_mlir.runtime.translator.read_affine import affine_value
 from ipu_mlir.runtime.translator.read_body import Unsupported, read_scalar_op
+from ipu_mlir.runtime.translator.read_load import loaded
 from ipu_mlir.runtime.translator.read_memref import BufferView
 from ipu_mlir.runtime.translator.walk import children
 
@@ -38,11 +39,12 @@ class BodyValues(dict[ir.Value, Expression]):
 
 @dataclass
 class RegionReader:
-    """Reads the ops of one body; ``index`` gives the value of each loop's index."""
+    """Reads the ops of one body; ``index`` gives the value of each loop's index, ``ranges`` what is known of integers."""
 
     values: BodyValues
     views: Mapping[ir.Value, BufferView]
     index: list[Read]
+    ranges: Ranges
     checks: list[tuple[Expression, str]] = field(default_factory=list)
 
     def yielded(self, ops: list[ir.Operation], guard: Expression | None = None) -> tuple[Expression, ...]:
@@ -61,7 +63,7 @@ class RegionReader:
             case "linalg.index":
                 self.values[op.results[0]] = self.index[ir.IntegerAttr(op.attributes["dim"]).value]
             case "memref.load":
-                self.values[op.results[0]] = self._load(op)
+                self.values[op.results[0]] = self._load(op, guard is not None)
             case "affine.apply":
                 self.values[op.results[0]] = self._affine(op)
             case "scf.if":
@@ -74,7 +76,7 @@ class RegionReader:
             case _ if len(op.results) != 1:
                 raise Unsupported("no NumPy call is known for it")
             case _:
-                self.values[op.results[0]] = read_scalar_op(op, self.values)
+                self.values[op.results[0]] = self.ranges.decided(read_scalar_op(op, self.values))
 
     def _affine(self, op: ir.Operation) -> Expression:
         affine_map = ir.AffineMapAttr(op.attributes["map"]).value
@@ -96,41 +98,10 @@ class RegionReader:
         for result, a, b in zip(op.results, yes, no, strict=True):
             self.values[result] = Apply(a.dtype, "select_bool" if a.dtype == BOOL else "select", (condition, a, b))
 
-    def _load(self, op: ir.Operation) -> Expression:
+    def _load(self, op: ir.Operation, guarded: bool) -> Expression:
         """A read where all indices are loops or constants, else a gather."""
         view = self.views.get(op.operands[0])
         if view is None:
             raise Unsupported("it reads no buffer of this function")
-        offset, strides = view.offset, [0] * len(self.index)
-        dynamic: list[tuple[Expression, int, int]] = []  # index, stride, extent
-        for value, stride, extent in zip(list(op.operands)[1:], view.strides, view.shape, strict=True):
-            index = self.values[value]
-            if isinstance(index, Const) and 0 <= int(index.value) < extent:
-                offset += int(index.value) * stride
-            elif isinstance(index, Read) and self._counts_within(index, extent):
-                offset += index.access.offset * stride
-                strides = [s + stride * step for s, step in zip(strides, index.access.strides, strict=True)]
-            else:
-                dynamic.append((index, stride, extent))
-        dtype, access = view.buffer.dtype, Access(view.buffer, offset, tuple(strides))
-        if not dynamic:
-            return Read(dtype, access)
-        if len(dynamic) == 1:
-            return Gather(dtype, access, *dynamic[0])
-        return Gather(dtype, access, _address(dynamic), 1, view.buffer.elements - offset)
-
-    def _counts_within(self, index: Read, extent: int) -> bool:
-        """True if ``index`` is the number of a loop that stays below ``extent``."""
-        buffer = index.access.buffer
-        return buffer.elements <= extent and buffer is numbers(buffer.elements)
-
-
-def _address(dynamic: list[tuple[Expression, int, int]]) -> Expression:
-    """The elements to skip for several indices; each is kept inside its dimension first."""
-    total: Expression | None = None
-    for index, stride, extent in dynamic:
-        inside = Apply(INDEX, "clip", (index, Const.of(0, INDEX), Const.of(extent - 1, INDEX)))
-        part = apply("multiply", inside, Const.of(stride, INDEX)) if stride != 1 else inside
-        total = part if total is None else apply("add", total, part)
-    assert total is not None, "at least one index"
-    return total
+        indices = [self.values[value] for value in list(op.operands)[1:]]
+        return loaded(view, indices, self.ranges, guarded)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -68,7 +68,23 @@ class BlockLoop:
     origin: Origin
 
 
-Step = Call | Loop | BlockLoop
+@dataclass(frozen=True)
+class ControlStep:
+    """``blocks`` of steps under ``for``, ``while`` or ``if``; ``scalars`` are what decides: the bounds, or the condition.
+
+    The variable of a ``for`` is also written to the array ``variable``, if there is one. A ``while`` has three blocks:
+    up to the condition, the rest of a round, and what is done when the loop ends.
+    """
+
+    kind: Literal["for", "while", "if"]
+    scalars: tuple["int | View", ...]
+    variable: View | None
+    blocks: tuple[tuple["Step", ...], ...]
+    ids: tuple[int, ...]
+    origin: Origin
+
+
+Step = Call | Loop | BlockLoop | ControlStep
 
 COPY = "copyto({out}, {0}, 'unsafe')"
 """Copies or converts; ``unsafe`` is what C does."""

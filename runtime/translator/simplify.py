@@ -1,6 +1,6 @@
 """Cheaper bodies with the same bits: constants folded, and the spellings that NumPy runs fastest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.access import Buffer, Role
+from ipu_mlir.runtime.translator.control import in_blocks
 from ipu_mlir.runtime.translator.expression import Accumulator, Apply, Const, Expression, Read, apply, cast, rewrite
 from ipu_mlir.runtime.translator.statements import Check, Elementwise, Fold, Program, Scan, Statement
 
@@ -18,13 +19,17 @@ BOOL = np.dtype(np.bool_)
 def simplified(program: Program) -> Program:
     """``program`` with every scalar body simplified."""
     no_minus_zero: set[Buffer] = set()
-    statements = []
-    for old in program.statements:
-        statement = _simplified(old, no_minus_zero)
-        if isinstance(statement, Fold) and _is_sum_from_zero(statement):
-            no_minus_zero.add(statement.outputs[0].buffer)
-        statements.append(statement)
-    return program.with_statements(statements)
+
+    def block(old_statements: Sequence[Statement]) -> list[Statement]:
+        statements = []
+        for old in old_statements:
+            statement = _simplified(in_blocks(old, block), no_minus_zero)
+            if isinstance(statement, Fold) and _is_sum_from_zero(statement):
+                no_minus_zero.add(statement.outputs[0].buffer)
+            statements.append(statement)
+        return statements
+
+    return program.with_statements(block(program.statements))
 
 
 def _is_sum_from_zero(fold: Fold) -> bool:

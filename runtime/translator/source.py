@@ -1,7 +1,8 @@
 """Generated source: what is bound once, and what every run does."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,7 @@ from ipu_mlir.runtime.translator.expression import Const
 from ipu_mlir.runtime.translator.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.names import Names, scalar_name, scalar_text
 from ipu_mlir.runtime.translator.results import is_contiguous, row_major
-from ipu_mlir.runtime.translator.schedule import BlockLoop, Call, Loop, Operand, Step, View
+from ipu_mlir.runtime.translator.schedule import BlockLoop, Call, ControlStep, Loop, Operand, Step, View
 from ipu_mlir.runtime.translator.statements import Origin, Program
 
 
@@ -37,7 +38,9 @@ class SourceWriter:
     functions: set[str] = field(default_factory=set)
     setup: Scope = field(default_factory=lambda: Scope("    "))
     body: Scope = field(default_factory=lambda: Scope("        "))
+    prologue: Scope = field(default_factory=lambda: Scope("        "))
     buffer_names: dict[Buffer, str] = field(default_factory=dict)
+    depth: int = 0
 
     def write(self) -> str:
         """The whole source; ``constants`` are then the arrays that it asks ``memory`` for."""
@@ -47,13 +50,17 @@ class SourceWriter:
         self.arguments = {b: self.names.fresh(b.name) for b in self.program.arguments}
         self.result_names = {b: self.names.fresh(f"result{i}") for b, i in self.results.items()}
         self.result_of_place = {self._place(b): b for b in self.results}
+        self._steps(self.steps)
+        return self._assembled()
+
+    def _steps(self, steps: Sequence[Step]) -> None:
+        """The lines of ``steps``, with a comment wherever another op begins."""
         last_origin: Origin | None = None
-        for step in self.steps:
+        for step in steps:
             if step.origin != last_origin:
-                self.body.lines.append(comment(step.origin))
+                self.body.lines.append(self.body.indent + comment(step.origin))
                 last_origin = step.origin
             self._step(step)
-        return self._assembled()
 
     # -- text of the parts
 
@@ -81,12 +88,13 @@ class SourceWriter:
             *self.setup.lines,
             "",
             f"    def main({parameters}):",
+            *self.prologue.lines,
             *(self.body.lines or ["        pass"]),
             "",
             "    return main",
             "",
         ]
-        if "strided(" not in "\n".join((*self.setup.lines, *self.body.lines)):
+        if "strided(" not in "\n".join((*self.setup.lines, *self.prologue.lines, *self.body.lines)):
             lines.remove("from ipu_mlir.runtime.engine.memory import strided")
         text = "\n".join(lines)
         if not re.search(r"\b(inf|nan)\b", text.split("def build", 1)[1]):
@@ -101,6 +109,57 @@ class SourceWriter:
                 self._loop(step)
             case BlockLoop():
                 self._block_loop(step)
+            case ControlStep():
+                self._control(step)
+
+    def _control(self, step: ControlStep) -> None:
+        """A loop or a branch of the program. What it needs of arguments and results is bound before it begins."""
+        scalars = [str(s) if isinstance(s, int) else self._operand(s, self.body) for s in step.scalars]
+        if step.kind == "for":
+            variable = self.names.fresh("i")
+            bounds = [s if s.lstrip("-").isdigit() else f"int({s})" for s in scalars]
+            shown = bounds[1:2] if bounds[0] == "0" and bounds[2] == "1" else bounds[: 2 + (bounds[2] != "1")]
+            self._line(f"for {variable} in range({', '.join(shown)}):")
+            first = [] if step.variable is None else [f"{self._operand(step.variable, self.body)}[()] = {variable}"]
+            self._indented(step.blocks[0], first)
+        elif step.kind == "while":
+            self._line("while True:")
+            with self._deeper():
+                self._steps(step.blocks[0])
+                self._line(f"if not {scalars[0]}:")
+                self._line("    break")
+            self._indented(step.blocks[1], [])
+            self._steps(step.blocks[2])
+        elif step.blocks[0] or step.blocks[1]:
+            empty = not step.blocks[0]
+            self._line(f"if {'not ' if empty else ''}{scalars[0]}:")
+            self._indented(step.blocks[1 if empty else 0], [])
+            if step.blocks[1] and not empty:
+                self._line("else:")
+                self._indented(step.blocks[1], [])
+
+    def _line(self, text: str) -> None:
+        self.body.lines.append(self.body.indent + text)
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        """Lines one level further in."""
+        indent, self.depth = self.body.indent, self.depth + 1
+        self.body.indent += "    "
+        try:
+            yield
+        finally:
+            self.body.indent, self.depth = indent, self.depth - 1
+
+    def _indented(self, steps: Sequence[Step], first: list[str]) -> None:
+        """A block of Python; an empty one has to say so."""
+        with self._deeper():
+            before = len(self.body.lines)
+            for line in first:
+                self._line(line)
+            self._steps(steps)
+            if len(self.body.lines) == before:
+                self._line("pass")
 
     def _call(self, call: Call, scope: Scope) -> str:
         function = re.match(r"\w+", call.template)  # a method has its array first
@@ -159,7 +218,7 @@ class SourceWriter:
         last: Origin | None = None
         for call, line in zip(loop.calls, lines, strict=True):
             if call.origin != last:
-                yield indent + comment(call.origin).strip()
+                yield indent + comment(call.origin)
                 last = call.origin
             yield indent + line
 
@@ -254,7 +313,8 @@ class SourceWriter:
         text = _view_text(view, array, shape)
         if text != base:
             name = self.names.fresh(f"{base}{_shape_suffix(view)}")
-            self.body.lines.append(f"{self.body.indent}{name} = {text}")
+            where = self.prologue if self.depth else self.body  # a loop may never reach the line, or often
+            where.lines.append(f"{where.indent}{name} = {text}")
             text = name
         self.body.views[key] = text
         return text
@@ -290,8 +350,8 @@ class SourceWriter:
 
 
 def comment(origin: Origin) -> str:
-    """The op and its place as a comment line of the body."""
-    return f"        # {origin.op}{f' at {origin.location}' if origin.location else ''}"
+    """The op and its place as a comment."""
+    return f"# {origin.op}{f' at {origin.location}' if origin.location else ''}"
 
 
 def _view_text(view: View, array: str, shape: tuple[int, ...]) -> str:

@@ -1,13 +1,9 @@
 """Cheap access to IR: children of an op without making OpViews (which would import whole dialect modules)."""
 
-import importlib
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from ipu_mlir.dialects.bindings import PROVIDER, ir
-
-_linalg = importlib.import_module(f"{PROVIDER}._mlir_libs._mlirDialectsLinalg")
+from ipu_mlir.dialects.bindings import ir
 
 
 def children(op: ir.Operation) -> list[ir.Operation]:
@@ -22,12 +18,6 @@ def children(op: ir.Operation) -> list[ir.Operation]:
 
     op.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
-
-
-def indexing_maps(op: ir.Operation) -> list[Any] | None:
-    """The affine map of every operand of a linalg op that has maps, named or generic."""
-    maps = _linalg.get_indexing_maps(op)
-    return None if maps is None else [m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value for m in maps]
 
 
 def value_names(function: ir.Operation) -> Iterator[str]:

@@ -7,6 +7,7 @@ tiles. Each changes what some vertex reads or writes on its tile, and so each is
 What moves no error along is an argument or a constant that only exchanges read: these then fetch it from elsewhere.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
 
@@ -89,6 +90,25 @@ def shows_poison(results: list[np.ndarray], expected: list[np.ndarray]) -> bool:
     return False
 
 
+def is_noticed(results: list[np.ndarray], program: Program, mutated_line: str) -> bool:
+    """Whether results show that something is wrong: by poison, but for one case.
+
+    No integer and no boolean is poison for sure. Where an exchange of these is lost, floats that are computed from
+    them are wrong, and need not be NaN.
+    """
+    if shows_poison(results, program.expected):
+        return True
+    loses_integers = mutated_line.startswith('"ipu.exchange"') and not re.search(r"[<x]f\d+, ", mutated_line)
+    return loses_integers and bool(disagreements(results, program.expected, program.atol, program.ill_conditioned))
+
+
+def line_of(name: str, description: str) -> str:
+    """The line of the program that the description of a mutant names."""
+    number = re.search(r":(\d+):\d+\)", description)
+    assert number is not None, description
+    return supersteps(name).splitlines()[int(number[1]) - 1].strip()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_verifiers_accept_the_program_itself(name: str) -> None:
     assert refusal(supersteps(name)) is None
@@ -113,7 +133,7 @@ def _check_execution(name: str, choose: Callable[[list[tuple[str, str]]], list[t
             if run_unverified(text, program, strict=True) is not None:
                 ran.append(description)
             results = run_unverified(text, program, strict=False)
-            if results is not None and not shows_poison(results, program.expected):
+            if results is not None and not is_noticed(results, program, line_of(name, description)):
                 unnoticed.append(description)
     assert (ran, unnoticed) == ([], [])
 

@@ -113,7 +113,6 @@ def test_mlir_is_imported_in_one_place():
     assert not wrong, "take ir, ext, rewrite and upstream(...) from ipu_mlir.dialects.bindings"
 
 
-@pytest.mark.xfail(reason="runtime.translator.walk imports a compiled module of the bindings itself", strict=True)
 def test_nobody_else_asks_who_provides_mlir():
     assert [module for module, path in FILES.items() if "PROVIDER" in path.read_text()] == [module_name(BINDINGS)]
 

@@ -127,6 +127,18 @@ _SLICES = (
           + _doubled("%r0", "%c", "7x7xf32"), lambda x, y: 4 * np.concatenate([x, y])),
 )  # fmt: skip
 
+_READ_FOR_NOTHING = "\n".join(
+    (
+        "  %i = tensor.insert_slice %a0 into %a1[0] [2] [1] : tensor<2xi32> into tensor<4xi32>",
+        "  %x = tensor.expand_shape %i [[0, 1]] output_shape [2, 2] : tensor<4xi32> into tensor<2x2xi32>",
+        generic("%d", "i j", [("%x", "2x2xi32[i, j]"), ("%a2", "2x2xi32[i, j]")], "2x2xi32[i, j]",
+                "arith.subi %x0, %x1 : i32"),
+        generic("%r0", "i j", [("%d", "2x2xi32[i, j]"), ("%x", "2x2xi32[i, j]")], "2x2xi32[i, j]",
+                "arith.subi %x0, %x1 : i32"),
+        "  %r1 = tensor.cast %i : tensor<4xi32> to tensor<4xi32>",
+    )
+)  # fmt: skip
+
 _SOURCES = (
     _case("constants", ["2x3xf32"], ["2x3xf32", "5xi32", "3xi1", "f64"], _CONSTANTS,
           lambda x: (x + np.array([[1, -2, 3], [4.5, 0, -6]], np.float32), np.full(5, 7, np.int32),
@@ -143,4 +155,10 @@ _SOURCES = (
           lambda x: (2 * x, 2 * x.ravel())),
 )  # fmt: skip
 
-CASES = (*_RESHAPES, *_TRANSPOSES, *_SLICES, *_SOURCES)
+_REGRESSIONS = (
+    # x - a2 - x loses its reads of x but not the operand, a view that is made after the op that this one joins
+    _case("operand-that-no-body-reads", ["2xi32", "4xi32", "2x2xi32"], ["2x2xi32", "4xi32"], _READ_FOR_NOTHING,
+          lambda x, y, z: (-z, np.concatenate([x, y[2:]]))),
+)  # fmt: skip
+
+CASES = (*_RESHAPES, *_TRANSPOSES, *_SLICES, *_SOURCES, *_REGRESSIONS)

@@ -61,3 +61,74 @@ func.func @returned_reshape_of_a_whole_tensor_stays(%x: tensor<2x3xf32>) -> tens
   %v = tensor.collapse_shape %x [[0, 1]] : tensor<2x3xf32> into tensor<6xf32>
   return %v : tensor<6xf32>
 }
+
+// CHECK-LABEL: func.func @slice_that_is_read_after_an_update_is_copied_before_it
+// CHECK: %[[S:.*]] = tensor.extract_slice
+// CHECK: %[[C:.*]] = linalg.copy {{.*}}ins(%[[S]] : tensor<2xf32>)
+// CHECK: tensor.insert_slice
+// CHECK: linalg.exp ins(%[[C]]
+func.func @slice_that_is_read_after_an_update_is_copied_before_it(%new: tensor<1xf32>, %x: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<2xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %f = tensor.empty() : tensor<2xf32>
+  %y = linalg.log ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = tensor.extract_slice %y[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %z = tensor.insert_slice %new into %y[1] [1] [1] : tensor<1xf32> into tensor<4xf32>
+  %t = linalg.exp ins(%s : tensor<2xf32>) outs(%f : tensor<2xf32>) -> tensor<2xf32>
+  return %z, %t : tensor<4xf32>, tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @slice_that_is_read_before_an_update_stays
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func @slice_that_is_read_before_an_update_stays(%new: tensor<1xf32>, %x: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<2xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %f = tensor.empty() : tensor<2xf32>
+  %y = linalg.log ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = tensor.extract_slice %y[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %t = linalg.exp ins(%s : tensor<2xf32>) outs(%f : tensor<2xf32>) -> tensor<2xf32>
+  %z = tensor.insert_slice %new into %y[1] [1] [1] : tensor<1xf32> into tensor<4xf32>
+  return %z, %t : tensor<4xf32>, tensor<2xf32>
+}
+
+// Arguments are never updated in place.
+// CHECK-LABEL: func.func @slice_of_an_argument_stays
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func @slice_of_an_argument_stays(%new: tensor<1xf32>, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>) {
+  %f = tensor.empty() : tensor<2xf32>
+  %s = tensor.extract_slice %x[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %z = tensor.insert_slice %new into %x[1] [1] [1] : tensor<1xf32> into tensor<4xf32>
+  %t = linalg.exp ins(%s : tensor<2xf32>) outs(%f : tensor<2xf32>) -> tensor<2xf32>
+  return %z, %t : tensor<4xf32>, tensor<2xf32>
+}
+
+// The loop may update what it starts from, and the next iteration would read that.
+// CHECK-LABEL: func.func @slice_that_a_loop_reads_while_it_updates_the_tensor_is_copied
+// CHECK: %[[S:.*]] = tensor.extract_slice
+// CHECK: %[[C:.*]] = linalg.copy {{.*}}ins(%[[S]] : tensor<2xf32>)
+// CHECK: scf.for
+// CHECK: tensor.insert_slice %[[C]]
+func.func @slice_that_a_loop_reads_while_it_updates_the_tensor_is_copied(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.log ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = tensor.extract_slice %y[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %r = scf.for %i = %zero to %n step %one iter_args(%t = %y) -> tensor<4xf32> {
+    %z = tensor.insert_slice %s into %t[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @tensor_that_is_put_together_stays
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func @tensor_that_is_put_together_stays(%a: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %y = tensor.insert_slice %a into %e[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  %z = tensor.insert_slice %b into %y[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  return %z : tensor<4xf32>
+}

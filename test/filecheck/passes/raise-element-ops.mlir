@@ -68,3 +68,39 @@ func.func @extract_in_a_body_stays(%x: tensor<8xf32>, %indices: tensor<4xindex>)
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @generated_tensor
+// CHECK-SAME: (%[[K:.*]]: i64)
+// CHECK-NOT: tensor.generate
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]}
+// CHECK-DAG: %[[I:.*]] = linalg.index 0
+// CHECK-DAG: %[[J:.*]] = linalg.index 1
+// CHECK: %[[S:.*]] = arith.addi %[[I]], %[[J]]
+// CHECK: %[[V:.*]] = arith.index_cast %[[S]]
+// CHECK: %[[R:.*]] = arith.muli %[[V]], %[[K]]
+// CHECK: linalg.yield %[[R]]
+func.func @generated_tensor(%k: i64) -> tensor<2x3xi64> {
+  %y = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    %s = arith.addi %i, %j : index
+    %v = arith.index_cast %s : index to i64
+    %r = arith.muli %v, %k : i64
+    tensor.yield %r : i64
+  } : tensor<2x3xi64>
+  return %y : tensor<2x3xi64>
+}
+
+// CHECK-LABEL: func.func @load_in_a_generated_tensor
+// CHECK: linalg.generic
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK: tensor.extract %{{.*}}[%[[I]]] : tensor<8xf32>
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @load_in_a_generated_tensor(%x: tensor<8xf32>) -> tensor<4xf32> {
+  %y = tensor.generate {
+  ^bb0(%i: index):
+    %v = tensor.extract %x[%i] : tensor<8xf32>
+    tensor.yield %v : f32
+  } : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -84,3 +84,13 @@ func.func @library_codelet_stays(%e: tensor<4xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @splat_becomes_a_fill
+// CHECK-SAME: (%[[C:.*]]: f32)
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<2x3xf32>
+// CHECK-NOT: tensor.splat
+// CHECK: linalg.fill ins(%[[C]] : f32) outs(%[[E]] : tensor<2x3xf32>)
+func.func @splat_becomes_a_fill(%c: f32) -> tensor<2x3xf32> {
+  %y = tensor.splat %c : tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}

@@ -89,7 +89,6 @@ def test_one_value_in_two_places():
     assert len(list_ops(module.operation, "ipu.exchange")) == 1
 
 
-@pytest.mark.xfail(reason="ipu-partition writes its own mapping over the hint", strict=True)
 @pytest.mark.parametrize(
     "op",
     [
@@ -103,16 +102,12 @@ def test_hint_on_a_constant_or_an_empty_tensor(op):
     assert mapping_from_attr(op.attributes["ipu.map"]) == one_tile(4, tile=3)
 
 
-@pytest.mark.xfail(reason="ipu-place-tensors writes its own mapping over the encoding", strict=True)
 def test_mapping_that_a_type_has_already():
     tensor = f"tensor<4xf32, {LAST_TILE}>"
     module = compiled(f"  return %x : {tensor}", f"%x: {tensor}", tensor)
     assert argument_mapping(module) == one_tile(4, tile=3)
 
 
-@pytest.mark.xfail(
-    reason="ipu-partition gives an initial fill the blocks of its user, whatever its hint says", strict=True
-)
 def test_hint_on_an_initial_fill():
     body = """
   %e = tensor.empty() : tensor<2x2xf32>
@@ -123,3 +118,42 @@ def test_hint_on_an_initial_fill():
     module = compiled(body, "%x: tensor<2x2xf32>, %c: f32", "tensor<2x2xf32>", pipeline="ipu-partition")
     (fill,) = list_ops(module.operation, "linalg.fill")
     assert parts_from_attr(fill.attributes["ipu.parts"]) == Parts((PartLoop(2, 2, 0), PartLoop(2, 2, 0)), 3)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"  %y = arith.constant {{ipu.map = {LAST_TILE}}} dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>",
+        f"  %y = tensor.empty() {{ipu.map = {LAST_TILE}}} : tensor<4xf32>",
+        f"""  %e = tensor.empty() {{ipu.map = {LAST_TILE}}} : tensor<4xf32>
+  %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>""",
+        f"""  %t = tensor.cast %x : tensor<4xf32> to tensor<4xf32, {LAST_TILE}>
+  %u = math.exp %t : tensor<4xf32, {LAST_TILE}>
+  %y = tensor.cast %u : tensor<4xf32, {LAST_TILE}> to tensor<4xf32>""",
+    ],
+    ids=["constant", "empty tensor", "empty tensor that an op fills", "type of a value in between"],
+)
+def test_hint_is_found_again_in_the_supersteps(body):
+    module = compiled(f"{body}\n  return %y : tensor<4xf32>", "%x: tensor<4xf32>")
+    assert result_mapping(module) == one_tile(4, tile=3)
+
+
+def test_parts_of_an_initial_fill_are_found_again_in_the_supersteps():
+    body = """
+  %e = tensor.empty() : tensor<2x2xf32>
+  %z = linalg.fill {ipu.parts = #ipu.parts<[[2, 2, 0], [2, 2, 0]], 3>} ins(%c : f32) outs(%e : tensor<2x2xf32>)
+      -> tensor<2x2xf32>
+  %y = linalg.matmul ins(%x, %x : tensor<2x2xf32>, tensor<2x2xf32>) outs(%z : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>"""
+    module = compiled(body, "%x: tensor<2x2xf32>, %c: f32", "tensor<2x2xf32>")
+    assert vertices_parts(module)[0] == Parts((PartLoop(2, 2, 0), PartLoop(2, 2, 0)), 3)
+
+
+def test_wish_for_a_reshaped_result_is_followed():
+    body = f"""
+  %y = math.exp %x : tensor<2x2xf32>
+  %r = tensor.collapse_shape %y [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  %z = "ipu.place"(%r) {{mapping = {LAST_TILE}}} : (tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>"""
+    module = compiled(body, "%x: tensor<2x2xf32>")
+    assert {parts.first_tile for parts in vertices_parts(module)} == {3}

@@ -136,6 +136,37 @@ func.func @f(%x: memref<i1, #p>) {
 }""",
         r"'tensor.extract_slice' op .*size",
     ),
+    "a rank that is not known": (
+        "ipu-compile",
+        """func.func @f(%x: tensor<*xf32>) -> tensor<*xf32> {
+  return %x : tensor<*xf32>
+}""",
+        r"tensor<\*xf32>",
+    ),
+    "a gather of slices": (
+        "ipu-compile",
+        """func.func @f(%x: tensor<4x3xf32>, %at: tensor<2x1xindex>) -> tensor<2x3xf32> {
+  %y = tensor.gather %x[%at] gather_dims([0]) : (tensor<4x3xf32>, tensor<2x1xindex>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}""",
+        r"'tensor.gather' op",
+    ),
+    "an update of rows by a dynamic number": (
+        "ipu-compile",
+        """func.func @f(%x: tensor<4xf32>, %y: tensor<?xf32>, %i: index, %n: index) -> tensor<4xf32> {
+  %z = tensor.insert_slice %y into %x[%i] [%n] [1] : tensor<?xf32> into tensor<4xf32>
+  return %z : tensor<4xf32>
+}""",
+        r"argument 1 with a size that is not known",
+    ),
+    "parts that are malformed in a pipeline": (
+        "ipu-compile",
+        """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = math.exp %x {ipu.parts = #ipu.parts<[[2, "4", 1]], 0>} : tensor<4xf32>
+  return %y : tensor<4xf32>
+}""",
+        r"'math.exp' op has #ipu.parts.*not made of integers",
+    ),
     "complex numbers": (
         "ipu-compile",
         """func.func @f(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
@@ -146,11 +177,12 @@ func.func @f(%x: memref<i1, #p>) {
     "a structured op without a loop nest": (
         "ipu-compile",
         """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %e = tensor.empty() : tensor<4xf32>
-  %y = linalg.softmax dimension(0) ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
+  %e = tensor.empty() : tensor<2x2xf32>
+  %y = linalg.pack %x inner_dims_pos = [0] inner_tiles = [2] into %e : tensor<4xf32> -> tensor<2x2xf32>
+  %z = tensor.collapse_shape %y [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  return %z : tensor<4xf32>
 }""",
-        r"'linalg.softmax' op has loops whose extents are not known",
+        r"'linalg.pack' op has loops whose extents are not known",
     ),
     "a reshape by a shape that is data": (
         "ipu-compile",
@@ -159,18 +191,6 @@ func.func @f(%x: memref<i1, #p>) {
   return %y : tensor<12xf32>
 }""",
         r"'tensor.reshape' op",
-    ),
-    "a pad with a border that is computed": (
-        "ipu-compile",
-        """func.func @f(%x: tensor<2xi64>) -> tensor<4xi64> {
-  %y = tensor.pad %x low[1] high[1] {
-  ^bb0(%i: index):
-    %v = arith.index_cast %i : index to i64
-    tensor.yield %v : i64
-  } : tensor<2xi64> to tensor<4xi64>
-  return %y : tensor<4xi64>
-}""",
-        r"'tensor.pad' op",
     ),
     "a call of what is declared only": (
         "ipu-compile",
@@ -195,39 +215,8 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
     ),
 }
 
-NO_FORM = "an attribute's entries are counted nowhere; Python's own error escapes"
-NOT_ASKED = "ipu-check-supersteps does not ask which allocations may be written"
-NOT_KNOWN = "ipu-partition passes over ops that it does not know, and a later pass fails"
-KNOWN_FAILURES = {
-    "a mapping with an entry that is too short": NO_FORM,
-    "a mapping in blocks of nothing": NO_FORM,
-    "parts with an entry that is too short": NO_FORM,
-    "an operand whose mapping puts two parts on one tile": "the error has no place: the verifier raises it",
-    "a target with a field that no machine has": "Python's own error escapes",
-    "an argument that is written": NOT_ASKED,
-    "a constant that is written": NOT_ASKED,
-    "a place that changes the type": "ipu.place has no verifier; the function's result changes its type",
-    "a place of a scalar": "ipu.place has no verifier",
-    "a shape that is not known": "the planner divides by a size of -2**63",
-    "a slice whose size is not known": "ipu-materialize-views makes an empty tensor of an unknown size",
-    "complex numbers": "element_bytes does not know the type",
-    "a structured op without a loop nest": "reads_operand looks for a body that the op does not have",
-    "a reshape by a shape that is data": NOT_KNOWN,
-    "a pad with a border that is computed": NOT_KNOWN,
-    "a call of what is declared only": NOT_KNOWN,
-    "a function of several blocks": "every pass takes the first block for the whole function",
-}
 
-
-def cases(names, known_failures):
-    """The names, those with a known failure marked: one that starts to work turns the run red."""
-    assert not set(known_failures) - set(names), "a known failure of no program"
-    for name in names:
-        reason = known_failures.get(name)
-        yield pytest.param(name, marks=[pytest.mark.xfail(reason=reason, strict=True)] if reason else [])
-
-
-@pytest.mark.parametrize("name", list(cases(PROGRAMS, KNOWN_FAILURES)))
+@pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program_is_refused_at_its_place(name):
     pipeline, text, message = PROGRAMS[name]
     diagnostics = refusal(text, pipeline)

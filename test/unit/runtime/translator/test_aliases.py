@@ -169,3 +169,24 @@ def test_exchanges_between_views_of_larger_buffers(run_plain):
     }}"""
     x = f32(3, 4)
     np.testing.assert_array_equal(run_plain(text, x)[0], np.hstack([x[:, :2], x[:, :2]]))
+
+
+def test_a_copy_is_not_made_if_its_source_changes_only_after_its_last_use(engine):
+    text = f"""func.func @main(%x: memref<6xf32>) -> (memref<6xf32>, memref<6xf32>) {{
+      %s = memref.alloc() : memref<6xf32>
+      {DOUBLE.format("%x", 6, "%s")}
+      %a = memref.alloc() : memref<6xf32>
+      memref.copy %s, %a : memref<6xf32> to memref<6xf32>
+      %o = memref.alloc() : memref<6xf32>
+      {DOUBLE.format("%a", 6, "%o")}
+      %c = arith.constant 1.0 : f32
+      %head = memref.subview %s[0] [3] [1] : memref<6xf32> to memref<3xf32, strided<[1]>>
+      linalg.fill ins(%c : f32) outs(%head : memref<3xf32, strided<[1]>>)
+      return %o, %s : memref<6xf32>, memref<6xf32>
+    }}"""
+    made = engine(text)
+    assert made.source.count("copyto(") == 1, "only the fill"
+    x = f32(6)
+    doubled, changed = made.run([x])
+    np.testing.assert_array_equal(doubled, 4 * x)
+    np.testing.assert_array_equal(changed, np.concatenate([np.ones(3, np.float32), 2 * x[3:]]))

@@ -180,8 +180,9 @@ class Builder:
         arguments = ", ".join([*(f"%a{i}: f32" for i in range(len(ins))), "%z: f32"])
         names, types = ", ".join(n for n, _ in ins), ", ".join(self.types[n] for n, _ in ins)
         self.lines.append(
-            f"linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}\n ins({names} : {types})"
-            f" outs({out[0]} : {self.types[out[0]]}) {{\n^bb0({arguments}):\n{body}\nlinalg.yield %r : f32\n}}"
+            f"linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}\n"
+            f"ins({names} : {types}) outs({out[0]} : {self.types[out[0]]}) {{\n"
+            f"^bb0({arguments}):\n{body}\nlinalg.yield %r : f32\n}}"
         )
 
     def text(self) -> tuple[str, list[np.ndarray]]:

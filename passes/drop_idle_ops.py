@@ -1,0 +1,60 @@
+"""``ipu-drop-idle-ops``: nothing is done to tensors without elements."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class DropIdleOps(Pass):
+    """Remove ops that run no iteration, and what is done to tensors without elements.
+
+    A reduction over nothing is its initial value. A tensor without elements is as good as any other of its type.
+
+    Needs:  linalg on tensors.
+    Leaves: no structured op without iterations; nobody uses a tensor without elements that anything but
+            ``tensor.empty`` makes.
+    """
+
+    name = "ipu-drop-idle-ops"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in list_ops(module):
+                if is_structured(op) and _runs_nothing(op):
+                    _drop_loops(op)
+                elif op.name == "tensor.insert_slice" and _is_idle(op.operands[0].type):
+                    op.results[0].replace_all_uses_with(op.operands[1])
+                    op.erase()
+                elif op.name != "tensor.empty" and any(_is_idle(result.type) for result in op.results):
+                    _drop_results(op)
+
+
+def _runs_nothing(op: ir.Operation) -> bool:
+    nest = loop_nest(op)
+    return nest is not None and 0 in nest.extents and len(op.results) > 0
+
+
+def _drop_loops(op: ir.Operation) -> None:
+    """Every result is its initial value."""
+    first = len(op.operands) - len(op.results)
+    for result, initial in zip(op.results, list(op.operands)[first:], strict=True):
+        result.replace_all_uses_with(initial)
+    op.erase()
+
+
+def _drop_results(op: ir.Operation) -> None:
+    """Results without elements are empty tensors; ``canonicalize`` removes what nobody uses any more."""
+    for result in op.results:
+        if _is_idle(result.type):
+            with ir.InsertionPoint.after(op), op.location:
+                empty = upstream("tensor").EmptyOp(list(result.type.shape), result.type.element_type).result
+            result.replace_all_uses_with(empty)
+
+
+def _is_idle(kind: Any) -> bool:
+    return isinstance(kind, ir.RankedTensorType) and 0 in kind.shape

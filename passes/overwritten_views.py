@@ -1,0 +1,84 @@
+"""Views whose elements may be overwritten while somebody still reads them.
+
+Bufferization gives a view the memory of its source, and updates that source in place. Where both cannot be, it copies
+the view.
+"""
+
+from collections.abc import Iterator
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.passes.tensor_views import VIEW_OPS, window_of
+
+_LOOPS = ("scf.for", "scf.while")
+
+
+def is_overwritten(view: ir.Operation) -> bool:
+    """Whether the elements that ``view`` shows may be written before they are read for the last time."""
+    found = window_of(view.results[0])
+    if found is None or _is_kept(found[0]):
+        return False
+    writers = [op for alias in _aliases(found[0]) for op in _writers(alias)]
+    return bool(writers) and any(_may_follow(op, writer, view) for op in _readers(view) for writer in writers)
+
+
+def _is_kept(root: ir.Value) -> bool:
+    """Whether nothing writes to ``root`` in place: it is a constant or an argument of the function."""
+    if isinstance(root.owner, ir.Block):
+        return root.owner.owner.operation.name == "func.func"
+    return root.owner.operation.name == "arith.constant"
+
+
+def _aliases(value: ir.Value) -> Iterator[ir.Value]:
+    """``value`` and what else will be the same memory: its views, and results of branches that leave it."""
+    yield value
+    for use in value.uses:
+        op = use.owner.operation
+        if op.name in VIEW_OPS:
+            yield from _aliases(op.results[0])
+        elif op.name == "scf.yield" and op.parent.operation.name in ("scf.if", "scf.index_switch"):
+            yield from _aliases(op.parent.operation.results[use.operand_number])
+
+
+def _writers(value: ir.Value) -> Iterator[ir.Operation]:
+    """Ops that may update the memory of ``value``."""
+    for use in value.uses:
+        op = use.owner.operation
+        is_output = is_structured(op) and use.operand_number >= len(op.operands) - len(op.results)
+        is_dest = op.name == "tensor.insert_slice" and use.operand_number == 1
+        if is_output or is_dest or op.name in _LOOPS:
+            yield op
+
+
+def _readers(view: ir.Operation) -> Iterator[ir.Operation]:
+    for use in view.results[0].uses:
+        op = use.owner.operation
+        if op.name in VIEW_OPS:
+            yield from _readers(op)
+        else:
+            yield op
+
+
+def _may_follow(reader: ir.Operation, writer: ir.Operation, view: ir.Operation) -> bool:
+    """Whether ``reader`` may read what ``view`` shows when ``writer`` has run."""
+    outer_of_writer = {op.block: op for op in _with_ancestors(writer)}
+    for read in _with_ancestors(reader):
+        written = outer_of_writer.get(read.block)
+        if written is not None:
+            break
+    else:
+        return True
+    if read == written or written.is_before_in_block(read):
+        return True
+    return any(op.name in _LOOPS and not _is_inside(view, op) for op in _with_ancestors(read))
+
+
+def _with_ancestors(op: ir.Operation) -> Iterator[ir.Operation]:
+    """``op`` and the ops around it, inside its function."""
+    while op.name != "func.func":
+        yield op
+        op = op.parent.operation
+
+
+def _is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
+    return any(each == outer for each in _with_ancestors(op))

@@ -1,0 +1,57 @@
+"""Scatter of whole rows: the fast form is found, and does what the definition does, however often a row comes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipu_mlir.dialects.codelets.library import codelet_named
+from ipu_mlir.dialects.codelets.scatter_rows import rows_of
+
+
+def operands(rows, columns, size):
+    """A scatter of whole rows, as ``ipu-raise-loops`` makes it: an index over each loop, a guard for all."""
+    updates = np.arange(1.0, 1.0 + len(rows) * columns, dtype=np.float32).reshape(len(rows), columns) / 4
+    index = np.array(rows, np.int64).reshape(-1, 1), np.arange(columns).reshape(1, -1)
+    elements = np.arange(size * columns, dtype=np.float32).reshape(size, columns)
+    return [*index, np.array([[True]]), updates, np.arange(size), np.arange(columns), elements]
+
+
+@pytest.mark.parametrize("name", ["set", "add", "mul", "max", "min"])
+@given(rows=st.lists(st.integers(0, 4), min_size=1, max_size=30), columns=st.integers(1, 4))
+def test_rows_all_at_once_are_rows_one_by_one(name, rows, columns):
+    """Up to 30 updates of 5 rows: also more of one row than there are rounds."""
+    codelet = codelet_named(f"scatter_{name}")
+    given_operands = operands(rows, columns, 5)
+    assert rows_of(given_operands[:2], (5, columns)) is not None
+    expected = codelet.per_tile(*given_operands)[0]
+    np.testing.assert_allclose(codelet.vectorised(*given_operands)[0], expected, rtol=1e-6)
+
+
+def test_updates_of_one_row_are_combined_in_their_order():
+    """1e8 + 1 - 1e8 + 1 is 1 in f32 from left to right, and 2 or 0 in other orders."""
+    values = np.array([[1e8], [1.0], [-1e8], [1.0]], np.float32)
+    given_operands = operands([2, 2, 2, 2], 1, 5)
+    given_operands[3], given_operands[-1] = values, np.zeros((5, 1), np.float32)
+    assert codelet_named("scatter_add").vectorised(*given_operands)[0].ravel().tolist() == [0, 0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("index", "shape"),
+    [
+        ((np.array([[0], [1]]), np.array([[0, 2, 1]])), (5, 3)),
+        ((np.array([[0], [1]]), np.array([[0, 1]])), (5, 3)),
+        ((np.array([[0, 1, 2]]), np.array([[0, 1, 2]])), (5, 3)),
+        ((np.array([0, 1]),), (5,)),
+    ],
+    ids=["another order", "a part of a row", "one row per column", "a vector"],
+)
+def test_what_is_no_row_is_not_taken_for_one(index, shape):
+    assert rows_of(index, shape) is None
+
+
+def test_guard_that_does_not_hold_keeps_every_row():
+    given_operands = operands([0, 1], 3, 5)
+    given_operands[2] = np.array([[False]])
+    before = given_operands[-1].copy()
+    np.testing.assert_array_equal(codelet_named("scatter_add").vectorised(*given_operands)[0], before)
