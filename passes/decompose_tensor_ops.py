@@ -28,9 +28,9 @@ class DecomposeTensorOps(Pass):
     """Write tensor.pad and tensor.concat as fills and inserted slices, and views of empty tensors as empty tensors.
 
     Needs:  linalg on tensors.
-    Leaves: ``tensor.empty``, ``linalg.fill`` and ``tensor.insert_slice`` in place of ``tensor.pad`` with a constant
-            border and of ``tensor.concat`` (bufferization loses the mapping of the latter); no view of a
-            ``tensor.empty``, which could not lie where its user wants it.
+    Leaves: ``tensor.empty``, ``linalg.fill`` (``tensor.generate`` for a border that is computed) and
+            ``tensor.insert_slice`` in place of ``tensor.pad`` and of ``tensor.concat`` (bufferization loses the mapping
+            of the latter); no view of a ``tensor.empty``, which could not lie where its user wants it.
     """
 
     name = "ipu-decompose-tensor-ops"

@@ -24,7 +24,7 @@ class PlaceOp(Ipu.Operation, name="place", traits=[ext.Pure]):
     @verifier
     def verify_invariants(op: Any) -> bool:
         operation = op.operation
-        mapping = operation.attributes["mapping"] if "mapping" in operation.attributes else None
+        mapping = operation.attributes.get("mapping", None)
         if len(operation.operands) != 1 or len(operation.results) != 1 or not isinstance(mapping, MappingAttr):
             return True  # the generated check reports it
         source, placed = operation.operands[0].type, operation.results[0].type

@@ -53,10 +53,10 @@ def _erase_dead(op: ir.Operation) -> None:
     """Erase ``op``, which nobody uses, and the slices and empty tensors that nobody uses without it."""
     operands = list(op.operands)
     op.erase()
-    for value in dict.fromkeys(operands):
-        if not isinstance(value.owner, ir.Block) and value.owner.name in ("tensor.extract_slice", "tensor.empty"):
-            if not has_uses(value.owner.operation):
-                _erase_dead(value.owner.operation)
+    made = [value.owner.operation for value in dict.fromkeys(operands) if not isinstance(value.owner, ir.Block)]
+    for owner in made:
+        if owner.name in ("tensor.extract_slice", "tensor.empty") and not has_uses(owner):
+            _erase_dead(owner)
 
 
 def _is_safe(op: ir.Operation, nest: LoopNest, pieces: list[_Piece | None], target: _Piece) -> bool:

@@ -95,7 +95,7 @@ def _needed(statements: Sequence[Statement], live: set[Buffer]) -> tuple[list[St
 
 
 def _needed_control(statement: Control, live: set[Buffer]) -> Control:
-    """``statement`` without what is not needed; ``live`` then has what it reads. A loop is seen again for each round."""
+    """``statement`` without what is not needed; ``live`` then has what it reads. A loop is seen once per round."""
     while True:
         before = len(live)
         blocks = []

@@ -45,7 +45,7 @@ class Control(Statement):
         return _standing([a.buffer for a in self.read_directly()], inside)
 
     def dests(self) -> list[Access]:
-        return _standing((a.buffer for block in self.blocks() for s in block for a in s.dests()))
+        return _standing(a.buffer for block in self.blocks() for s in block for a in s.dests())
 
 
 @dataclass(frozen=True)

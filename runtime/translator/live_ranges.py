@@ -7,8 +7,8 @@ from ipu_mlir.runtime.translator.timeline import Event, Interval, Timeline
 def live_ranges(timeline: Timeline) -> dict[Buffer, list[Interval]]:
     """The intervals in which each temporary holds something that is read later.
 
-    What lives longer than a round of a loop is alive throughout the loop, except between its last use in a round and the
-    statement that replaces it for the next.
+    What lives longer than a round of a loop is alive throughout the loop, except between its last use in a round and
+    the statement that replaces it for the next.
     """
     buffers = dict.fromkeys([*timeline.writes, *timeline.reads])
     return {buffer: _ranges(buffer, timeline) for buffer in buffers if buffer.role is Role.TEMPORARY}

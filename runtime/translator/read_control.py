@@ -1,8 +1,8 @@
 """``scf`` and ``func.call``: blocks of statements, and buffers for what they hand on.
 
-A loop or a branch hands on values, not buffers: whatever is carried or yielded is copied into a buffer that belongs to the
-loop or the branch. That is the same for every program in which an update in place is not seen under another name, which
-bufferization guarantees. A call is replaced by what it calls.
+A loop or a branch hands on values, not buffers: whatever is carried or yielded is copied into a buffer that belongs to
+the loop or the branch. That is the same for every program in which an update in place is not seen under another name,
+which bufferization guarantees. A call is replaced by what it calls.
 """
 
 from collections.abc import Callable, Sequence

@@ -39,7 +39,7 @@ class BodyValues(dict[ir.Value, Expression]):
 
 @dataclass
 class RegionReader:
-    """Reads the ops of one body; ``index`` gives the value of each loop's index, ``ranges`` what is known of integers."""
+    """Reads the ops of one body; ``index`` has the value of each loop's index, ``ranges`` what is known of integers."""
 
     values: BodyValues
     views: Mapping[ir.Value, BufferView]

@@ -70,7 +70,7 @@ class BlockLoop:
 
 @dataclass(frozen=True)
 class ControlStep:
-    """``blocks`` of steps under ``for``, ``while`` or ``if``; ``scalars`` are what decides: the bounds, or the condition.
+    """``blocks`` of steps under ``for``, ``while`` or ``if``; ``scalars`` decide: the bounds, or the condition.
 
     The variable of a ``for`` is also written to the array ``variable``, if there is one. A ``while`` has three blocks:
     up to the condition, the rest of a round, and what is done when the loop ends.

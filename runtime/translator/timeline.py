@@ -1,7 +1,7 @@
-"""When buffers are read and written in a program with loops and branches: positions on one line, and what loops do to them.
+"""When buffers are read and written in a program with loops and branches: positions on one line.
 
-Every statement has a position, those inside a loop between those before and after it. A loop goes round, so what is read
-inside but not made there is needed until its end.
+Every statement has a position, those inside a loop between those before and after it. A loop goes round, so what is
+read inside but not made there is needed until its end.
 """
 
 from collections import defaultdict
@@ -148,7 +148,7 @@ class Timeline:
         return all(loop in event.loops for event in self.events(buffer))
 
     def needed_until(self, buffer: Buffer) -> int:
-        """The position of the last read of ``buffer``, or the end of a loop that reads it again; -1 if there is none."""
+        """The position of the last read of ``buffer``, or the end of a loop that reads it again; -1 if none."""
         found = -1
         for event in self.reads.get(buffer, ()):
             ends = (self.spans[loop].end for loop in event.loops if not self.is_inside(buffer, loop))

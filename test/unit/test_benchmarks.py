@@ -19,10 +19,6 @@ from benchmarks.sizes import resize, sizes_of  # noqa: E402
 from benchmarks.worker import Worker, WorkerFailed  # noqa: E402
 from benchmarks.workloads import WORKLOADS  # noqa: E402
 
-LOOPS = pytest.mark.xfail(strict=True, raises=ipu.CompileError, reason="the fast runtime has no loops yet")
-EACH_WORKLOAD = [pytest.param(name, marks=[LOOPS] if name == "tiny_steps" else []) for name in WORKLOADS]
-
-
 def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a benchmark script as a user does."""
     return subprocess.run(
@@ -34,7 +30,7 @@ def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", EACH_WORKLOAD)
+@pytest.mark.parametrize("name", WORKLOADS)
 def test_program_computes_what_the_hand_written_numpy_does(name: str) -> None:
     workload = WORKLOADS[name].smoke()
     inputs = workload.inputs()

@@ -29,6 +29,6 @@ func.func @ops_on_bits(%x: i64, %y: f64) {
 
 func.func @elements_that_are_not_in_the_program() -> tensor<2xi64> {
   // expected-error @below {{'arith.constant' op has a constant whose elements are not in the program; write them as dense<...>}}
-  %a = arith.constant dense_resource<missing> : tensor<2xi64>
+  %a = arith.constant sparse<0, 7> : tensor<2xi64>
   return %a : tensor<2xi64>
 }

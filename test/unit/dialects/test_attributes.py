@@ -74,12 +74,20 @@ def test_target_without_fields_is_the_default():
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [
-        (mapping_from_attr, "#ipu.mapping<4, [[2, 4]], 0, 0>", r"the entry \[2, 4\]; each entry is \[block, extent, str"),
+        (
+            mapping_from_attr,
+            "#ipu.mapping<4, [[2, 4]], 0, 0>",
+            r"the entry \[2, 4\]; each entry is \[block, extent, str",
+        ),
         (mapping_from_attr, "#ipu.mapping<4, [4], 0, 0>", "with the entry 4; each entry is"),
         (mapping_from_attr, '#ipu.mapping<4, [["2", 4, 1, 1]], 0, 0>', "which is not made of integers"),
         (mapping_from_attr, "#ipu.mapping<4, [[2.5, 4, 1, 1]], 0, 0>", "which is not made of integers"),
         (mapping_from_attr, "#ipu.mapping<4, [[0, 4, 1, 1]], 0, 0>", "a block is at least 1"),
-        (mapping_from_attr, "#ipu.mapping<4, [[1, -4, 1, 1]], 0, 0>", "an extent and the number of elements at least 0"),
+        (
+            mapping_from_attr,
+            "#ipu.mapping<4, [[1, -4, 1, 1]], 0, 0>",
+            "an extent and the number of elements at least 0",
+        ),
         (mapping_from_attr, "#ipu.mapping<-4, [], 0, 0>", "the number of elements at least 0"),
         (parts_from_attr, "#ipu.parts<[[2, 4]], 0>", r"the entry \[2, 4\]; each entry is \[block, extent, tile_step\]"),
         (parts_from_attr, "#ipu.parts<[[2, 4, true]], 0>", "which is not made of integers"),
