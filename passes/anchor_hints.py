@@ -12,7 +12,7 @@ from ipu_mlir.passes.base import Pass, Refusals
 from ipu_mlir.passes.malformed import refuse_malformed
 from ipu_mlir.passes.place_values import place_memory, place_value
 from ipu_mlir.passes.placement_hints import MAP, PARTS
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.rewriting import list_ops, list_outside_bodies
 from ipu_mlir.passes.tensor_views import row_major
 from ipu_mlir.passes.type_hints import anchor_types
 
@@ -38,7 +38,7 @@ class AnchorHints(Pass):
                 return
             for function in list_ops(module, "func.func"):
                 anchor_types(function, refuse)
-            for op in list_ops(module):
+            for op in list_outside_bodies(module):
                 broken = _anchor_parts(op) if PARTS in op.attributes else None
                 broken = broken or (_anchor_map(op) if MAP in op.attributes else None)
                 if broken is not None:

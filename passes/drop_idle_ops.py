@@ -6,7 +6,7 @@ from typing import Any
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.passes.base import Pass
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.rewriting import list_outside_bodies
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class DropIdleOps(Pass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in list_ops(module):
+            for op in list_outside_bodies(module):
                 if is_structured(op) and _runs_nothing(op):
                     _drop_loops(op)
                 elif op.name == "tensor.insert_slice" and _is_idle(op.operands[0].type):
@@ -35,8 +35,10 @@ class DropIdleOps(Pass):
 
 
 def _runs_nothing(op: ir.Operation) -> bool:
+    if not len(op.results) or not any(_is_idle(value.type) for value in op.operands):
+        return False
     nest = loop_nest(op)
-    return nest is not None and 0 in nest.extents and len(op.results) > 0
+    return nest is not None and 0 in nest.extents
 
 
 def _drop_loops(op: ir.Operation) -> None:

@@ -13,7 +13,7 @@ from ipu_mlir.dialects.errors import IpuError
 from ipu_mlir.dialects.module_target import ATTRIBUTE
 from ipu_mlir.passes.base import Refusals
 from ipu_mlir.passes.placement_hints import MAP, PARTS
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.rewriting import list_outside_bodies
 
 _MAPPING = "#ipu.mapping<"
 _READERS: tuple[tuple[str, Callable[[ir.Attribute], Any]], ...] = (
@@ -26,7 +26,7 @@ _READERS: tuple[tuple[str, Callable[[ir.Attribute], Any]], ...] = (
 def refuse_malformed(module: ir.Operation, refuse: Refusals) -> None:
     """Report every mapping, parts and target of ``module`` that is malformed, each at its op."""
     known: dict[ir.Type, str | None] = {}
-    for op in list_ops(module):
+    for op in list_outside_bodies(module):
         for broken in _broken_attributes(op):
             refuse(op, broken)
         for value in (*op.results, *_arguments(op)):

@@ -1,5 +1,6 @@
 """``ipu-merge-compute-sets``: independent families run in one superstep."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,9 @@ from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.rewriting import list_ops
+
+_Thing = ir.Value | tuple[str, ir.Value]
+"""The contents of an allocation, or a value that has been made."""
 
 _FREE_TO_MOVE = VIEW_OPS | {"memref.alloc", "memref.get_global", "arith.constant", "ipu.exchange"}
 
@@ -39,9 +43,9 @@ class _Group:
     """A compute set and what it touches; ``between`` are the ops after it, with what they touch."""
 
     op: ComputeSetOp
-    reads: set[ir.Value]
-    writes: set[ir.Value]
-    between: list[tuple[Any, set[ir.Value], set[ir.Value]]]
+    reads: set[_Thing]
+    writes: set[_Thing]
+    between: list[tuple[Any, set[_Thing], set[_Thing]]]
 
 
 def _merge_block(block: ir.Block) -> None:
@@ -61,7 +65,7 @@ def _merge_block(block: ir.Block) -> None:
             group = None
 
 
-def _joins(group: _Group, op: ComputeSetOp, reads: set[ir.Value], writes: set[ir.Value]) -> bool:
+def _joins(group: _Group, op: ComputeSetOp, reads: set[_Thing], writes: set[_Thing]) -> bool:
     """Move the families of ``op`` into ``group``, if they do not depend on it; what they need moves before it."""
     if _depends(reads, writes, group.reads, group.writes):
         return False
@@ -86,29 +90,27 @@ def _joins(group: _Group, op: ComputeSetOp, reads: set[ir.Value], writes: set[ir
     return True
 
 
-def _depends(
-    reads: set[ir.Value], writes: set[ir.Value], earlier_reads: set[ir.Value], earlier_writes: set[ir.Value]
-) -> bool:
-    """Whether an op must stay after earlier ones; values are allocations, or results that are made."""
+def _depends(reads: set[_Thing], writes: set[_Thing], earlier_reads: set[_Thing], earlier_writes: set[_Thing]) -> bool:
+    """Whether an op must stay after earlier ones."""
     return bool(reads & earlier_writes or writes & earlier_writes or writes & earlier_reads)
 
 
-def _touched(op: Any) -> tuple[set[ir.Value], set[ir.Value]]:
-    """The allocations (and scalars) that ``op`` reads, and those that it writes or makes."""
+def _touched(op: Any) -> tuple[set[_Thing], set[_Thing]]:
+    """What ``op`` needs, and what it changes: the contents of allocations, and values that are there to be named."""
     if isinstance(op, ExchangeOp):
-        return {root_of(op.source), op.source, op.dest}, {root_of(op.dest)}
+        return {root_of(op.source), *_names([op.source, op.dest])}, {root_of(op.dest)}
     if isinstance(op, ComputeSetOp):
-        reads: set[ir.Value] = set()
-        writes: set[ir.Value] = set()
+        reads: set[_Thing] = set()
+        writes: set[_Thing] = set()
         for family in op.body.blocks[0].operations:
             for value, is_written in accesses(family):
-                reads.add(value)
                 (writes if is_written else reads).add(root_of(value))
-            reads.update(_named_values(family))
+            for inner in list_ops(family.operation):
+                reads.update(_names(inner.operands))
         return reads, writes
-    return set(op.operation.operands), set(op.operation.results)
+    return _names(op.operation.operands), _names(op.operation.results)
 
 
-def _named_values(family: Any) -> set[ir.Value]:
-    """Values from outside that the ops of a family name: also what no body reads has to be made before."""
-    return {value for inner in list_ops(family.operation) for value in inner.operands}
+def _names(values: Iterable[ir.Value]) -> set[_Thing]:
+    """``values`` as such, whatever their memory holds: an operand that no body reads has to be made before, no more."""
+    return {("name", value) for value in values}

@@ -11,6 +11,7 @@ from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.bindings import rewrite as drivers
+from ipu_mlir.dialects.loop_nest import is_structured
 
 SKIP = True
 """The pattern did not apply (the bindings take a true answer as "no match")."""
@@ -95,6 +96,20 @@ def list_ops(op: ir.Operation, *names: str) -> list[ir.Operation]:
         return ir.WalkResult.ADVANCE
 
     op.operation.walk(visit)
+    return found
+
+
+def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
+    """``op`` and the ops below it, each before those inside it, but none of the bodies of structured ops; may be edited
+    from like ``list_ops``.
+    """
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        found.append(inner)
+        return ir.WalkResult.SKIP if is_structured(inner) else ir.WalkResult.ADVANCE
+
+    op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 

@@ -6,11 +6,12 @@ Passes that run before placing ignore encodings, drop them or break on them.
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.passes.base import Refusals
 from ipu_mlir.passes.constants import retype_constant
 from ipu_mlir.passes.place_values import place_memory, place_value
 from ipu_mlir.passes.placement_hints import MAP
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.rewriting import list_outside_bodies
 from ipu_mlir.passes.tensor_views import VIEW_OPS
 
 # Their results lie where an operand lies, or where what leaves a block lies.
@@ -20,8 +21,8 @@ _FOLLOWING = VIEW_OPS | {"tensor.insert_slice", "scf.for", "scf.while", "scf.if"
 def anchor_types(function: ir.Operation, refuse: Refusals) -> None:
     """Take the mappings out of all types of ``function``: values that had one are placed there, arguments get hints."""
     found: list[tuple[ir.OpResult, ir.Attribute]] = []
-    for op in list_ops(function):
-        for region in op.regions:
+    for op in list_outside_bodies(function):
+        for region in () if is_structured(op) else op.regions:
             for block in region.blocks:
                 _anchor_arguments(op, block, refuse)
         for result in op.results:

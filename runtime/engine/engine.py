@@ -11,6 +11,7 @@ from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
 from ipu_mlir.runtime.engine.result_pool import ResultPool
+from ipu_mlir.runtime.numeric.bfloat16 import from_host, to_host
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translate import ArraySpec, Translation, translate
 
@@ -78,7 +79,10 @@ class _RunningProgram:
     def __init__(self, translation: Translation, build: Callable[[Any], Callable[..., None]], threads: int) -> None:
         memory = Memory(translation.temporary_bytes, translation.constants, threads)
         self._main = build(memory)
-        self._pools = [ResultPool(spec.shape, spec.dtype) for spec in translation.results]
+        self._translation = translation
+        self._has_bf16 = any(spec.is_bf16 for spec in (*translation.arguments, *translation.results))
+        held = [np.dtype(np.float32) if spec.is_bf16 else spec.dtype for spec in translation.results]
+        self._pools = [ResultPool(spec.shape, dtype) for spec, dtype in zip(translation.results, held, strict=True)]
         self._blas = thread_control() if translation.single_blas_thread else None
         # Overflow and NaN are values like others here. Entering this context costs 0.1 us, np.errstate 0.7.
         self._context = Context()
@@ -86,9 +90,18 @@ class _RunningProgram:
 
     def run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         results = [pool.take() for pool in self._pools]
+        if self._has_bf16:
+            specs = self._translation.arguments
+            arrays = [from_host(a) if spec.is_bf16 else a for a, spec in zip(arrays, specs, strict=True)]
+            self._main_with_blas(arrays, results)
+            return [to_host(a) if s.is_bf16 else a for a, s in zip(results, self._translation.results, strict=True)]
+        self._main_with_blas(arrays, results)
+        return results
+
+    def _main_with_blas(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
         if self._blas is None:
             self._context.run(self._main, *arrays, *results)
-            return results
+            return
         set_threads, get_threads = self._blas
         before = get_threads()
         set_threads(1)
@@ -96,4 +109,3 @@ class _RunningProgram:
             self._context.run(self._main, *arrays, *results)
         finally:
             set_threads(before)
-        return results

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.runtime.numeric.bfloat16 import is_host_array
 from ipu_mlir.runtime.translator.translate import ArraySpec
 
 
@@ -35,6 +36,8 @@ def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np
 def _converted(value: Any, spec: ArraySpec, position: int) -> np.ndarray:
     """``value`` in the form that programs need, or an error that says what is wrong."""
     where = f"input {position} ({spec.name})"
+    if spec.is_bf16 and hasattr(value, "dtype") and is_host_array(np.asarray(value)):
+        value = np.asarray(value).view(spec.dtype)  # bits or ml_dtypes' numbers: the same memory
     if not hasattr(value, "dtype"):
         value = _from_python(value, spec, where)
     array = np.asarray(value)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
+from ipu_mlir.runtime.numeric.bfloat16 import bf16_of_bits, bits_of_bf16, round_to_bf16
 from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones, count_trailing_zeros
 from ipu_mlir.runtime.numeric.calls import require, run_codelet
 from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
@@ -16,6 +17,8 @@ from ipu_mlir.runtime.numeric.rounding import is_normal, round_half_away
 clip = umath.clip  # the ufunc itself: np.clip is a slower wrapper
 
 _OWN: dict[str, Callable[..., Any]] = {
+    "bf16_of_bits": bf16_of_bits,
+    "bits_of_bf16": bits_of_bf16,
     "ceil_divide": ceil_divide,
     "clip": clip,
     "count_leading_zeros": count_leading_zeros,
@@ -29,6 +32,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "positive_bool": positive_bool,
     "require": require,
     "round_half_away": round_half_away,
+    "round_to_bf16": round_to_bf16,
     "run_codelet": run_codelet,
     "select": select,
     "select_bool": select_bool,

@@ -23,6 +23,7 @@ class Buffer:
     ``value`` is the flat array of a constant. ``shape`` is how the program speaks of the whole buffer. A ``mutable``
     buffer is written by several statements, or in part; any other by one statement, completely. ``home`` is the path
     of the block that allocates the buffer; None for one that the translator makes up, which lives where it is used.
+    ``is_bf16`` says that its f32 numbers are bf16 for whoever calls the program.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Buffer:
     value: np.ndarray | None = None
     mutable: bool = False
     home: tuple[int, ...] | None = None
+    is_bf16: bool = False
 
     def __repr__(self) -> str:
         return f"%{self.name}"

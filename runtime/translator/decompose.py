@@ -21,6 +21,7 @@ from ipu_mlir.runtime.translator.expression import (
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents
+from ipu_mlir.runtime.translator.wide_sums import widened
 
 # The ufuncs that may run over a whole axis at once, and the name under which NumPy reduces them.
 _COMBINERS = {
@@ -52,6 +53,10 @@ def decomposed(program: Program, options: TranslatorOptions) -> Program:
 
 
 def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
+    wide = widened(fold)
+    if wide is not None:
+        on_f32, rounding = wide
+        return [*_parts(on_f32, options), rounding]
     if len(fold.values) == 1:
         matched = _combiner(fold.values[0])
         if matched is not None:

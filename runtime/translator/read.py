@@ -23,6 +23,7 @@ from ipu_mlir.runtime.translator.statements import (
     Program,
     Statement,
 )
+from ipu_mlir.runtime.translator.types import is_bf16
 from ipu_mlir.runtime.translator.walk import children, location_text, value_names
 
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
@@ -112,7 +113,9 @@ class Reader:
     def _fresh(self, value: ir.Value, role: Role) -> BufferView:
         name = next(self.names)
         parts = memref_parts(value.type)
-        buffer = Buffer(name, parts.elements, parts.dtype, role, parts.shape, home=self.path)
+        buffer = Buffer(
+            name, parts.elements, parts.dtype, role, parts.shape, home=self.path, is_bf16=is_bf16(value.type)
+        )
         self.views[value] = BufferView(buffer, parts.shape, parts.strides, parts.offset)
         return self.views[value]
 

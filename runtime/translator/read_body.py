@@ -9,9 +9,22 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, bits
 from ipu_mlir.runtime.translator.scalar_lowerings import LOWERINGS
 from ipu_mlir.runtime.translator.scalar_ops import SCALAR_OPS
-from ipu_mlir.runtime.translator.types import dtype_of, unsigned
+from ipu_mlir.runtime.translator.types import dtype_of, is_bf16, unsigned
 
 BOOL = np.dtype(np.bool_)
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+_EXACT = frozenset(
+    f"{dialect}.{name}"
+    for dialect, names in (
+        ("arith", "constant select negf maximumf minimumf maxnumf minnumf"),
+        ("math", "absf copysign ceil floor trunc round roundeven"),
+    )
+    for name in names.split()
+)
+"""Ops whose result is a bf16 if their operands are: nothing to round."""
+
+_TO_FLOAT = frozenset(["arith.truncf", "arith.sitofp", "arith.uitofp"])
 
 
 class Unsupported(Exception):
@@ -29,7 +42,23 @@ def read_scalar_op(op: ir.Operation, values: Mapping[ir.Value, Expression]) -> E
     Raises:
         Unsupported: the op, or one of its types, has no entry in the tables.
     """
-    result = dtype_of(op.results[0].type)
+    if is_bf16(op.results[0].type) and op.name not in _EXACT:
+        if op.name == "arith.bitcast" and not is_bf16(op.operands[0].type):
+            return Apply(F32, "bf16_of_bits", (values[op.operands[0]],))
+        number = F64 if op.name in _TO_FLOAT else F32  # one rounding: the number before it is exact
+        return Apply(F32, "round_to_bf16", (_read_scalar_op(op, values, number),))
+    if op.name == "arith.bitcast" and is_bf16(op.operands[0].type) and not is_bf16(op.results[0].type):
+        dtype = dtype_of(op.results[0].type)
+        if dtype is None:
+            raise Unsupported(f"values of type {op.results[0].type} are not supported")
+        return Apply(dtype, "bits_of_bf16", (values[op.operands[0]],))
+    return _read_scalar_op(op, values)
+
+
+def _read_scalar_op(
+    op: ir.Operation, values: Mapping[ir.Value, Expression], dtype: np.dtype[Any] | None = None
+) -> Expression:
+    result = dtype or dtype_of(op.results[0].type)
     if result is None:
         raise Unsupported(f"values of type {op.results[0].type} are not supported")
     if op.name == "arith.constant":

@@ -19,7 +19,7 @@ from ipu_mlir.runtime.translator.read_body import Unsupported
 from ipu_mlir.runtime.translator.read_memref import BufferView, memref_parts
 from ipu_mlir.runtime.translator.read_nest import whole
 from ipu_mlir.runtime.translator.statements import Elementwise, Origin, Statement
-from ipu_mlir.runtime.translator.types import dtype_of
+from ipu_mlir.runtime.translator.types import dtype_of, is_bf16
 from ipu_mlir.runtime.translator.walk import children, location_text, value_names
 
 if TYPE_CHECKING:
@@ -217,6 +217,7 @@ def _own(reader: "Reader", mlir_type: ir.Type, name: str) -> Value:
         reach = 1 + parts.offset + sum((n - 1) * s for n, s in zip(parts.shape, parts.strides, strict=True))
         elements = reach if parts.elements else 0
         buffer = Buffer(name, elements, parts.dtype, Role.TEMPORARY, parts.shape, mutable=True, home=reader.path)
+        buffer.is_bf16 = is_bf16(mlir_type)
         return BufferView(buffer, parts.shape, parts.strides, parts.offset)
     dtype = dtype_of(mlir_type)
     if dtype is None:

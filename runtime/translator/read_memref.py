@@ -8,8 +8,9 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Buffer, Role
+from ipu_mlir.runtime.translator.bf16_constants import bf16_elements
 from ipu_mlir.runtime.translator.read_body import Unsupported
-from ipu_mlir.runtime.translator.types import dtype_of
+from ipu_mlir.runtime.translator.types import dtype_of, is_bf16
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
     initial = definition.attributes.get("initial_value")
     if not isinstance(initial, ir.DenseElementsAttr):
         raise Unsupported(f"the value of @{symbol} is not dense data in the module")
-    value = np.asarray(initial)
+    value = bf16_elements(initial) if is_bf16(mlir_type) else np.asarray(initial)
     if value.dtype.kind in "iu" and parts.dtype == np.bool_:
         value = value.astype(np.bool_)
     if value.dtype.itemsize != parts.dtype.itemsize:
@@ -80,5 +81,6 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
         Role.CONSTANT,
         parts.shape,
         flat,
+        is_bf16=is_bf16(mlir_type),
     )
     return BufferView(buffer, parts.shape, parts.strides, parts.offset)

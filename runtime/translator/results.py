@@ -37,7 +37,7 @@ def with_fresh_results(program: Program) -> Program:
         buffer = access.buffer
         whole = access.offset == 0 and buffer.elements == _count(shape) and is_contiguous(shape, access.strides)
         if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed:
-            fresh = Buffer(f"result{index}", _count(shape), buffer.dtype, Role.TEMPORARY, shape)
+            fresh = Buffer(f"result{index}", _count(shape), buffer.dtype, Role.TEMPORARY, shape, is_bf16=buffer.is_bf16)
             copy = Access(fresh, 0, row_major(shape))
             statements.append(Elementwise(shape, Origin("func.return", ""), (copy,), (Read(buffer.dtype, access),)))
             access = copy

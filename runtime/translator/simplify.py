@@ -171,6 +171,9 @@ def _clip(limit_is_low: bool) -> Callable[[Apply], Expression]:
         value, limit = (b, a) if isinstance(a, Const) else (a, b)
         if not isinstance(limit, Const) or (limit.dtype.kind == "f" and np.isnan(limit.value)):
             return node
+        both = _both_limits(value, limit, limit_is_low)
+        if both is not None:
+            return both
         highest = np.inf if node.dtype.kind == "f" else np.iinfo(node.dtype).max
         lowest = -np.inf if node.dtype.kind == "f" else np.iinfo(node.dtype).min
         if limit_is_low:
@@ -178,6 +181,30 @@ def _clip(limit_is_low: bool) -> Callable[[Apply], Expression]:
         return Apply(node.dtype, "clip", (value, Const.of(lowest, node.dtype), limit))
 
     return rule
+
+
+def _both_limits(value: Expression, limit: Const, limit_is_low: bool) -> Expression | None:
+    """One ``clip`` for a limit on the other side of one that there is already."""
+    if not isinstance(value, Apply) or value.call != "clip":
+        return None
+    inner, low, high = value.args
+    if not isinstance(low, Const) or not isinstance(high, Const) or high.dtype.kind not in "iu":
+        return None
+    limits = np.iinfo(value.dtype)
+    if limit_is_low and low.value == limits.min and limit.value <= high.value:
+        return replace(value, args=(inner, limit, high))
+    if not limit_is_low and high.value == limits.max and low.value <= limit.value:
+        return replace(value, args=(inner, low, limit))
+    return None
+
+
+def _and(node: Apply) -> Expression:
+    """Truth values: ``x and true`` is ``x``, ``x and false`` is false."""
+    for here in (0, 1):
+        known = node.args[here]
+        if node.dtype == BOOL and isinstance(known, Const):
+            return node.args[1 - here] if known.value else known
+    return node
 
 
 def _neutral(position: int, value: int) -> Callable[[Apply], Expression]:
@@ -207,6 +234,8 @@ def _add(node: Apply) -> Expression:
 _RULES: dict[str, Callable[[Apply], Expression]] = {
     "cast": _cast,
     "bits": _bits,
+    "bitwise_and": _and,
+    "logical_and": _and,
     "logical_not": _logical_not,
     "select": _select,
     "maximum": _clip(True),

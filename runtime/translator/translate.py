@@ -8,8 +8,11 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.runtime.numeric.bfloat16 import host_dtype
 from ipu_mlir.runtime.translator.aliases import without_copies
+from ipu_mlir.runtime.translator.constants import with_constants
 from ipu_mlir.runtime.translator.decompose import decomposed
+from ipu_mlir.runtime.translator.hoist import hoisted
 from ipu_mlir.runtime.translator.layout import with_layouts
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.plan_schedule import scheduled
@@ -27,6 +30,8 @@ class ArraySpec:
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    is_bf16: bool = False
+    """True if the program holds it as f32 numbers that are bf16, while the caller's arrays have ``dtype``."""
 
     def __str__(self) -> str:
         return f"{'x'.join(map(str, (*self.shape, '')))}{self.dtype}"
@@ -64,17 +69,21 @@ def translate(
     if problems:
         raise CompileError(unsupported_message(problems))
     program = with_fresh_results(with_versions(program))
-    program = simplified(without_copies(program))
-    program = with_layouts(decomposed(program, options))
+    program = with_constants(simplified(without_copies(program)))
+    program = hoisted(with_layouts(decomposed(program, options)))
     schedule, has_blocks = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
-    arguments = tuple(ArraySpec(writer.arguments[b], b.shape, b.dtype) for b in program.arguments)
+    arguments = tuple(_spec(writer.arguments[b], b.shape, b.dtype, b.is_bf16) for b in program.arguments)
     results = tuple(
-        ArraySpec(f"result{i}", shape, access.buffer.dtype)
+        _spec(f"result{i}", shape, access.buffer.dtype, access.buffer.is_bf16)
         for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
     )
     return Translation(source, arguments, results, writer.plan.total_bytes, writer.constants, has_blocks)
+
+
+def _spec(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], is_bf16: bool) -> ArraySpec:
+    return ArraySpec(name, shape, host_dtype() if is_bf16 else dtype, is_bf16)
 
 
 def unsupported_message(problems: list[Problem]) -> str:

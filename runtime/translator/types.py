@@ -7,6 +7,7 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 
 DTYPES: dict[str, np.dtype[Any]] = {
+    "bf16": np.dtype(np.float32),  # rounded after each operation
     "f16": np.dtype(np.float16),
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
@@ -22,6 +23,11 @@ DTYPES: dict[str, np.dtype[Any]] = {
 def dtype_of(mlir_type: ir.Type) -> np.dtype[Any] | None:
     """The dtype of a scalar type, or None if the runtime has none for it."""
     return DTYPES.get(str(mlir_type))
+
+
+def is_bf16(mlir_type: ir.Type) -> bool:
+    """True for bf16, and for memrefs of it."""
+    return str(mlir_type.element_type if isinstance(mlir_type, ir.ShapedType) else mlir_type) == "bf16"
 
 
 def unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:

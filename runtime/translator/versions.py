@@ -84,5 +84,4 @@ def _dest(dest: Access, extents: tuple[int, ...], written: set[Buffer]) -> Acces
         return dest
     if buffer not in written:
         return dest
-    fresh = Buffer(buffer.name, buffer.elements, buffer.dtype, Role.TEMPORARY, buffer.shape, home=buffer.home)
-    return replace(dest, buffer=fresh)
+    return replace(dest, buffer=replace(buffer, mutable=False))

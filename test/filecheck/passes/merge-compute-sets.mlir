@@ -199,3 +199,35 @@ func.func @chain_of_three(%x: memref<4xf32, #a>, %y: memref<4xf32, #a>, %z: memr
   }) : () -> ()
   return
 }
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+#id = affine_map<(i) -> (i)>
+
+// An operand that no body reads has to be made before; nobody waits for what it holds.
+// CHECK-LABEL: func.func @operand_for_its_shape
+// CHECK: memref.alloc
+// CHECK-COUNT-1: "ipu.compute_set"
+// CHECK: linalg.exp
+// CHECK: linalg.generic
+// CHECK-NOT: "ipu.compute_set"
+// CHECK: return
+func.func @operand_for_its_shape(%x: memref<4xf32, #a>, %y: memref<4xf32, #a>, %z: memref<4xf32, #a>) {
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.exp ins(%x : memref<4xf32, #a>) outs(%y : memref<4xf32, #a>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+  }) : () -> ()
+  %shape = memref.alloc() : memref<4xi1, #a>
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]}
+          ins(%shape, %y, %x : memref<4xi1, #a>, memref<4xf32, #a>, memref<4xf32, #a>) outs(%z : memref<4xf32, #a>) {
+      ^bb0(%s: i1, %unread: f32, %v: f32, %o: f32):
+        linalg.yield %v : f32
+      }
+    }) {codelet = "copy_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}

@@ -12,6 +12,7 @@ from ipu_mlir.passes.rewriting import (
     count_ops,
     has_uses,
     list_ops,
+    list_outside_bodies,
     rewrite,
     rewrite_once,
     safe_erase,
@@ -73,3 +74,20 @@ def test_safe_erase_keeps_what_is_used(module: ir.Module) -> None:
         safe_erase(first)
     safe_erase(unused)
     assert not list_ops(module.operation, "arith.muli")
+
+
+def test_bodies_of_structured_ops_are_left_out(parse: Callable[[str], ir.Module]) -> None:
+    text = """func.func @f(%x: tensor<4xf32>, %flag: i1) {
+  scf.if %flag {
+    %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        outs(%x : tensor<4xf32>) {
+    ^bb0(%a: f32):
+      %b = math.exp %a : f32
+      linalg.yield %b : f32
+    } -> tensor<4xf32>
+  }
+  return
+}"""
+    module = parse(text)
+    names = [op.name for op in list_outside_bodies(module.operation)]
+    assert names == ["builtin.module", "func.func", "scf.if", "linalg.generic", "scf.yield", "func.return"]

@@ -41,13 +41,13 @@ def test_all_are_reported_at_once_with_their_places():
 
 
 def test_what_follows_from_an_unknown_op_is_not_reported_again():
-    module = parse("""func.func @main(%x: memref<4xbf16>) -> memref<4xbf16> {
-      %o = memref.alloc() : memref<4xbf16>
-      memref.copy %x, %o : memref<4xbf16> to memref<4xbf16>
-      return %o : memref<4xbf16>
+    module = parse("""func.func @main(%x: memref<4xf8E4M3FN>) -> memref<4xf8E4M3FN> {
+      %o = memref.alloc() : memref<4xf8E4M3FN>
+      memref.copy %x, %o : memref<4xf8E4M3FN> to memref<4xf8E4M3FN>
+      return %o : memref<4xf8E4M3FN>
     }""")
     reasons = [problem.reason for problem in unsupported_ops(module)]
-    assert reasons == ["elements of type bf16 are not supported"] * 2  # the argument and the allocation
+    assert reasons == ["elements of type f8E4M3FN are not supported"] * 2  # the argument and the allocation
 
 
 def test_nothing_is_reported_for_what_runs():
