@@ -18,7 +18,6 @@ _INSTEAD_OF_DIALECT = {
 _INSTEAD = {
     "scf.forall": "use linalg.generic",
     "scf.parallel": "use linalg.generic",
-    "tensor.generate": "use linalg.generic with linalg.index",
 }
 
 
