@@ -19,6 +19,7 @@ from benchmarks.sizes import resize, sizes_of  # noqa: E402
 from benchmarks.worker import Worker, WorkerFailed  # noqa: E402
 from benchmarks.workloads import WORKLOADS  # noqa: E402
 
+
 def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a benchmark script as a user does."""
     return subprocess.run(
