@@ -5,9 +5,12 @@
 ``versions``      a buffer that is overwritten becomes a new buffer: values again
 ``results``       what is returned is fresh, whole and its own
 ``aliases``       copies, exchanges, transposes and fills become accesses and scalars; what nobody reads is gone
+``control``       loops and branches hold such statements; ``timeline`` says when things happen in them
 ``simplify``      constants folded, bodies in the spellings that NumPy runs fastest; same bits
+``constants``     what depends on constants alone is done at once
 ``decompose``     reductions become contractions, one-ufunc reductions, scans, and the element-wise work around them
 ``layout``        products are stored in the order in which they are read
+``hoist``         what a loop computes alike in every round is computed before it
 ``blocks``        runs of statements that share a loop over cache-sized blocks, on two threads
 ``places``        results are written over operands that die
 ``emit_*``        one file per kind of statement: calls on views (``schedule``)

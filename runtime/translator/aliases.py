@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role, digits_of_cover
-from ipu_mlir.runtime.translator.control import Control, all_statements, in_blocks
+from ipu_mlir.runtime.translator.control import Control, all_statements
 from ipu_mlir.runtime.translator.expression import Const, Expression, Gather, Read, gathers, rewrite
 from ipu_mlir.runtime.translator.statements import Check, Elementwise, Fold, LibraryCall, Program, Scan, Statement
 from ipu_mlir.runtime.translator.timeline import Timeline
 from ipu_mlir.runtime.translator.transform import same, with_accesses, with_loop_split
+from ipu_mlir.runtime.translator.types import unsigned
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def without_copies(program: Program) -> Program:
         statements: list[Statement] = []
         for old in old_statements:
             if isinstance(old, Control):
-                statements.append(in_blocks(old, block).with_scalars(scalar))
+                statements.append(old.changed(block, scalar))
                 continue
             position = timeline.position_of[id(old)]
             statement = with_splats(_with_sources(old, copies), fills)
@@ -130,8 +131,10 @@ def _splat_constants(program: Program):
     for statement in all_statements(program.statements):
         for source in statement.sources():
             buffer = source.buffer
-            if buffer.value is not None and buffer.elements > 0 and (buffer.value == buffer.value[0]).all():
-                yield buffer, Const(buffer.dtype, buffer.value[0])
+            if buffer.value is not None and buffer.elements > 0:
+                bits = buffer.value.view(unsigned(buffer.dtype))  # 0 and -0 are equal but not the same
+                if bits[-1] == bits[0] and (bits == bits[0]).all():
+                    yield buffer, Const(buffer.dtype, buffer.value[0])
 
 
 def _copied(statement: Elementwise, source: Access) -> Copied:

@@ -7,10 +7,10 @@ from math import prod
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.control import Control, in_blocks
+from ipu_mlir.runtime.translator.control import Control
 from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, postorder
 from ipu_mlir.runtime.translator.simplify import call_by_name
-from ipu_mlir.runtime.translator.statements import Elementwise, Program, Statement
+from ipu_mlir.runtime.translator.statements import Check, Elementwise, Program, Statement
 from ipu_mlir.runtime.translator.transform import with_accesses
 
 _MOST_ELEMENTS = 65536  # of a result: larger ones would cost more to keep than to make
@@ -28,13 +28,13 @@ def with_constants(program: Program) -> Program:
         found: list[Statement] = []
         for old in statements:
             if isinstance(old, Control):
-                found.append(in_blocks(old, block).with_scalars(now))  # type: ignore[attr-defined]
+                found.append(old.changed(block, now))
                 continue
             statement = with_accesses(old, now, lambda dest: dest)
             if isinstance(statement, Elementwise) and _is_known(statement, results):
                 buffer = statement.outputs[0].buffer
                 known[buffer] = _computed(statement)
-            else:
+            elif not (isinstance(statement, Check) and _always_holds(statement)):
                 found.append(statement)
         return found
 
@@ -47,24 +47,40 @@ def _is_known(statement: Elementwise, results: set[Buffer]) -> bool:
     buffer = statement.outputs[0].buffer
     if buffer.mutable or buffer.role is not Role.TEMPORARY or buffer in results or not buffer.elements:
         return False
+    return _depends_on_constants(statement.values)
+
+
+def _depends_on_constants(values: Sequence[Expression]) -> bool:
     return all(
         node.access.buffer.value is not None if isinstance(node, Read) else isinstance(node, Apply | Const)
-        for node in postorder(statement.values)
+        for node in postorder(values)
     )
+
+
+def _always_holds(check: Check) -> bool:
+    """True if an assertion can be seen to hold."""
+    if prod(check.extents) > _MOST_ELEMENTS or not _depends_on_constants(check.values):
+        return False
+    return bool(_values(check.values[0], check.extents).all())
 
 
 def _computed(statement: Elementwise) -> Buffer:
     """The constant buffer that holds what ``statement`` writes."""
     (out,), (value,) = statement.outputs, statement.values
     buffer = out.buffer
-    arrays: dict[int, np.ndarray] = {}
-    with np.errstate(all="ignore"):
-        for node in postorder([value]):
-            arrays[id(node)] = _array(node, statement.extents, arrays)
     flat = np.empty(buffer.elements, value.dtype)
-    _window(flat, out, statement.extents)[...] = arrays[id(value)]
+    _window(flat, out, statement.extents)[...] = _values(value, statement.extents)
     name = f"{buffer.name}_known"
     return Buffer(name, buffer.elements, buffer.dtype, Role.CONSTANT, buffer.shape, flat.view(buffer.dtype))
+
+
+def _values(root: Expression, extents: tuple[int, ...]) -> np.ndarray:
+    """The value of ``root`` at every point of the loops, as an array that broadcasts over them."""
+    arrays: dict[int, np.ndarray] = {}
+    with np.errstate(all="ignore"):
+        for node in postorder([root]):
+            arrays[id(node)] = _array(node, extents, arrays)
+    return arrays[id(root)]
 
 
 def _array(node: Expression, extents: tuple[int, ...], arrays: dict[int, np.ndarray]) -> np.ndarray:

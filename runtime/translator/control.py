@@ -40,6 +40,10 @@ class Control(Statement):
         """The same with other scalars that decide."""
         raise NotImplementedError
 
+    def changed(self, block: Callable[[Block], Sequence[Statement]], scalar: Callable[[Access], Access]) -> "Control":
+        """The same with ``block`` applied to each of its blocks, in order, and then ``scalar`` to what decides."""
+        return self.with_blocks([tuple(block(each)) for each in self.blocks()]).with_scalars(scalar)
+
     def sources(self) -> list[Access]:
         inside = (a.buffer for block in self.blocks() for s in block for a in s.sources())
         return _standing([a.buffer for a in self.read_directly()], inside)

@@ -10,8 +10,11 @@ from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.expression import Const, Expression, Read
+from ipu_mlir.runtime.translator.intervals import Ranges
+from ipu_mlir.runtime.translator.read_affine import affine_apply
 from ipu_mlir.runtime.translator.read_body import Unsupported, is_scalar_op, read_scalar_op
 from ipu_mlir.runtime.translator.read_control import CONTROL_OPS
+from ipu_mlir.runtime.translator.read_load import loaded
 from ipu_mlir.runtime.translator.read_memref import BufferView, constant_buffer, memref_parts
 from ipu_mlir.runtime.translator.read_nest import Nest, nests_of, whole
 from ipu_mlir.runtime.translator.statements import (
@@ -143,6 +146,9 @@ class Reader:
             self._structured(op)
         elif name in CONTROL_OPS:
             CONTROL_OPS[name](self, op)
+        elif name == "affine.apply":
+            values = [self.scalars[operand] for operand in op.operands]
+            self.scalars[op.results[0]] = affine_apply(ir.AffineMapAttr(op.attributes["map"]).value, values)
         elif name == "cf.assert":
             message = ir.StringAttr(op.attributes["msg"]).value
             self.statements.append(Check((), _origin(op), (self.scalars[op.operands[0]],), message))
@@ -158,9 +164,9 @@ class Reader:
     def _load(self, op: ir.Operation) -> None:
         """A scalar from memory is copied at once, so that later writes do not change it."""
         source = self.views[op.operands[0]]
-        element = self._element(source, list(op.operands)[1:])
+        indices = [self.scalars[index] for index in list(op.operands)[1:]]
+        value = loaded(source, indices, Ranges(()), guarded=False)
         held = Buffer("scalar", 1, source.buffer.dtype, Role.TEMPORARY, (), home=self.path)
-        value = Read(held.dtype, element)
         self.statements.append(Elementwise((), _origin(op), (Access(held, 0, ()),), (value,)))
         self.scalars[op.results[0]] = Read(held.dtype, Access(held, 0, ()))
 

@@ -9,6 +9,11 @@ from ipu_mlir.runtime.translator.iota import INDEX
 from ipu_mlir.runtime.translator.read_body import Unsupported
 
 
+def affine_apply(affine_map: Any, operands: Sequence[Expression]) -> Expression:
+    """The one result of ``affine_map`` of ``operands``: dimensions, then symbols."""
+    return affine_value(affine_map.results[0], operands[: affine_map.n_dims], operands[affine_map.n_dims :])
+
+
 def affine_value(expr: Any, dims: Sequence[Expression], symbols: Sequence[Expression]) -> Expression:
     """The value of an affine expression. ``mod`` and ``floordiv`` round down, as NumPy's do.
 

@@ -37,15 +37,21 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
     operands = list(op.operands)
     bounds = [_bound(reader, reader.scalars[operand], origin) for operand in operands[:3]]
     number, *arguments = list(op.regions[0].blocks[0].arguments)
-    carried = [_own(reader, result.type, "carried") for result in op.results]
-    _hand_over(reader, carried, [_value(reader, operand) for operand in operands[3:]], origin)
+    inits = [_value(reader, operand) for operand in operands[3:]]
+    ops = children(op)
+    same = [isinstance(v, BufferView) and n == a for v, n, a in zip(inits, ops[-1].operands, arguments, strict=True)]
+    carried = [  # a buffer that is handed on as it is stays what it is: updates in place are seen under all its names
+        init if stays else _own(reader, result.type, "carried")
+        for init, stays, result in zip(inits, same, op.results, strict=True)
+    ]
+    _hand_over(reader, carried, inits, origin)
     count = Buffer("count", 1, dtype_of(number.type) or INDEX, Role.TEMPORARY, (), mutable=True, home=reader.path)
     variable = Access(count, 0, ())
     inside = reader.new_block()
     with reader.block(inside) as body:
         reader.scalars[number] = Read(count.dtype, variable)
         _bind(reader, arguments, carried)
-        yielded = _read_block(reader, children(op))
+        yielded = _read_block(reader, ops)
         _hand_over(reader, carried, [_value(reader, value) for value in yielded], origin)
     loop = ForLoop((), origin, (inside,), bounds[0], bounds[1], bounds[2], variable, tuple(body))
     reader.statements.append(loop)

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.expression import Apply, Expression, Read, rewrite
 from ipu_mlir.runtime.translator.intervals import Ranges
-from ipu_mlir.runtime.translator.read_affine import affine_value
+from ipu_mlir.runtime.translator.read_affine import affine_apply
 from ipu_mlir.runtime.translator.read_body import Unsupported, read_scalar_op
 from ipu_mlir.runtime.translator.read_load import loaded
 from ipu_mlir.runtime.translator.read_memref import BufferView
@@ -65,7 +65,8 @@ class RegionReader:
             case "memref.load":
                 self.values[op.results[0]] = self._load(op, guard is not None)
             case "affine.apply":
-                self.values[op.results[0]] = self._affine(op)
+                values = [self.values[operand] for operand in op.operands]
+                self.values[op.results[0]] = affine_apply(ir.AffineMapAttr(op.attributes["map"]).value, values)
             case "scf.if":
                 self._branch(op, guard)
             case "cf.assert":
@@ -77,12 +78,6 @@ class RegionReader:
                 raise Unsupported("no NumPy call is known for it")
             case _:
                 self.values[op.results[0]] = self.ranges.decided(read_scalar_op(op, self.values))
-
-    def _affine(self, op: ir.Operation) -> Expression:
-        affine_map = ir.AffineMapAttr(op.attributes["map"]).value
-        operands = [self.values[operand] for operand in op.operands]
-        dims, symbols = operands[: affine_map.n_dims], operands[affine_map.n_dims :]
-        return affine_value(affine_map.results[0], dims, symbols)
 
     def _branch(self, op: ir.Operation, guard: Expression | None) -> None:
         """Both branches are computed everywhere; the condition chooses."""

@@ -48,6 +48,8 @@ class Timeline:
     position_of: dict[int, int] = field(default_factory=dict)
     simple: list[tuple[int, Statement]] = field(default_factory=list)
     end: int = 0
+    left_by: dict[int, int] = field(default_factory=dict)
+    """By the block that runs when a loop is left, that loop."""
 
     @staticmethod
     def of(program: Program) -> "Timeline":
@@ -87,6 +89,7 @@ class Timeline:
 
     def _while(self, loop: WhileLoop, loops: tuple[int, ...]) -> None:
         inside = (*loops, len(self.spans))
+        self.left_by[loop.ids[2]] = len(self.spans)
         span = self._begin(frozenset(loop.ids), loop.ids[1])
         self._block(loop.before, inside, loop.ids[0])
         span.leaving = self.end
@@ -151,6 +154,10 @@ class Timeline:
         """The position of the last read of ``buffer``, or the end of a loop that reads it again; -1 if none."""
         found = -1
         for event in self.reads.get(buffer, ()):
+            left = self.left_by.get(-1 if event.block is None else event.block)
+            if left is not None and self.is_inside(buffer, left):  # nothing of the round comes after the condition
+                found = max(found, self.spans[left].leaving or 0)
+                continue
             ends = (self.spans[loop].end for loop in event.loops if not self.is_inside(buffer, loop))
             found = max(found, event.position, *ends)
         return found

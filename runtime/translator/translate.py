@@ -17,6 +17,7 @@ from ipu_mlir.runtime.translator.layout import with_layouts
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.read import Problem, read_program
+from ipu_mlir.runtime.translator.repeated_checks import without_repeated_checks
 from ipu_mlir.runtime.translator.results import with_fresh_results
 from ipu_mlir.runtime.translator.simplify import simplified
 from ipu_mlir.runtime.translator.source import SourceWriter
@@ -69,7 +70,7 @@ def translate(
     if problems:
         raise CompileError(unsupported_message(problems))
     program = with_fresh_results(with_versions(program))
-    program = with_constants(simplified(without_copies(program)))
+    program = without_repeated_checks(with_constants(simplified(without_copies(program))))
     program = hoisted(with_layouts(decomposed(program, options)))
     schedule, has_blocks = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)

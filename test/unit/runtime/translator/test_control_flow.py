@@ -512,3 +512,49 @@ def test_blocks_of_a_loop_run_in_block_loops(run_plain, small_blocks):
         t = s + y
         s = np.tanh(t) + t
     np.testing.assert_array_equal(run_plain(text, x, y, options=small_blocks)[0], s)
+
+
+def test_an_element_that_a_loop_chooses(run_plain):
+    """The function itself loads it, at an index that is computed from the number of the round."""
+    text = func(
+        f"%x: {V}) -> memref<f32>",
+        f"""
+  %o = memref.alloc() : memref<f32>
+  %zero = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %c5 step %c2 iter_args(%s = %zero) -> (f32) {{
+    %k = affine.apply affine_map<(d0)[s0] -> (s0 - d0)>(%i)[%c5]
+    %e = memref.load %x[%k] : {V}
+    %t = arith.addf %s, %e : f32
+    scf.yield %t : f32
+  }}
+  linalg.fill ins(%r : f32) outs(%o : memref<f32>)
+  return %o : memref<f32>
+""",
+    )
+    x = f32(6)
+    assert run_plain(text, x)[0] == (np.float32(0) + x[5] + x[3]) + x[1]
+
+
+def test_a_buffer_that_is_handed_on_as_it_is_has_one_content_under_all_names(engine):
+    text = func(
+        f"%x: {V}) -> ({V}, {V})",
+        f"""
+  %a = memref.alloc() : {V}
+  {copy("%x", "%a")}
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%s = %a) -> ({V}) {{
+    {add("%s", "%x", "%s")}
+    scf.yield %s : {V}
+  }}
+  %o = memref.alloc() : {V}
+  {add("%a", "%a", "%o")}
+  return %r, %o : {V}, {V}
+""",
+    )
+    made, x = engine(text), f32(6)
+    expected = x.copy()
+    for _ in range(5):
+        expected += x
+    found, twice = made.run([x])
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(twice, expected + expected)
+    assert made.source.count("copyto(") == 1

@@ -1,0 +1,129 @@
+"""What is known before a run, or before a loop, is not computed in it."""
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.errors import RunError
+
+RNG = np.random.default_rng(8)
+V, FIRST = "memref<6xf32>", "affine_map<(d0) -> (d0)>"
+
+
+def loop(body: str, before: str = "") -> str:
+    return f"""func.func @main(%x: {V}, %y: {V}, %n: memref<i32>) -> {V} {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %v = memref.load %n[] : memref<i32>
+      %rounds = arith.index_cast %v : i32 to index
+      {before}
+      %r = scf.for %i = %c0 to %rounds step %c1 iter_args(%s = %x) -> ({V}) {{
+        {body}
+      }}
+      return %r : {V}
+    }}"""
+
+
+INVARIANT = loop(f"""
+  %w = memref.alloc() : {V}
+  linalg.exp ins(%y : {V}) outs(%w : {V})
+  %u = memref.alloc() : {V}
+  linalg.add ins(%w, %y : {V}, {V}) outs(%u : {V})
+  %t = memref.alloc() : {V}
+  linalg.add ins(%s, %u : {V}, {V}) outs(%t : {V})
+  scf.yield %t : {V}""")
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 4])
+def test_what_a_loop_computes_alike_is_computed_before_it(engine, rounds):
+    made = engine(INVARIANT)
+    x, y = (RNG.standard_normal(6).astype(np.float32) for _ in range(2))
+    expected = x
+    for _ in range(rounds):
+        expected = expected + (np.exp(y) + y)
+    np.testing.assert_array_equal(made.run([x, y, np.array(rounds, np.int32)])[0], expected)
+    assert "exp(" in made.source.split("for i in")[0].split("def main")[1]
+    assert made.source.split("for i in")[1].count("add(") == 1
+
+
+def test_what_is_hoisted_keeps_its_memory_in_all_rounds(run_plain):
+    """Temporaries of the rounds are of the same size and must not take its place."""
+    text = loop(f"""
+      %w = memref.alloc() : {V}
+      linalg.exp ins(%y : {V}) outs(%w : {V})
+      %a = memref.alloc() : {V}
+      linalg.mul ins(%s, %w : {V}, {V}) outs(%a : {V})
+      %b = memref.alloc() : {V}
+      linalg.tanh ins(%a : {V}) outs(%b : {V})
+      %t = memref.alloc() : {V}
+      linalg.add ins(%b, %a : {V}, {V}) outs(%t : {V})
+      scf.yield %t : {V}""")
+    x, y = (RNG.standard_normal(6).astype(np.float32) for _ in range(2))
+    s = x
+    for _ in range(3):
+        a = s * np.exp(y)
+        s = np.tanh(a) + a
+    np.testing.assert_array_equal(run_plain(text, x, y, np.array(3, np.int32))[0], s)
+
+
+def test_what_the_loop_changes_is_not_hoisted(run_plain):
+    text = loop(
+        f"""
+      linalg.add ins(%state, %y : {V}, {V}) outs(%state : {V})
+      %w = memref.alloc() : {V}
+      linalg.exp ins(%state : {V}) outs(%w : {V})
+      %t = memref.alloc() : {V}
+      linalg.add ins(%s, %w : {V}, {V}) outs(%t : {V})
+      scf.yield %t : {V}""",
+        before=f"%state = memref.alloc() : {V}\n memref.copy %x, %state : {V} to {V}",
+    )
+    x, y = (RNG.standard_normal(6).astype(np.float32) for _ in range(2))
+    state, s = x.copy(), x
+    for _ in range(3):
+        state = state + y
+        s = s + np.exp(state)
+    np.testing.assert_array_equal(run_plain(text, x, y, np.array(3, np.int32))[0], s)
+
+
+def test_results_of_constants_are_constants(engine):
+    text = f"""func.func @main(%x: memref<4xindex>) -> memref<4xindex> {{
+      %c3 = arith.constant 3 : index
+      %k = memref.alloc() : memref<4xindex>
+      linalg.generic {{indexing_maps = [{FIRST}], iterator_types = ["parallel"]}} outs(%k : memref<4xindex>) {{
+      ^bb0(%z: index):
+        %i = linalg.index 0 : index
+        %j = arith.muli %i, %c3 : index
+        linalg.yield %j : index
+      }}
+      %o = memref.alloc() : memref<4xindex>
+      linalg.generic {{indexing_maps = [{FIRST}, {FIRST}, {FIRST}], iterator_types = ["parallel"]}}
+        ins(%x, %k : memref<4xindex>, memref<4xindex>) outs(%o : memref<4xindex>) {{
+      ^bb0(%a: index, %b: index, %z: index):
+        %s = arith.addi %a, %b : index
+        linalg.yield %s : index
+      }}
+      return %o : memref<4xindex>
+    }}"""
+    made = engine(text)
+    assert made.run([np.arange(4)])[0].tolist() == [0, 4, 8, 12]
+    assert made.source.split("def main")[1].count("add(") == 1 and "multiply" not in made.source
+
+
+def test_an_assertion_is_made_once(engine):
+    check = f"""linalg.generic {{indexing_maps = [{FIRST}], iterator_types = ["parallel"]}} ins(%x : {V}) {{
+      ^bb0(%a: f32):
+        %h = arith.cmpf ogt, %a, %zero : f32
+        cf.assert %h, "not positive"
+        linalg.yield
+      }}"""
+    text = f"""func.func @main(%x: {V}) -> {V} {{
+      %zero = arith.constant 0.0 : f32
+      {check}
+      {check}
+      %o = memref.alloc() : {V}
+      memref.copy %x, %o : {V} to {V}
+      return %o : {V}
+    }}"""
+    made = engine(text)
+    assert made.source.split("def main")[1].count("require(") == 1
+    with pytest.raises(RunError, match="not positive"):
+        made.run([np.zeros(6, np.float32)])
