@@ -34,7 +34,14 @@ def element_type(dtype: np.dtype[Any]) -> ir.Type:
 
 
 def dtype_of(element: ir.Type) -> np.dtype[Any] | None:
-    """The NumPy type of an MLIR element type, or None where NumPy has none."""
+    """The NumPy type of an MLIR element type, or None where NumPy has none.
+
+    For bf16 it is that of the package ml_dtypes where that is installed, else its bits are uint16.
+    """
+    if str(element) == "bf16":
+        from ipu_mlir.runtime.numeric.bfloat16 import host_dtype
+
+        return host_dtype()
     return DTYPES.get(str(element))
 
 
@@ -47,7 +54,7 @@ def spec_of_type(type_: ir.Type) -> TensorSpec:
     element = getattr(type_, "element_type", type_)
     dtype = dtype_of(element)
     if dtype is None:
-        raise CompileError(f"element type {element} of an argument or result is none of {', '.join(DTYPES)}")
+        raise CompileError(f"element type {element} of an argument or result is none of {', '.join(DTYPES)}, bf16")
     if not hasattr(type_, "shape"):
         return TensorSpec((), dtype)
     if not type_.has_static_shape:

@@ -6,12 +6,18 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 
+_NOT_IN_NUMPY = frozenset(("bf16",))
+"""Element types that the bindings cannot hand to NumPy; their constants go through text."""
+
 
 def retype_constant(op: ir.Operation, wanted: Any) -> None:
     """Give the tensor of the ``arith.constant`` ``op`` the type ``wanted``: the same elements, another encoding."""
     value = op.attributes["value"]
     if value.is_splat:
         op.attributes["value"] = ir.DenseElementsAttr.get_splat(wanted, value.get_splat_value())
+    elif str(wanted.element_type) in _NOT_IN_NUMPY:
+        text = str(value)
+        op.attributes["value"] = ir.Attribute.parse(f"{text[: text.rindex(' : tensor<')]} : {wanted}")
     else:
         op.attributes["value"] = ir.DenseElementsAttr.get(np.asarray(value), type=wanted)
     op.results[0].set_type(wanted)

@@ -70,14 +70,16 @@ def compare_integers(operands: Operands, dtype: Any, attribute: Attribute) -> Ex
 
 
 def _signed_number(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
-    """extsi, sitofp, index_cast: an i1 is 0 or -1."""
+    """extsi, sitofp, index_cast: an i1 is 0 or -1, and a float 0 has no sign."""
     (a,) = operands
-    return apply("negative", cast(a, dtype)) if a.dtype == BOOL else cast(a, dtype)
+    return apply("subtract", Const.of(0, dtype), cast(a, dtype)) if a.dtype == BOOL else cast(a, dtype)
 
 
 def _unsigned_number(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
-    """extui, uitofp, index_castui."""
+    """extui, uitofp, index_castui; in one bit, the lowest."""
     (a,) = operands
+    if dtype == BOOL:
+        return _integer_cast(operands, dtype, attribute)
     return cast(a if a.dtype == BOOL else bits(a, unsigned(a.dtype)), dtype)
 
 

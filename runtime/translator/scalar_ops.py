@@ -34,9 +34,9 @@ SCALAR_OPS: dict[str, ScalarOp] = {
     "arith.andi": ScalarOp("bitwise_and"),
     "arith.ori": ScalarOp("bitwise_or"),
     "arith.xori": ScalarOp("bitwise_xor"),
-    "arith.shli": ScalarOp("left_shift"),
+    "arith.shli": ScalarOp("left_shift", on_bool="greater"),  # one bit is shifted out
     "arith.shrsi": ScalarOp("right_shift"),
-    "arith.shrui": ScalarOp("right_shift", unsigned=True),
+    "arith.shrui": ScalarOp("right_shift", on_bool="greater", unsigned=True),
     "arith.maxsi": ScalarOp("maximum", on_bool="logical_and"),  # as a signed number, true is -1
     "arith.minsi": ScalarOp("minimum", on_bool="logical_or"),
     "arith.maxui": ScalarOp("maximum", on_bool="logical_or", unsigned=True),

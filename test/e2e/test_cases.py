@@ -15,10 +15,6 @@ pytestmark = pytest.mark.filterwarnings("error")
 KNOWN_FAILURES = {
     "arith.maximumf-of-zeros": "the fast executor's maximum of +0 and -0 is the second of them",
     "arith.minimumf-of-zeros": "the fast executor's minimum of +0 and -0 is the second of them",
-    "arith.shli-i1": "the fast executor cannot shift i1",
-    "arith.shrui-i1": "the fast executor cannot shift i1",
-    "arith.index_castui-to-i1": "the fast executor asks whether an index is 0, not for its lowest bit",
-    "arith.sitofp-of-i1": "the fast executor makes -0.0 of false",
 }
 
 
