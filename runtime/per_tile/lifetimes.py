@@ -13,7 +13,7 @@ def values_dying_after(block: ir.Block) -> list[list[ir.Value]]:
     last_use: dict[ir.Value, int] = {}
     operations = list(block.operations)
     for number, op in enumerate(operations):
-        last_use.update({result: number for result in op.operation.results})
+        last_use.update(dict.fromkeys(op.operation.results, number))
         last_use.update({value: number for value in _used_by(op) if value in last_use})
     dying: list[list[ir.Value]] = [[] for _ in operations]
     for value, number in last_use.items():

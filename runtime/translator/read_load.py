@@ -67,7 +67,7 @@ def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges, guar
     for index, size, stride in zip(indices, view.shape, view.strides, strict=True):
         part = linear_part(index, len(extents))
         low, high = part.span(extents)
-        if part.rest is None and 0 <= low and high < size:
+        if part.rest is None and low >= 0 and high < size:
             rest = None
         elif part.rest is not None and not guarded and _stands(part.rest) and high - low < size:
             rest, size = part.rest, size - (high - low)

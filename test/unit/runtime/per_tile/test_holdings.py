@@ -56,7 +56,7 @@ def test_a_mapping_that_no_machine_has_is_refused(mapping: Mapping, message: str
 
 def test_vertices_have_boxes_of_global_indices() -> None:
     parts = Parts((PartLoop(2, 3, 1), PartLoop(4, 4, 0)), first_tile=1)
-    assert list(vertex_boxes(parts)) == [(1, (range(0, 2), range(0, 4))), (2, (range(2, 3), range(0, 4)))]
+    assert list(vertex_boxes(parts)) == [(1, (range(2), range(4))), (2, (range(2, 3), range(4)))]
 
 
 def test_two_vertices_on_a_tile_are_refused() -> None:

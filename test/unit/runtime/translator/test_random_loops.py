@@ -31,7 +31,7 @@ class Program:
         """Random ops; returns what they do, and the values in scope after them. States are updated in place."""
         values, steps = list(values), []
         for _ in range(length):
-            kind = self.random.choice("sum sum turned copy state update loop while if".split())
+            kind = self.random.choice(["sum", "sum", "turned", "copy", "state", "update", "loop", "while", "if"])
             if kind in ("loop", "while", "if") and depth > 3:
                 kind = "sum"
             new, step = getattr(self, f"_{kind}")(depth, values, states)
