@@ -5,16 +5,18 @@ them through IR. ``from_attr`` and ``to_attr`` convert, and remember what they c
 """
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.machine import MACHINES
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.targets import target_named
 
 
 class MappingAttr(Ipu.Attribute, name="mapping"):
@@ -129,7 +131,7 @@ def target_to_attr(target: Target) -> ir.Attribute:
 
 
 def target_from_attr(attribute: ir.Attribute) -> Target:
-    """The plain target of a ``#ipu.target`` attribute.
+    """The plain target of a ``#ipu.target`` attribute; fields left out are those of the chip that it names.
 
     Raises:
         CompileError: it has a field that targets do not have, or one of another type; the message is the end of a
@@ -148,4 +150,5 @@ def target_from_attr(attribute: ir.Attribute) -> Target:
                 f"has a target whose field '{entry.name}' is {entry.attr}; it is of type {kind.__name__}"
             )
         values[entry.name] = value
-    return Target(**values)
+    chip = values.get("name")
+    return replace(target_named(chip) if chip in MACHINES else Target(), **values)

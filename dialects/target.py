@@ -27,12 +27,15 @@ class Target:
     f32_vector_width: int = 2
     f16_vector_width: int = 4
     exchange_bytes_per_cycle: int = 4  # received by one tile
+    sync_cycles: int = 100  # of all tiles of one IPU; assumed: between 70 and 160, not public
 
     def __post_init__(self) -> None:
         for field in ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle"):
             value = getattr(self, field)
             if value < 1:
                 raise TargetError(f"a target needs {field} >= 1, got {value}")
+        if self.sync_cycles < 0:
+            raise TargetError(f"a target needs sync_cycles >= 0, got {self.sync_cycles}")
 
     @property
     def num_tiles(self) -> int:

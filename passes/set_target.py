@@ -6,12 +6,15 @@ from ipu_mlir.dialects.attributes import target_to_attr
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.module_target import ATTRIBUTE
 from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.targets import target_named
 from ipu_mlir.passes.base import Pass
 
 
 @dataclass(frozen=True)
 class SetTarget(Pass):
     """Name the machine that the module is compiled for.
+
+    Options: ``chip`` (ipu1, ipu2 or ipu21), ``tiles`` per IPU, ``ipus``.
 
     Needs:  a module.
     Leaves: the module attribute ``ipu.target``. A target that the module names already stays, unless one is asked for.
@@ -20,13 +23,16 @@ class SetTarget(Pass):
     name = "ipu-set-target"
 
     target: Target | None = None
+    chip: str | None = None
     tiles: int | None = None
     ipus: int | None = None
 
     def run(self, module: ir.Operation) -> None:
         asked = {key: value for key, value in (("tiles_per_ipu", self.tiles), ("ipus", self.ipus)) if value is not None}
-        if ATTRIBUTE in module.attributes and self.target is None and not asked:
+        if ATTRIBUTE in module.attributes and self.target is None and self.chip is None and not asked:
             return
-        base = self.target or Target(name="ipu2" if self.tiles is None else "custom")
+        base = self.target or (target_named(self.chip) if self.chip else Target())
+        if self.tiles is not None and self.target is None:
+            base = replace(base, name="custom")
         with module.context:
             module.attributes[ATTRIBUTE] = target_to_attr(replace(base, **asked))

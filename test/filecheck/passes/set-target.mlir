@@ -1,5 +1,11 @@
 // RUN: ipu-opt %s --ipu-set-target | filecheck %s --check-prefix=DEFAULT
 // RUN: ipu-opt %s --ipu-set-target='tiles=16 ipus=2' | filecheck %s --check-prefix=ASKED
+// RUN: ipu-opt %s --ipu-set-target='chip=ipu1 ipus=4' | filecheck %s --check-prefix=CHIP
+
+// CHIP: bytes_per_tile = 262144, clock_hz = 1.600000e+09
+// CHIP-SAME: ipus = 4,
+// CHIP-SAME: name = "ipu1"
+// CHIP-SAME: tiles_per_ipu = 1216
 
 // DEFAULT: #[[T:t[0-9]+]] = #ipu.target<{
 // DEFAULT-SAME: ipus = 1,

@@ -105,3 +105,9 @@ def test_malformed_attribute_says_what_is_wrong(read, text, message):
 def test_target_without_any_of_something_is_refused(field):
     with pytest.raises(TargetError, match=f"a target needs {field} >= 1, got 0"):
         Target(**{field: 0})
+
+
+def test_target_that_names_a_chip_has_its_figures():
+    with ipu.context(), ir.Location.unknown():
+        target = target_from_attr(ir.Attribute.parse('#ipu.target<{name = "ipu21", ipus = 2}>'))
+    assert (target.ipus, target.tiles_per_ipu, target.clock_hz) == (2, 1472, 1.85e9)

@@ -1,0 +1,129 @@
+"""Cycles of matmuls and convolutions on one tile: in the accumulating units (AMP), and without them.
+
+Every formula takes a product of ``groups`` independent parts. In each, ``field`` points (rows of a matmul, pixels of
+a convolution) by ``in_channels`` meet ``kernel`` matrices of ``in_channels`` by ``out_channels``. AMP works on groups
+of channels and pads what is left.
+
+Source: hardware.md 4.3, read in the performance estimates of PopLibs, where the figures of f32 that the notes leave
+out come from as well.
+"""
+
+from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker
+from ipu_mlir.dialects.machine import Machine
+
+
+def weight_load_cycles(machine: Machine) -> int:
+    """Loading the weights of all units for one pass.
+
+    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> weight_load_cycles(IPU2)
+    32
+    """
+    return machine.amp_units * machine.amp_weight_bytes_per_unit // machine.coefficient_load_bytes_per_cycle
+
+
+def amp_1x1_cycles(
+    groups: Size, field: Size, in_channels: Size, out_channels: Size, dtype: str, machine: Machine
+) -> Size:
+    """``ConvPartial1x1``: a matmul, or a convolution with a kernel of one element.
+
+    >>> from ipu_mlir.dialects.machine import IPU21
+    >>> int(amp_1x1_cycles(1, field=16, in_channels=16, out_channels=16, dtype="f16", machine=IPU21))
+    353
+    """
+    in_groups = ceil_div(in_channels, machine.amp_input_channels(dtype))
+    out_groups = ceil_div(out_channels, machine.amp_units)
+    share = per_worker(field, machine)
+    zeroing = machine.workers * _worker_1x1_cycles(share, dtype, machine, zeroing=True)
+    adding = machine.workers * _worker_1x1_cycles(share, dtype, machine, zeroing=False)
+    load = weight_load_cycles(machine)
+    kept, kept_again = (0, 0) if dtype == "f32" else (7, 3)  # what workers keep from pass to pass
+    return (
+        50
+        + machine.workers * (kept + kept_again * (in_groups * groups - 1))
+        + groups
+        * (
+            13
+            + (in_groups - 1) * (15 + out_groups * (19 + 6 + load + adding))
+            + 11
+            + out_groups * (18 + 7 + load + zeroing)
+        )
+    )
+
+
+def _worker_1x1_cycles(points: Size, dtype: str, machine: Machine, zeroing: bool) -> Size:
+    """One worker's pass over its ``points`` of the field."""
+    turns = larger(points - 3, 0) * machine.amp_cycles(dtype)
+    if dtype == "f32":
+        zero = (2 + 8 * points) if zeroing else 0
+        return choose(points == 0, 24, choose(points == 1, 47, 46) + zero + turns)
+    few = choose(points == 0, 20, choose(points == 1, 31, choose(points == 2, 40, 37)))
+    return few + turns + (0 if zeroing else 1) - 7
+
+
+def amp_nx1_cycles(
+    groups: Size,
+    field: Size,
+    row: Size,
+    in_channels: Size,
+    out_channels: Size,
+    kernel: Size,
+    dtype: str,
+    machine: Machine,
+) -> Size:
+    """``ConvPartialnx1``: a convolution whose field has rows of ``row`` points, with ``kernel`` elements."""
+    in_groups = ceil_div(in_channels, machine.amp_input_channels(dtype))
+    out_groups = ceil_div(out_channels, machine.amp_units)
+    share = per_worker(field, machine)
+    rows = ceil_div(share, row)
+    points = ceil_div(share, larger(rows, 1))
+    few = _few_nx1_cycles(points, dtype)
+    worker = 17 + rows * (3 + few + larger(points - 3, 0) * machine.amp_cycles(dtype) - 9)
+    inner = kernel * (weight_load_cycles(machine) + machine.workers * worker)
+    zero = groups * (out_groups * 17 + (out_groups - 1) * 6 + 1) + (groups - 1) * 6 + 1
+    start = 109 + machine.workers * (9 + 9)
+    return start + zero + groups * (16 + in_groups * (14 + out_groups * (14 + inner)))
+
+
+def _few_nx1_cycles(points: Size, dtype: str) -> Size:
+    one, two, three = (33, 44, 45) if dtype == "f32" else (29, 33, 34)
+    return choose(points == 0, 17, choose(points == 1, one, choose(points == 2, two, three)))
+
+
+def horizontal_mac_cycles(
+    groups: Size,
+    field: Size,
+    row: Size,
+    in_channels: Size,
+    out_channels: Size,
+    kernel: Size,
+    dtype: str,
+    machine: Machine,
+) -> Size:
+    """``ConvPartialHorizontalMac``: dot products over the input channels, without AMP."""
+    share = per_worker(field, machine)
+    rows = ceil_div(share, row)
+    vectors = ceil_div(in_channels, machine.vector_width(dtype))
+    if dtype == "f32":
+        start, zero, dots, dot = 58, 9, out_channels, 7 + vectors
+    else:
+        start, zero, dots, dot = 65, 10, ceil_div(out_channels, 2), 14 + 2 * vectors  # two channels in one loop
+    worker = 16 + kernel * (16 + 19 * rows + share * (7 + dots * dot))
+    return start + machine.workers * zero + groups * (23 + 15 + 10 + machine.workers * worker)
+
+
+def vertical_mac_cycles(groups: Size, field: Size, kernel: Size, machine: Machine) -> Size:
+    """``ConvPartialVerticalMac``: each channel by itself (depthwise), f16, eight channels at a time.
+
+    How often the accumulators are stored is assumed: once for each point of the field.
+    """
+    share = per_worker(field, machine)
+    worker = 13 + share * (7 + 15 + 3 + 3 * (kernel - 1))
+    zero = 4 + ceil_div(field * 8, machine.f16_vector_width)
+    join = 10 + (7 + machine.workers - 1) * share
+    return 61 + 14 + 25 + ceil_div(groups, 8) * (zero + 32 + 24 + machine.workers * worker + join)
+
+
+def scalar_mac_cycles(products: Size, cycles_per_product: int, machine: Machine) -> Size:
+    """Products and sums one by one, for types that have no vector instructions; assumed."""
+    return 11 + machine.workers * (26 + per_worker(products, machine) * cycles_per_product)

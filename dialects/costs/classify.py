@@ -1,0 +1,146 @@
+"""Which work a structured op is: from its loops, its indices and its body; on tensors as on buffers."""
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, has_broadcast
+from ipu_mlir.dialects.costs.op_loops import (
+    accumulator,
+    combination,
+    dtype_of,
+    kept_loops,
+    loops_of,
+    read_inputs,
+    reduced_loops,
+    window_loops,
+)
+from ipu_mlir.dialects.costs.rates import SOFTWARE
+from ipu_mlir.dialects.costs.scalar_ops import body_ops, is_cast, scalar_op, scalar_ops, through_casts
+from ipu_mlir.dialects.costs.sums_of_products import contraction
+from ipu_mlir.dialects.costs.work import (
+    Elementwise,
+    Gather,
+    Move,
+    Reduction,
+    Scatter,
+    Sort,
+    Window,
+    Work,
+)
+from ipu_mlir.dialects.loop_nest import LoopNest
+
+_FAST_COMBINES = ("add", "sub", "mul", "max", "min")
+
+
+def classify(op: ir.Operation | ir.OpView, nest: LoopNest) -> Work:
+    """The work of ``op``, a structured op with the loops ``nest``."""
+    operation = op.operation
+    if "library_call" in operation.attributes:
+        return _library(operation, nest)
+    ops = scalar_ops(body_ops(operation))
+    if any(not index.linear for load in nest.loads for index in load):
+        return _gather(operation, nest, ops)
+    if not all(nest.parallel):
+        return contraction(operation, nest) or _window(operation, nest) or _reduction(operation, nest)
+    if not ops:
+        return _move(operation, nest)
+    broadcast = _broadcast(operation, nest) if len(ops) == 1 and has_broadcast(ops[0]) else ""
+    return Elementwise(tuple(ops), broadcast, _in_place(operation, nest))
+
+
+def _is_fast(combine: ScalarOp) -> bool:
+    """Whether there are vertices that reduce with this operation."""
+    return combine.shape is Shape.BINARY and combine.name in _FAST_COMBINES and combine.dtype not in SOFTWARE
+
+
+def _window(op: ir.Operation, nest: LoopNest) -> Window | None:
+    inputs = read_inputs(op, nest)
+    last = combination(op)
+    if len(inputs) != 1 or last is None or [inner for inner in body_ops(op) if not is_cast(inner)] != [last]:
+        return None
+    positions, window = window_loops(nest.indices[inputs[0]], nest)
+    if not window:
+        return None
+    return Window(
+        dtype=dtype_of(op, inputs[0]),
+        kind="sum" if last.name in ("arith.addf", "arith.addi") else "max",
+        positions=tuple(sorted(positions)),
+        channels=tuple(loop for loop in kept_loops(nest) if loop not in positions),
+        window=reduced_loops(nest),
+    )
+
+
+def _reduction(op: ir.Operation, nest: LoopNest) -> Reduction:
+    inputs = read_inputs(op, nest)
+    number = max(inputs, key=lambda n: len(nest.indices[n]), default=nest.num_inputs)
+    before, combine = list(body_ops(op)), None
+    last = combination(op)
+    if last is not None and _is_fast(scalar_op(last)):
+        combine = scalar_op(last)
+        own = accumulator(op), last.results[0]
+        widening = [each for each in before if is_cast(each) and through_casts(each.operands[0]) in own]
+        before = [each for each in before if each != last and each not in widening]
+    innermost = max(loops_of(nest.indices[number][-1:], len(nest.extents)), default=0)
+    return Reduction(
+        dtype=dtype_of(op, number),
+        to_dtype=dtype_of(op, nest.num_inputs),
+        kept=kept_loops(nest),
+        reduced=reduced_loops(nest),
+        continuous=not nest.parallel[innermost] if nest.extents else False,
+        before=tuple(scalar_ops(before)),
+        combine=combine,
+    )
+
+
+def _gather(op: ir.Operation, nest: LoopNest, ops: list[ScalarOp]) -> Gather:
+    loops = tuple(range(len(nest.extents)))
+    slices = []
+    for load in nest.loads:
+        if any(not index.linear for index in load):
+            rows = tuple(index for index in load if index.linear)
+            slices.append(tuple(sorted(loops_of(rows, len(loops)))))
+    return Gather(dtype_of(op, nest.num_inputs), loops, tuple(slices), tuple(ops))
+
+
+def _library(op: ir.Operation, nest: LoopNest) -> Work:
+    """A library codelet that this module does not know counts as one plain operation per iteration; assumed."""
+    name = ir.StringAttr(op.attributes["library_call"]).value
+    dtype = dtype_of(op, nest.num_inputs)
+    if name == "sort":
+        return Sort(dtype, kept_loops(nest), reduced_loops(nest))
+    if name.startswith("scatter_"):
+        kept = kept_loops(nest)
+        extents = tuple(nest.extents[loop] for loop in kept)
+        return Scatter(dtype, name != "scatter_set", kept, extents, reduced_loops(nest))
+    return Elementwise((ScalarOp(Shape.INTEGER, "plain", dtype),))
+
+
+def _move(op: ir.Operation, nest: LoopNest) -> Move:
+    loops = tuple(range(len(nest.extents)))
+    dtype = dtype_of(op, nest.num_inputs)
+    inputs = read_inputs(op, nest)
+    if not inputs and not nest.loads:
+        return Move("fill", dtype, loops)
+    if not inputs or not nest.indices[inputs[0]] or not nest.outputs[0]:
+        return Move("copy", dtype, loops)
+    source, dest = nest.indices[inputs[0]][-1], nest.outputs[0][-1]
+    in_order = source.plain_loop == dest.plain_loop or not any(source.coefficients)
+    return Move("copy" if in_order else "transpose", dtype, loops)
+
+
+def _broadcast(op: ir.Operation, nest: LoopNest) -> str:
+    """Whether one operand of the body's only operation is the same for a whole vertex, or for each of its rows."""
+    (inner,) = body_ops(op)
+    every = {loop for loop, extent in enumerate(nest.extents) if extent != 1}
+    block = op.regions[0].blocks[0]
+    seen = []
+    for value in inner.operands:
+        argument = ir.BlockArgument(value) if isinstance(value.owner, ir.Block) and value.owner == block else None
+        indices = () if argument is None else nest.indices[argument.arg_number]
+        seen.append(loops_of(indices, len(nest.extents)) & every)
+    if len(seen) != 2 or every not in seen or seen[0] == seen[1]:
+        return ""
+    return "vector" if min(seen, key=len) else "scalar"
+
+
+def _in_place(op: ir.Operation, nest: LoopNest) -> bool:
+    operands = list(op.operands)
+    return any(operands[n] == output for n in read_inputs(op, nest) for output in operands[nest.num_inputs :])

@@ -1,0 +1,149 @@
+"""Cycles of element-wise vertices: what each scalar operation takes, and what the vertex around it takes.
+
+Source: hardware.md 4.1, read in the cycle estimators of PopLibs. ``n`` is the elements of the vertex, which its six
+workers share (a *1D* vertex).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ipu_mlir.dialects.costs.rates import BINARY, BROADCAST, INTEGER, SELECT, SOFTWARE, UNARY, Rate, Rates
+from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, is_float, per_worker, smaller, total
+from ipu_mlir.dialects.machine import Machine
+
+
+class Shape(Enum):
+    """What a scalar operation looks like to the hardware; each has a table or a formula of its own."""
+
+    UNARY = "unary"
+    BINARY = "binary"
+    INTEGER = "integer"
+    SELECT = "select"
+    CAST = "cast"
+
+
+@dataclass(frozen=True)
+class ScalarOp:
+    """One scalar operation of a body: ``name`` in the table of its ``shape``.
+
+    Attributes:
+        dtype: the type of its operands; of a cast, the type that it starts from.
+        to_dtype: of a cast, the type that it gives.
+    """
+
+    shape: Shape
+    name: str
+    dtype: str
+    to_dtype: str = ""
+
+
+def loop_cycles(rate: Rate, n: Size, dtype: str, machine: Machine) -> Size:
+    """What one worker takes for ``n`` elements at that rate."""
+    elements = rate.elements or machine.vector_width("f32" if dtype in SOFTWARE else dtype)
+    return ceil_div(n, elements) * (rate.cycles + rate.loop) * SOFTWARE.get(dtype, 1)
+
+
+def _rate(rates: Rates, dtype: str) -> Rate:
+    return rates.f16 if bytes_of(dtype) == 2 else rates.f32
+
+
+def inner_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:
+    """The inner loop of ``op`` over ``n`` elements of one worker."""
+    if op.shape is Shape.CAST:
+        return cast_inner_cycles(op.dtype, op.to_dtype, n, machine)
+    rate = {
+        Shape.UNARY: lambda: _rate(UNARY[op.name], op.dtype),
+        Shape.BINARY: lambda: _rate(BINARY[op.name], op.dtype),
+        Shape.INTEGER: lambda: INTEGER[op.name],
+        Shape.SELECT: lambda: SELECT,
+    }[op.shape]()
+    return loop_cycles(rate, n, op.dtype, machine)
+
+
+def vertex_cycles(op: ScalarOp, machine: Machine, in_place: bool = False) -> int:
+    """What a vertex of ``op`` takes around its inner loops: the supervisor's start and that of every worker.
+
+    The start of a select is not published for a 1D vertex; it is assumed to be that of its row (6) with the
+    supervisor's of a binary vertex.
+    """
+    if op.shape is Shape.CAST:
+        return 12 + machine.workers * (19 + 18)
+    if op.shape is Shape.SELECT:
+        return 11 + machine.workers * 6
+    if op.shape is Shape.UNARY or op.name in ("abs", "bits"):
+        return 20 + machine.workers * (33 if op.name == "exp" else 17)
+    if in_place:
+        return 11 + machine.workers * 58
+    return 11 + machine.workers * (29 if op.dtype == "f32" else 26)
+
+
+def elementwise_cycles(ops: Sequence[ScalarOp], n: Size, machine: Machine, in_place: bool = False) -> Size:
+    """One vertex that runs ``ops`` on each of its ``n`` elements: their inner loops, and the longest start of one.
+
+    That a vertex of several operations takes their sum is assumed; PopLibs compiles such codelets from C++.
+
+    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> elementwise_cycles([ScalarOp(Shape.UNARY, "tanh", "f32")], 600, IPU2)
+    3722
+    """
+    share = per_worker(n, machine)
+    start = max(vertex_cycles(op, machine, in_place) for op in ops)
+    return start + machine.workers * total(inner_cycles(op, share, machine) for op in ops)
+
+
+def elementwise_2d_cycles(ops: Sequence[ScalarOp], rows: Size, n: Size, machine: Machine) -> Size:
+    """Worker cycles of a 2D vertex: one worker alone runs ``ops`` on ``rows`` regions of ``n`` elements each."""
+    unary = any(op.shape is Shape.UNARY for op in ops)
+    return (20 if unary else 5) + rows * total(inner_cycles(op, n, machine) for op in ops)
+
+
+def has_broadcast(op: ScalarOp) -> bool:
+    """Whether there are vertices of ``op`` with one operand that is the same for many elements."""
+    return op.shape is Shape.BINARY and op.name in BROADCAST and is_float(op.dtype) and op.dtype != "f64"
+
+
+def broadcast_scalar_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:
+    """``n`` elements with one scalar, in place or not."""
+    return 11 + machine.workers * (20 + loop_cycles(_broadcast_rate(op), per_worker(n, machine), op.dtype, machine))
+
+
+def broadcast_vector_cycles(op: ScalarOp, rows: Size, columns: Size, machine: Machine) -> Size:
+    """Rows with one vector, as in adding a bias; the workers share the rows or the columns, whichever is faster."""
+    rate = _broadcast_rate(op)
+
+    def shared(outer: Size, inner: Size) -> Size:
+        return 11 + machine.workers * (15 + outer * (7 + loop_cycles(rate, inner, op.dtype, machine)))
+
+    return smaller(shared(per_worker(rows, machine), columns), shared(rows, per_worker(columns, machine)))
+
+
+def _broadcast_rate(op: ScalarOp) -> Rate:
+    return _rate(BROADCAST[op.name], op.dtype)
+
+
+def select_2d_cycles(rows: Size, n: Size) -> Size:
+    """Worker cycles of a select over ``rows`` regions of ``n`` elements, of any type."""
+    return 5 + rows * (6 + 5 * n)
+
+
+def broadcast_select_cycles(rows: Size, n: Size, dtype: str) -> Size:
+    """Worker cycles of a select between two scalars, over ``rows`` regions of ``n`` elements."""
+    each = {4: 8 + 4 * n, 2: 23 + 4 * n, 1: 66 + 17 * (n // 4)}
+    return rows * each[min(4, bytes_of(dtype))]
+
+
+def cast_inner_cycles(from_dtype: str, to_dtype: str, n: Size, machine: Machine) -> Size:
+    """The inner loop of a conversion; types without a fast path take 2 cycles per element."""
+    if (from_dtype, to_dtype) in (("i8", "f16"), ("f16", "i8")):
+        return ceil_div(n, 4) * (9 if from_dtype == "i8" else 16)
+    load, store = machine.vector_width(from_dtype), machine.vector_width(to_dtype)
+    if load == 1 or store == 1:
+        return 2 * n * max(SOFTWARE.get(from_dtype, 1), SOFTWARE.get(to_dtype, 1))
+    width = min(2 * load, store)
+    return ceil_div(n, width) * max(ceil_div(width, load), ceil_div(width, store))
+
+
+def cast_cycles(from_dtype: str, to_dtype: str, n: Size, machine: Machine) -> Size:
+    """A conversion of ``n`` elements."""
+    return elementwise_cycles([ScalarOp(Shape.CAST, "cast", from_dtype, to_dtype)], n, machine)

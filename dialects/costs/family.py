@@ -1,0 +1,192 @@
+"""Cycles of all vertices of a structured op: one number per part, computed once per distinct size."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.costs import moves
+from ipu_mlir.dialects.costs.amp import (
+    amp_1x1_cycles,
+    amp_nx1_cycles,
+    horizontal_mac_cycles,
+    scalar_mac_cycles,
+    vertical_mac_cycles,
+)
+from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.elementwise import (
+    broadcast_scalar_cycles,
+    broadcast_vector_cycles,
+    elementwise_cycles,
+    inner_cycles,
+)
+from ipu_mlir.dialects.costs.nonlinearities import pool_cycles
+from ipu_mlir.dialects.costs.rates import SOFTWARE
+from ipu_mlir.dialects.costs.reductions import reduction_cycles
+from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker, smaller, total
+from ipu_mlir.dialects.costs.work import (
+    Contraction,
+    Elementwise,
+    Gather,
+    Loops,
+    Move,
+    Reduction,
+    Scatter,
+    Sort,
+    Window,
+    Work,
+)
+from ipu_mlir.dialects.loop_nest import LoopNest
+from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.mapping.parts import Parts
+
+LoopSize: TypeAlias = Callable[[Loops], Size]
+
+_MAC_CYCLES = 14  # a product and a sum of integers, 7 cycles each (hardware.md 4.1)
+
+
+def family_cycles(op: ir.Operation | ir.OpView, nest: LoopNest, parts: Parts, machine: Machine) -> IntArray:
+    """Cycles of each vertex of ``op``, shape ``(parts.num_parts,)``, in the order of the parts."""
+    return cycles_of_parts(classify(op, nest), parts, machine)
+
+
+def cycles_of_parts(work: Work, parts: Parts, machine: Machine) -> IntArray:
+    """Cycles of each part, shape ``(parts.num_parts,)``."""
+    sizes, number = distinct_sizes(parts)
+    return cycles_of(work, sizes, machine)[number]
+
+
+def distinct_sizes(parts: Parts) -> tuple[IntArray, IntArray]:
+    """The sizes that parts have, shape ``(sizes, loops)``, and which of them each part has, ``(parts,)``.
+
+    A loop has parts of at most two sizes: whole blocks, and what is left at its end.
+
+    >>> from ipu_mlir.dialects.mapping.parts import PartLoop
+    >>> sizes, number = distinct_sizes(Parts((PartLoop(4, 10, 1), PartLoop(3, 3, 0))))
+    >>> sizes.tolist(), number.tolist()
+    ([[4, 3], [2, 3]], [0, 0, 1])
+    """
+    sizes = np.zeros((1, 0), dtype=np.int64)
+    number = np.zeros(1, dtype=np.int64)
+    for loop, count in zip(parts.loops, parts.parts_per_loop, strict=True):
+        rest = loop.extent - loop.block * (count - 1)
+        found = [min(loop.block, loop.extent)] if count <= 1 or rest == loop.block else [loop.block, rest]
+        which = np.zeros(count, dtype=np.int64)
+        which[-1:] = len(found) - 1
+        sizes = np.hstack([np.repeat(sizes, len(found), axis=0), np.tile(found, len(sizes))[:, None]])
+        number = (number[:, None] * len(found) + which).reshape(-1)
+    return sizes, number
+
+
+def cycles_of(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
+    """Cycles of a vertex for each of ``sizes``.
+
+    Args:
+        sizes: iterations of every loop of the op, shape ``(..., loops)``; whatever a planner wants to compare.
+
+    Returns:
+        an array of the leading shape.
+    """
+
+    def size(loops: Loops) -> IntArray:
+        return np.prod(sizes[..., list(loops)], axis=-1, dtype=np.int64)
+
+    def last(loops: Loops) -> Size:
+        """The size of the innermost one."""
+        return sizes[..., loops[-1]] if loops else 1
+
+    match work:
+        case Contraction():
+            cycles = _contraction_cycles(work, size, last, machine) + _preparation_cycles(work, size, machine)
+        case Elementwise():
+            cycles = _elementwise_cycles(work, sizes, machine)
+        case Reduction():
+            cycles = _reduction_cycles(work, size, last, machine)
+        case Window():
+            positions, channels, window = size(work.positions), size(work.channels), size(work.window)
+            cycles = pool_cycles(work.kind, positions, channels, window, work.dtype, machine)
+        case Gather():
+            cycles = _gather_cycles(work, size, machine)
+        case Scatter():
+            cycles = _scatter_cycles(work, size, last, machine)
+        case Sort():
+            cycles = moves.sort_cycles(size(work.kept), size(work.reduced), machine)
+        case Move():
+            move = {"fill": moves.fill_cycles, "copy": moves.copy_cycles, "transpose": moves.transpose_cycles}[
+                work.kind
+            ]
+            cycles = move(size(work.loops), work.dtype, machine)
+    return np.broadcast_to(np.asarray(cycles, dtype=np.int64), sizes.shape[:-1])
+
+
+def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machine: Machine) -> Size:
+    """The fastest vertex that can do it; which operand AMP keeps as weights is free where no window moves."""
+    groups, field, row = size(work.groups), size(work.field), last(work.field)
+    outs, ins, kernel = size(work.out_channels), size(work.in_channels), size(work.kernel)
+    dtype = "f16" if work.dtype == "bf16" else work.dtype
+    if dtype not in ("f16", "f32"):
+        return scalar_mac_cycles(groups * field * outs * ins * kernel, _MAC_CYCLES * SOFTWARE.get(dtype, 1), machine)
+    best = horizontal_mac_cycles(groups, field, row, ins, outs, kernel, dtype, machine)
+    one = amp_1x1_cycles(groups, field, ins, outs, dtype, machine)
+    if not work.kernel:
+        swapped = amp_1x1_cycles(groups, outs, ins, field, dtype, machine)
+        turned = horizontal_mac_cycles(groups, outs, last(work.out_channels), ins, field, kernel, dtype, machine)
+        return smaller(smaller(best, turned), smaller(one, swapped))
+    many = amp_nx1_cycles(groups, field, row, ins, outs, kernel, dtype, machine)
+    expanded = moves.copy_cycles(groups * field * ins * kernel, dtype, machine)
+    expanded = expanded + amp_1x1_cycles(groups, field, ins * kernel, outs, dtype, machine)
+    best = smaller(best, choose(kernel == 1, one, smaller(many, expanded)))
+    if dtype == "f16" and not work.in_channels and not work.out_channels:
+        best = smaller(best, vertical_mac_cycles(groups, field, kernel, machine))
+    return best
+
+
+def _preparation_cycles(work: Contraction, size: LoopSize, machine: Machine) -> Size:
+    """Factors that are computed first are assumed to be, by an element-wise vertex, in memory of the tile."""
+    return total(elementwise_cycles(each.ops, size(each.loops), machine) for each in work.prepared)
+
+
+def _elementwise_cycles(work: Elementwise, sizes: IntArray, machine: Machine) -> Size:
+    n = np.prod(sizes, axis=-1, dtype=np.int64)
+    if work.broadcast == "scalar":
+        return broadcast_scalar_cycles(work.ops[0], n, machine)
+    if work.broadcast == "vector":
+        columns = sizes[..., -1]
+        return broadcast_vector_cycles(work.ops[0], n // larger(columns, 1), columns, machine)
+    return elementwise_cycles(work.ops, n, machine, work.in_place)
+
+
+def _reduction_cycles(work: Reduction, size: LoopSize, last: LoopSize, machine: Machine) -> Size:
+    """A fast vertex reduces what ``before`` made of the elements; others go through them one by one (assumed)."""
+    results, elements = size(work.kept), size(work.reduced)
+    share = per_worker(results * elements, machine)
+    before = total(inner_cycles(op, share, machine) for op in work.before)
+    if work.combine is None:
+        return 11 + machine.workers * (33 + 24 * per_worker(results, machine) + before)
+    run = last(work.reduced)
+    strides = elements // larger(run, 1)
+    fast = reduction_cycles(results, run, work.dtype, work.to_dtype, work.continuous, machine, strides)
+    return fast + machine.workers * before
+
+
+def _gather_cycles(work: Gather, size: LoopSize, machine: Machine) -> Size:
+    n = size(work.loops)
+    cycles: Size = elementwise_cycles(work.ops, n, machine) if work.ops else 0
+    for slices in work.slices:
+        row = size(slices)
+        cycles = cycles + moves.multi_slice_cycles(n // larger(row, 1), row, work.dtype, machine)
+    return cycles
+
+
+def _scatter_cycles(work: Scatter, size: LoopSize, last: LoopSize, machine: Machine) -> Size:
+    """Updates are assumed to be spread evenly over all elements."""
+    by_row = len(work.updates) > 1 and len(work.kept) > 1
+    row = smaller(last(work.updates), last(work.kept)) if by_row else 1
+    updates = size(work.updates[:-1] if by_row else work.updates)
+    places = work.kept[:-1] if by_row else work.kept
+    total = int(np.prod(work.kept_extents[: len(places)]))
+    here = ceil_div(updates * size(places), max(total, 1))
+    update = moves.multi_update_add_cycles if work.adds else moves.multi_update_cycles
+    return update(here, row, work.dtype, machine, updates - here)

@@ -1,0 +1,71 @@
+"""Cycles of reductions within a tile.
+
+Source: hardware.md 4.2, read in the cycle estimators of PopLibs. How the workers of a tile share one reduction is
+assumed: they share the results, or each takes a share of the elements of every result and one joins their partial
+results, whichever is faster. Operands are assumed to lie in memory that is not interleaved: 64 bits per load.
+"""
+
+from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, per_worker, smaller
+from ipu_mlir.dialects.machine import Machine
+
+
+def strided_cycles(
+    results: Size, partials: Size, dtype: str, to_dtype: str, machine: Machine, strides: Size = 1
+) -> Size:
+    """Worker cycles of ``results`` neighbours, each over ``strides`` runs of ``partials`` that lie apart."""
+    vectors = ceil_div(results, machine.vector_width(dtype))
+    return 16 + vectors * (3 + _post_cycles(dtype, to_dtype) + strides * (3 + (partials - 1)))
+
+
+def single_output_cycles(n: Size, dtype: str, to_dtype: str, machine: Machine) -> Size:
+    """Worker cycles of one result over ``n`` elements that lie in a row."""
+    return 17 + ceil_div(n, machine.vector_width(dtype)) + (5 if to_dtype == "f16" else 0)
+
+
+def continuous_cycles(results: Size, n: Size, dtype: str, machine: Machine) -> Size:
+    """Worker cycles of ``results``, each over ``n`` elements that lie in a row."""
+    width = machine.vector_width(dtype)
+    odd = 2 * (n % width != 0)
+    return 17 + results * (12 + n // width + odd)
+
+
+def general_cycles(results: Size, partials: Size, dtype: str, machine: Machine) -> Size:
+    """Worker cycles of ``results`` over ``partials`` that lie anyhow."""
+    width = machine.vector_width(dtype)
+    vectors = ceil_div(results, width)
+    per_reduction = 24 + 2 * (width.bit_length() - 1)
+    return 33 + per_reduction + vectors * (5 + 1 + 1) + vectors * partials * 10
+
+
+def reduction_cycles(
+    results: Size, n: Size, dtype: str, to_dtype: str, continuous: bool, machine: Machine, strides: Size = 1
+) -> Size:
+    """One vertex that reduces ``strides`` runs of ``n`` elements to each of ``results``.
+
+    Args:
+        continuous: the elements of one result lie in a row; otherwise neighbouring results do.
+    """
+
+    def worker(outputs: Size, runs: Size) -> Size:
+        if continuous:
+            return continuous_cycles(outputs, n * runs, dtype, machine)
+        return strided_cycles(outputs, n, dtype, to_dtype, machine, runs)
+
+    def share_of_elements() -> Size:
+        share = per_worker(n * strides, machine)
+        first = (
+            continuous_cycles(results, share, dtype, machine)
+            if continuous
+            else strided_cycles(results, share, dtype, to_dtype, machine)
+        )
+        join = strided_cycles(results, machine.workers, to_dtype, to_dtype, machine)
+        return machine.workers * (first + join)
+
+    return smaller(machine.workers * worker(per_worker(results, machine), strides), share_of_elements())
+
+
+def _post_cycles(dtype: str, to_dtype: str) -> int:
+    """What storing a result takes after its elements are summed."""
+    if bytes_of(dtype) == 2:
+        return 8 if bytes_of(to_dtype) == 2 else 7
+    return 5

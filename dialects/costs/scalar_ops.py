@@ -1,0 +1,121 @@
+"""The operations of a body, as entries of the tables of rates."""
+
+from collections.abc import Iterable, Iterator
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
+from ipu_mlir.dialects.costs.rates import BINARY, UNARY
+
+_FREE = ("arith.constant", "arith.bitcast", "linalg.index", "linalg.yield", "scf.yield", "scf.if", "cf.assert")
+_LOADS = ("tensor.extract", "memref.load")
+_CASTS = (
+    "arith.extf",
+    "arith.truncf",
+    "arith.sitofp",
+    "arith.uitofp",
+    "arith.fptosi",
+    "arith.fptoui",
+    "arith.extsi",
+    "arith.extui",
+    "arith.trunci",
+)
+_FREE_CASTS = ("arith.index_cast", "arith.index_castui")  # an index is a word as any other
+_FLOAT = {
+    "arith.addf": "add",
+    "arith.subf": "sub",
+    "arith.mulf": "mul",
+    "arith.divf": "div",
+    "arith.remf": "rem",
+    "arith.maximumf": "max",
+    "arith.maxnumf": "max",
+    "arith.minimumf": "min",
+    "arith.minnumf": "min",
+    "arith.cmpf": "compare",
+    "math.clampf": "clamp",
+    "math.fpowi": "pow",
+    "math.powf": "pow",
+}
+_INTEGER = {
+    "arith.divsi": "div",
+    "arith.ceildivsi": "div",
+    "arith.floordivsi": "div",
+    "arith.remsi": "div",
+    "arith.divui": "divu",
+    "arith.ceildivui": "divu",
+    "arith.remui": "divu",
+    "arith.cmpi": "compare",
+    "math.absi": "abs",
+    "math.ctlz": "bits",
+    "math.ctpop": "bits",
+    "math.cttz": "bits",
+    "math.ipowi": "pow",
+}
+_LOGICAL = ("arith.andi", "arith.ori", "arith.xori")
+_SIGMOID = ("neg", "exp", "add", "div")  # 1 / (1 + exp(-x)), as front ends write it
+
+
+def body_ops(op: ir.Operation) -> Iterator[ir.Operation]:
+    """The operations in the body of a structured op that take time, also those in branches; loads are left out."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                operation = inner.operation
+                if takes_time(operation):
+                    yield operation
+                yield from body_ops(operation)
+
+
+def takes_time(op: ir.Operation) -> bool:
+    """Whether ``op`` is more than a constant, a name for a value, a load or a yield."""
+    return op.name not in (*_FREE, *_FREE_CASTS, *_LOADS)
+
+
+def is_cast(op: ir.Operation) -> bool:
+    """Whether ``op`` only gives a value another type."""
+    return op.name in _CASTS or op.name in _FREE_CASTS
+
+
+def scalar_ops(ops: Iterable[ir.Operation]) -> list[ScalarOp]:
+    """``ops`` of a body, in the tables; the four operations of a sigmoid are one."""
+    return _with_sigmoids([scalar_op(op) for op in ops])
+
+
+def through_casts(value: ir.Value) -> ir.Value:
+    """What ``value`` was before it got other types."""
+    while not isinstance(value.owner, ir.Block) and is_cast(value.owner.operation):
+        value = value.owner.operation.operands[0]
+    return value
+
+
+def scalar_op(op: ir.Operation) -> ScalarOp:
+    """``op`` in the tables.
+
+    An operation that no table has counts as a plain one on integers; that is assumed.
+    """
+    dtype = str(op.operands[-1].type if op.name == "arith.select" else op.operands[0].type)
+    if op.name in _CASTS:
+        return ScalarOp(Shape.CAST, "cast", dtype, str(op.results[0].type))
+    if op.name == "arith.select":
+        return ScalarOp(Shape.SELECT, "select", dtype)
+    if op.name in _FLOAT:
+        return ScalarOp(Shape.BINARY, _FLOAT[op.name], dtype)
+    if op.name in _INTEGER:
+        return ScalarOp(Shape.INTEGER, _INTEGER[op.name], dtype)
+    dialect, _, name = op.name.partition(".")
+    if name in ("negf", "absf"):
+        return ScalarOp(Shape.UNARY, name[:3], dtype)
+    if dialect == "math" and name in UNARY:
+        return ScalarOp(Shape.UNARY, name, dtype)
+    if dialect == "math" and name in BINARY:
+        return ScalarOp(Shape.BINARY, name, dtype)
+    return ScalarOp(Shape.INTEGER, "logical" if op.name in _LOGICAL and dtype == "i1" else "plain", dtype)
+
+
+def _with_sigmoids(ops: list[ScalarOp]) -> list[ScalarOp]:
+    """``ops`` in which the four operations of a sigmoid are one."""
+    found: list[ScalarOp] = []
+    for op in ops:
+        found.append(op)
+        if tuple(each.name for each in found[-4:]) == _SIGMOID:
+            found[-4:] = [ScalarOp(Shape.UNARY, "sigmoid", op.dtype)]
+    return found

@@ -1,0 +1,140 @@
+"""What the vertices of a structured op do, as far as their cost goes: plain values that name loops by number.
+
+``classify`` finds the work of an op; ``cycles_of`` in ``family`` says what it costs for a part of given sizes.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ipu_mlir.dialects.costs.elementwise import ScalarOp
+
+Loops: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Scalar operations on one factor of a product before it is multiplied, over the loops that the factor has."""
+
+    ops: tuple[ScalarOp, ...]
+    loops: Loops
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """A sum of products: matmul, convolution, depthwise convolution.
+
+    Attributes:
+        dtype: the type of the first factor.
+        groups: loops of both factors and the result.
+        field: parallel loops of the first factor alone: rows of a matmul, pixels of a convolution.
+        out_channels: parallel loops of the second factor alone.
+        in_channels: reduced loops of both factors.
+        kernel: reduced loops that move a window over the first factor.
+        prepared: what is done to the factors first.
+    """
+
+    dtype: str
+    groups: Loops
+    field: Loops
+    out_channels: Loops
+    in_channels: Loops
+    kernel: Loops
+    prepared: tuple[Preparation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """Scalar operations on each element.
+
+    Attributes:
+        broadcast: of a single operation with an operand that not all loops go over: ``scalar`` or ``vector``.
+        in_place: whether the result lies where an input does.
+    """
+
+    ops: tuple[ScalarOp, ...]
+    broadcast: str = ""
+    in_place: bool = False
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Elements combined to fewer.
+
+    Attributes:
+        dtype, to_dtype: the types of the elements and of the results.
+        kept, reduced: the parallel and the other loops, the innermost last.
+        continuous: whether the elements of one result lie in a row.
+        before: what is done to each element before it is combined.
+        combine: the operation that combines, if there are fast vertices for it; otherwise it stands in ``before``.
+    """
+
+    dtype: str
+    to_dtype: str
+    kept: Loops
+    reduced: Loops
+    continuous: bool
+    before: tuple[ScalarOp, ...]
+    combine: ScalarOp | None
+
+
+@dataclass(frozen=True)
+class Window:
+    """Pooling: elements of a moving window combined, ``kind`` being ``max`` or ``sum``."""
+
+    dtype: str
+    kind: str
+    positions: Loops
+    channels: Loops
+    window: Loops
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Rows loaded from where indices say, and operations on them.
+
+    Attributes:
+        slices: per load, the loops along which the elements of one row lie; the other loops go over the rows.
+    """
+
+    dtype: str
+    loops: Loops
+    slices: tuple[Loops, ...]
+    ops: tuple[ScalarOp, ...]
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Updates put where indices say; every vertex looks at all of them.
+
+    Attributes:
+        adds: whether an update is combined with what was there.
+        kept, kept_extents: the loops over the elements, and how far they run over all vertices.
+        updates: the loops over the updates; the last one runs along a row if there are several.
+    """
+
+    dtype: str
+    adds: bool
+    kept: Loops
+    kept_extents: tuple[int, ...]
+    updates: Loops
+
+
+@dataclass(frozen=True)
+class Sort:
+    """Sorts along ``reduced``, one for each iteration of ``kept``."""
+
+    dtype: str
+    kept: Loops
+    reduced: Loops
+
+
+@dataclass(frozen=True)
+class Move:
+    """Elements set (``fill``), copied (``copy``) or reordered (``transpose``)."""
+
+    kind: str
+    dtype: str
+    loops: Loops
+
+
+Work: TypeAlias = Contraction | Elementwise | Reduction | Window | Gather | Scatter | Sort | Move
