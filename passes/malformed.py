@@ -32,9 +32,9 @@ def refuse_malformed(module: ir.Operation, refuse: Refusals) -> None:
         for value in (*op.results, *_arguments(op)):
             kind = value.type
             if kind not in known:
-                known[kind] = _broken_type(kind)
-                if known[kind] is not None:
-                    refuse(op, known[kind])
+                broken = known[kind] = _broken_type(kind)
+                if broken is not None:
+                    refuse(op, broken)
 
 
 def _broken_attributes(op: ir.Operation) -> Iterator[str]:

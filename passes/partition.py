@@ -236,9 +236,9 @@ class _FunctionPartition:
         if not self._is_home(op, "value", op.results[0], wish):
             return
         self.homes[op.results[0]] = wish
-        root, window = window_of(op.operands[0]) or (op.operands[0], None)
-        if root not in self.homes and window == row_major(window.shape):
-            self._decide(root, wish)
+        found = window_of(op.operands[0])
+        if found is not None and found[0] not in self.homes and found[1] == row_major(found[1].shape):
+            self._decide(found[0], wish)
 
     def _home(self, value: ir.Value) -> Mapping:
         """Where the memory of ``value`` lies; decided now if it was not before."""

@@ -41,7 +41,7 @@ def _place_function(function: ir.Operation) -> None:
     attributes = []
     hints = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [()] * len(block.arguments)
     for argument, entries in zip(block.arguments, hints, strict=True):
-        kept = {entry.name: entry.attr for entry in entries if entry.name != MAP}
+        kept: dict[str, ir.Attribute] = {entry.name: entry.attr for entry in entries if entry.name != MAP}
         if MAP in entries:
             _encode(argument, entries[MAP])
             kept["bufferization.writable"] = ir.BoolAttr.get(False)

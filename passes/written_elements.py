@@ -79,6 +79,7 @@ class WrittenElements:
             self.written[root] = True
             return
         known = self.written.setdefault(root, np.zeros(elements, dtype=np.bool_))
+        assert isinstance(known, np.ndarray), "written whole was asked before"
         _show(known, value.type)[...] = True
         if known.all():
             self.written[root] = True

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ipu_mlir.dialects.bindings import ir
     from ipu_mlir.dialects.target import Target
+    from ipu_mlir.dynamic_shapes import DynamicExecutable
     from ipu_mlir.executable import Executable
 
 _DESCRIPTION = "Compile a function of an MLIR file for the IPU and run it on NumPy."
@@ -64,7 +65,7 @@ def _ipu_run(argv: Sequence[str]) -> int:
 
     arrays = read_arrays(arguments.inputs) if arguments.inputs else {}
     started = time.perf_counter()
-    executable = _compiled(arguments)
+    executable = _sized(_compiled(arguments), arrays)
     compiled = time.perf_counter() - started
     if arguments.inputs:
         inputs = take_inputs(arrays, executable.argument_specs, arguments.inputs)
@@ -84,7 +85,19 @@ def _ipu_run(argv: Sequence[str]) -> int:
     return _check(results, arrays, arguments) if arguments.check else 0
 
 
-def _compiled(arguments: argparse.Namespace) -> "Executable":
+def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndarray]") -> "Executable":
+    """``program`` for the sizes of the input arrays, where its own are not all known."""
+    from ipu_mlir.executable import Executable
+
+    if isinstance(program, Executable):
+        return program
+    if not arrays:
+        raise UsageError(f"{program.entry} has sizes that are not known; --inputs FILE.npz says them")
+    inputs = [arrays[f"in{number}"] for number in range(len(arrays)) if f"in{number}" in arrays]
+    return program.specialized(inputs)
+
+
+def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable":
     import ipu_mlir
     from ipu_mlir.passes.pipeline_text import PipelineError
 

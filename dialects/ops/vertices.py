@@ -77,8 +77,9 @@ def _verify_access(op: Any, parts: Parts, access: MemoryAccess) -> bool:
         return fail(op, f"has {access.name} with a mapping that puts two parts on one tile: {memref}")
     strides, offset = strides_and_offset(memref)
     needed = operand_mapping(parts, access.indices, memref.shape, strides, offset, mapping.elements)
-    if not mapping.contains(needed):
-        tile, element = mapping.missing(needed)
+    missing = None if mapping.contains(needed) else mapping.missing(needed)
+    if missing is not None:
+        tile, element = missing
         verb = "writes" if access.written else "reads"
         return fail(
             op,

@@ -109,10 +109,13 @@ class Function:
 
     def _compile(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Executable":
         from ipu_mlir.compiler import compile_module
+        from ipu_mlir.executable import Executable
         from ipu_mlir.lowering import plan_lowering
 
         module, call = self.trace_call(args, kwargs)
-        return compile_module(module, "main", plan_lowering(self._target), call)
+        executable = compile_module(module, "main", plan_lowering(self._target), call)
+        assert isinstance(executable, Executable), "all sizes of a traced function are known"
+        return executable
 
     def __repr__(self) -> str:
         return f"<ipu function {self.__name__}{self._signature}>"

@@ -71,3 +71,22 @@ def test_wrong_inputs_name_what_is_expected(run) -> None:
     assert errors[0].startswith("ipu-run: error:") and "has no in1; the function takes 2 arrays" in errors[0]
     status, _, errors = run(INPUTS | {"in1": np.zeros(3, np.float32)})
     assert status == 1 and errors[0].endswith("is float32[3], but the function takes float32[4]")
+
+
+DYNAMIC = PROGRAM.replace("tensor<4xf32>", "tensor<?xf32>").replace(
+    "%e = tensor.empty()",
+    "%c0 = arith.constant 0 : index\n%d = tensor.dim %x, %c0 : tensor<?xf32>\n%e = tensor.empty(%d)",
+)
+
+
+def test_sizes_that_are_not_known_come_from_the_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "add.mlir").write_text(DYNAMIC)
+    np.savez(tmp_path / "io.npz", in0=np.arange(3, dtype=np.float32), in1=np.ones(3, np.float32))
+    assert ipu_run.main([str(tmp_path / "add.mlir"), "--inputs", str(tmp_path / "io.npz"), "--tiles", "2"]) == 0
+    assert capsys.readouterr().out.startswith("out0: float32[3] min 1 mean 2 max 3")
+
+
+def test_sizes_that_are_not_known_need_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "add.mlir").write_text(DYNAMIC)
+    assert ipu_run.main([str(tmp_path / "add.mlir")]) == 2
+    assert "main has sizes that are not known; --inputs FILE.npz says them" in capsys.readouterr().err
