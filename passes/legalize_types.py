@@ -95,7 +95,9 @@ def _constant(value: ir.Value) -> int | None:
         return None
     attribute = value.owner.operation.attributes["value"]
     if isinstance(attribute, ir.DenseElementsAttr):
-        attribute = attribute.get_splat_value() if attribute.is_splat else None
+        if not attribute.is_splat:
+            return None
+        attribute = attribute.get_splat_value()
     return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
 
 

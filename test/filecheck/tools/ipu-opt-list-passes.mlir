@@ -4,6 +4,7 @@
 // CHECK-LABEL: Passes:
 // CHECK: ipu-set-target
 // CHECK-NEXT: Name the machine
+// CHECK-NEXT: chip: text (default: none)
 // CHECK-NEXT: tiles: an integer (default: none)
 // CHECK-LABEL: Pipelines:
 // CHECK: ipu-normalize

@@ -6,7 +6,7 @@
 // NEAR: ipu-opt: error: there is no pass or pipeline 'ipu-compil'; did you mean 'ipu-compile'?
 
 // RUN: not ipu-opt %s --ipu-set-target='tyles=4' 2>&1 | filecheck %s --check-prefix=OPTION
-// OPTION: ipu-opt: error: pass 'ipu-set-target' has no option 'tyles'; its options: tiles
+// OPTION: ipu-opt: error: pass 'ipu-set-target' has no option 'tyles'; its options: chip, tiles
 
 // RUN: not ipu-opt %s --ipu-set-target='tiles=many' 2>&1 | filecheck %s --check-prefix=TYPE
 // TYPE: ipu-opt: error: option 'tiles' of pass 'ipu-set-target' takes an integer, got 'many'
