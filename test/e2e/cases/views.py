@@ -45,6 +45,21 @@ _FILLS = """
 """
 
 
+_PACK = """
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<3x2x2x3xf32>
+  %r0 = linalg.pack %a0 padding_value(%zero : f32) inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %e0
+      : tensor<5x6xf32> -> tensor<3x2x2x3xf32>
+  %e1 = tensor.empty() : tensor<5x6xf32>
+  %r1 = linalg.unpack %r0 inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %e1
+      : tensor<3x2x2x3xf32> -> tensor<5x6xf32>
+"""
+
+
+def _packed(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.pad(x, ((0, 1), (0, 0))).reshape(3, 2, 2, 3).transpose(0, 2, 1, 3), x
+
+
 def _inserted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     dense, strided = y.copy(), y.copy()
     dense[2:5, 1:6], strided[1:6:2, 0:9:2] = x, x
@@ -52,6 +67,7 @@ def _inserted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 _RESHAPES = (
+    _case("pack-and-unpack", ["5x6xf32"], ["3x2x2x3xf32", "5x6xf32"], _PACK, _packed),
     _case("collapse", ["4x6x5xf32"], ["4x30xf32"],
           "  %c = tensor.collapse_shape %a0 [[0], [1, 2]] : tensor<4x6x5xf32> into tensor<4x30xf32>\n"
           + _doubled("%r0", "%c", "4x30xf32"), lambda x: 2 * x.reshape(4, 30)),
