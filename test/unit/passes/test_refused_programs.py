@@ -175,7 +175,7 @@ func.func @f(%x: memref<i1, #p>) {
         r"complex<f32>",
     ),
     "a structured op without a loop nest": (
-        "ipu-compile",
+        "ipu-partition",
         """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<2x2xf32>
   %y = linalg.pack %x inner_dims_pos = [0] inner_tiles = [2] into %e : tensor<4xf32> -> tensor<2x2xf32>
