@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 
 import numpy as np
 
 from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.mapping import cover, enumeration, loops, normalize
+from ipu_mlir.dialects.mapping import cover, enumeration, normalize
 from ipu_mlir.dialects.mapping.boxes import Box, TileBoxes, boxes_of, boxes_of_part
 from ipu_mlir.dialects.mapping.factors import Family, family_of
-from ipu_mlir.dialects.mapping.loops import AnyArray, IntArray, MappingLoop, parts_of_loop
+from ipu_mlir.dialects.mapping.loops import AnyArray, IntArray, MappingLoop
+from ipu_mlir.dialects.mapping.on_tiles import OnTiles
 from ipu_mlir.dialects.mapping.overlap import count_on_same_tiles, count_on_same_tiles_by_element
 from ipu_mlir.dialects.mapping.refine import refine
 
 
 @dataclass(frozen=True)
-class Mapping:
+class Mapping(OnTiles):
     """Elements of an allocation by their row-major index, spread over tiles.
 
     Part ``(p_0, p_1, ...)`` lies on tile ``first_tile + sum(tile_step_l * p_l)`` and holds the elements
@@ -45,36 +45,9 @@ class Mapping:
         """
         return _normalized(self)
 
-    @property
-    def parts_per_loop(self) -> tuple[int, ...]:
-        """Into how many blocks each loop is cut."""
-        return tuple(parts_of_loop(loop) for loop in self.loops)
-
-    @property
-    def num_parts(self) -> int:
-        return prod(self.parts_per_loop)
-
-    def tiles(self) -> IntArray:
-        """The tile of each part, parts in row-major order of ``parts_per_loop``; shape ``(num_parts,)``."""
-        return loops.part_tiles(self.loops, self.first_tile)
-
-    @property
-    def min_tile(self) -> int:
-        """The lowest tile that a part lies on."""
-        return loops.tile_bounds(self.loops, self.first_tile)[0]
-
-    @property
-    def max_tile(self) -> int:
-        """The highest tile that a part lies on."""
-        return loops.tile_bounds(self.loops, self.first_tile)[1]
-
-    def tiles_are_distinct(self) -> bool:
-        """Whether no two parts lie on one tile."""
-        return _tiles_are_distinct(self)
-
     def is_well_formed(self) -> bool:
         """Whether blocks are at least 1, extents and elements not negative; every other query takes it for granted."""
-        return self.elements >= 0 and loops.is_well_formed(self.loops)
+        return self.elements >= 0 and super().is_well_formed()
 
     @property
     def first_element(self) -> int:
@@ -157,11 +130,6 @@ def _normalized(mapping: Mapping) -> Mapping:
     return Mapping(mapping.elements, *normalize.normalize(mapping.loops, mapping.offset, mapping.first_tile))
 
 
-@lru_cache(maxsize=4096)
-def _tiles_are_distinct(mapping: Mapping) -> bool:
-    return loops.tiles_are_distinct(mapping.loops, mapping.first_tile)
-
-
 def _family(mapping: Mapping) -> Family:
     normal = _normalized(mapping)
     return family_of(normal.loops, normal.offset, normal.first_tile)
@@ -169,7 +137,7 @@ def _family(mapping: Mapping) -> Family:
 
 def family_with_distinct_tiles(mapping: Mapping) -> Family:
     """The parts of ``mapping`` as factors; raises ``CompileError`` if two of them lie on one tile."""
-    if not _tiles_are_distinct(mapping):
+    if not mapping.tiles_are_distinct():
         raise CompileError(
             f"{mapping} has two parts on one tile; give each loop with several parts its own tile step, larger than "
             "the tiles that the loops of smaller steps take together"

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 
 import numpy as np
 
-from ipu_mlir.dialects.mapping import loops
 from ipu_mlir.dialects.mapping.loops import IntArray, MappingLoop, parts_of_loop
 from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.mapping.on_tiles import OnTiles
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class PartLoop:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Parts(OnTiles):
     """A family of vertices: one part per combination of blocks, each on a tile of its own.
 
     Parts are numbered in row-major order of ``parts_per_loop``.
@@ -40,37 +39,6 @@ class Parts:
 
     loops: tuple[PartLoop, ...]
     first_tile: int = 0
-
-    @property
-    def parts_per_loop(self) -> tuple[int, ...]:
-        """Into how many blocks each loop is cut."""
-        return tuple(parts_of_loop(loop) for loop in self.loops)
-
-    @property
-    def num_parts(self) -> int:
-        return prod(self.parts_per_loop)
-
-    def tiles(self) -> IntArray:
-        """The tile of each part, shape ``(num_parts,)``."""
-        return loops.part_tiles(self.loops, self.first_tile)
-
-    @property
-    def min_tile(self) -> int:
-        """The lowest tile that a part lies on."""
-        return loops.tile_bounds(self.loops, self.first_tile)[0]
-
-    @property
-    def max_tile(self) -> int:
-        """The highest tile that a part lies on."""
-        return loops.tile_bounds(self.loops, self.first_tile)[1]
-
-    def tiles_are_distinct(self) -> bool:
-        """Whether no two parts lie on one tile."""
-        return _tiles_are_distinct(self)
-
-    def is_well_formed(self) -> bool:
-        """Whether blocks are at least 1 and extents not negative; every other query takes it for granted."""
-        return loops.is_well_formed(self.loops)
 
     def covers(self, extents: Sequence[int]) -> bool:
         """Whether the parts cut exactly the loops of these extents."""
@@ -103,11 +71,6 @@ class Parts:
         pairs = list(zip(self.loops, part, strict=True))
         starts = tuple(loop.block * p for loop, p in pairs)
         return starts, tuple(min(loop.extent, loop.block * (p + 1)) for loop, p in pairs)
-
-
-@lru_cache(maxsize=4096)
-def _tiles_are_distinct(parts: Parts) -> bool:
-    return loops.tiles_are_distinct(parts.loops, parts.first_tile)
 
 
 @lru_cache(maxsize=4096)
