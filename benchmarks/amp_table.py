@@ -2,7 +2,7 @@
 
     python -m benchmarks.amp_table
 
-Each row is a program, compiled for the machine; what is shown is the compute set of its product, without exchanges.
+Each row is a program, compiled for the machine and profiled: the step of its product, without exchanges and syncs.
 Measured figures: "IPU peak FLOPS" notebook of graphcore-research/tessellate-ipu, with the same vertices on the chip.
 """
 
@@ -12,15 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects import ipu as dialect
-from ipu_mlir.dialects.attributes import parts_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.costs.family import family_cycles
-from ipu_mlir.dialects.loop_nest import loop_nest
-from ipu_mlir.dialects.machine import Machine, machine_of
-from ipu_mlir.dialects.module_target import module_target
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.machine import machine_of
 from ipu_mlir.dialects.targets import target_named
+from ipu_mlir.runtime.profile.profile import Profile
 
 CHANNELS = 16
 MEASURED_TFLOPS = {
@@ -87,32 +81,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measure(rows: int) -> Row:
-    """Compile the program with so many rows and estimate its product."""
+    """Compile the program with so many rows and profile its product."""
     target = target_named("ipu21")
     text = _PROGRAM.format(tiles=target.num_tiles, rows=rows, c=CHANNELS)
-    module = parse_module(ipu.compile(text, target=target).mlir("l3"), dialect.context())
-    machine = machine_of(module_target(module.operation))
-    cycles, vertices = product_cycles(module, machine)
-    flops = 2 * rows * CHANNELS * CHANNELS * vertices
-    return Row(rows, cycles, flops * machine.clock_hz / cycles / 1e12, MEASURED_TFLOPS[rows])
+    profile = ipu.compile(text, target=target).profile()
+    cycles, flops = product(profile)
+    return Row(rows, cycles, flops * profile.target.clock_hz / cycles / 1e12, MEASURED_TFLOPS[rows])
 
 
-def product_cycles(module: ir.Module, machine: Machine) -> tuple[int, int]:
-    """The cycles of the slowest vertex of the only product in a program of supersteps, and how many vertices it has."""
-    found: list[tuple[int, int]] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "ipu.vertices" and "matmul" in str(op.attributes["codelet"]):
-            structured = op.regions[0].blocks[0].operations[0].operation
-            nest = loop_nest(structured)
-            assert nest is not None, f"{structured.name} has no loop nest"
-            parts = parts_from_attr(op.attributes["parts"])
-            found.append((int(family_cycles(structured, nest, parts, machine).max()), parts.num_parts))
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    ((cycles, vertices),) = found
-    return cycles, vertices
+def product(profile: Profile) -> tuple[int, int]:
+    """Cycles and operations of the only product of a program."""
+    compute_sets = profile.compilation.compute_sets
+    families = [each for step in compute_sets for each in step.families if "matmul" in each.codelet]
+    (found,) = families
+    (step,) = (each.step for each in compute_sets if found in each.families)
+    executed = profile.execution.steps[step]
+    assert executed.compute == found.cycles_max, "the product has a compute set of its own"
+    return executed.compute, found.flops
 
 
 if __name__ == "__main__":

@@ -124,6 +124,8 @@ def target_to_attr(target: Target) -> ir.Attribute:
         if isinstance(value, str)
         else ir.FloatAttr.get(ir.F64Type.get(), value, loc=ir.Location.unknown())
         if isinstance(value, float)
+        else ir.BoolAttr.get(value)
+        if isinstance(value, bool)
         else ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
         for key, value in asdict(target).items()
     }

@@ -13,5 +13,9 @@ class TargetError(IpuError):
     """The machine that was asked for does not exist, or the program asks for more than it has."""
 
 
+class MemoryWarning(UserWarning):
+    """A program for an emulated target needs more memory than such a machine has."""
+
+
 class RunError(IpuError):
     """A compiled program was given inputs that it cannot run on, or met a failed check while it ran."""

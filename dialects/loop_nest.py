@@ -7,6 +7,7 @@ which of them are parallel, and which element of an operand does an iteration to
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import lcm
 
 from ipu_mlir.dialects.bindings import compiled, ir
 
@@ -15,12 +16,14 @@ from ipu_mlir.dialects.bindings import compiled, ir
 class Index:
     """The index of one operand dimension: ``constant + sum(coefficients[l] * loop_l)``.
 
-    ``linear`` is False for an index that is no such sum (``d0 floordiv 4``): it may be anywhere in the dimension.
+    ``linear`` is False for an index that is no such sum: it may be anywhere in the dimension. Of one that counts the
+    blocks of a loop, ``d0 floordiv 4``, ``block_of`` is the loop and the size of its blocks, ``(0, 4)``.
     """
 
     coefficients: tuple[int, ...]
     constant: int = 0
     linear: bool = True
+    block_of: tuple[int, int] | None = None
 
     @property
     def plain_loop(self) -> int | None:
@@ -56,6 +59,21 @@ class LoopNest:
     @property
     def outputs(self) -> tuple[tuple[Index, ...], ...]:
         return self.indices[self.num_inputs :]
+
+    @property
+    def cut_multiples(self) -> tuple[int, ...]:
+        """Per loop, the iterations at whose multiples it may be cut into parts; 0 for a loop that one part must run.
+
+        A reduction may be cut where every result is kept per block of it: ``(m, k) -> (k floordiv 32, m)``.
+        """
+        return tuple(1 if parallel else self._kept_blocks(loop) for loop, parallel in enumerate(self.parallel))
+
+    def _kept_blocks(self, loop: int) -> int:
+        blocks = [
+            next((index.block_of[1] for index in output if index.block_of and index.block_of[0] == loop), 0)
+            for output in self.outputs
+        ]
+        return lcm(*blocks) if blocks else 0
 
 
 def is_structured(op: ir.Operation | ir.OpView) -> bool:
@@ -159,8 +177,17 @@ def _indices(text: str, affine_map: ir.AffineMap) -> tuple[Index, ...]:
 def _index(expr: ir.AffineExpr, loops: int) -> Index:
     terms = _linear_terms(expr, loops)
     if terms is None:
-        return Index((0,) * loops, linear=False)
+        return Index((0,) * loops, linear=False, block_of=_block_of(expr))
     return Index(tuple(terms[:loops]), terms[loops])
+
+
+def _block_of(expr: ir.AffineExpr) -> tuple[int, int] | None:
+    """The loop and the size of its blocks, if ``expr`` is the number of a block."""
+    if not isinstance(expr, ir.AffineFloorDivExpr):
+        return None
+    if not (isinstance(expr.lhs, ir.AffineDimExpr) and isinstance(expr.rhs, ir.AffineConstantExpr)):
+        return None
+    return expr.lhs.position, expr.rhs.value
 
 
 def _linear_terms(expr: ir.AffineExpr, loops: int) -> list[int] | None:

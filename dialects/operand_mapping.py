@@ -23,7 +23,8 @@ def operand_mapping(
         shape, strides, offset: the view of the allocation that the operand is, in elements.
         elements: elements of the allocation.
 
-    A dimension whose index is not linear in the loops is needed whole.
+    A dimension that counts the blocks of a loop, ``d0 floordiv 4``, is cut where the parts cut the loop at multiples of
+    the block. Any other dimension whose index is not linear in the loops is needed whole.
 
     >>> from ipu_mlir.dialects.mapping.parts import PartLoop
     >>> rows = Parts((PartLoop(2, 6, 1), PartLoop(5, 5, 0)))
@@ -35,5 +36,12 @@ def operand_mapping(
         MappingLoop(part.block, part.extent, stride, part.tile_step)
         for part, stride in zip(parts.loops, loop_steps, strict=True)
     ]
-    loops += [MappingLoop(shape[dimension], shape[dimension], stride, 0) for dimension, stride in whole]
+    free = {loop for loop, stride in enumerate(loop_steps) if stride == 0}
+    for dimension, stride in whole:
+        loop, block = indices[dimension].block_of or (-1, 1)
+        if loop in free and parts.loops[loop].block % block == 0:
+            free.remove(loop)
+            loops[loop] = MappingLoop(parts.loops[loop].block // block, shape[dimension], stride, loops[loop].tile_step)
+        else:
+            loops.append(MappingLoop(shape[dimension], shape[dimension], stride, 0))
     return Mapping(elements, tuple(loops), offset + constant, parts.first_tile).normalized()

@@ -28,6 +28,7 @@ class Target:
     f16_vector_width: int = 4
     exchange_bytes_per_cycle: int = 4  # received by one tile
     sync_cycles: int = 100  # of all tiles of one IPU; assumed: between 70 and 160, not public
+    emulated: bool = False  # no real machine: a program that does not fit its memory is compiled all the same
 
     def __post_init__(self) -> None:
         for field in ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle"):

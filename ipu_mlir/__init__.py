@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ipu_mlir import nn
     from ipu_mlir.compiler import compile
-    from ipu_mlir.dialects.errors import CompileError, IpuError, RunError, TargetError
+    from ipu_mlir.dialects.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.target import Target
     from ipu_mlir.executable import Executable
     from ipu_mlir.hints import place
+    from ipu_mlir.passes.check_memory import OutOfMemoryError
+    from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs import TensorSpec
     from ipu_mlir.tracing.function import Function, function
     from ipu_mlir.tracing.tensor import Tensor
@@ -31,6 +33,9 @@ __all__ = [
     "Function",
     "IpuError",
     "Mapping",
+    "MemoryWarning",
+    "OutOfMemoryError",
+    "Profile",
     "RunError",
     "Target",
     "TargetError",
@@ -49,6 +54,9 @@ _HOME = {
     "Function": "ipu_mlir.tracing.function",
     "IpuError": "ipu_mlir.dialects.errors",
     "Mapping": "ipu_mlir.dialects.mapping.mapping",
+    "MemoryWarning": "ipu_mlir.dialects.errors",
+    "OutOfMemoryError": "ipu_mlir.passes.check_memory",
+    "Profile": "ipu_mlir.runtime.profile.profile",
     "RunError": "ipu_mlir.dialects.errors",
     "Target": "ipu_mlir.dialects.target",
     "TargetError": "ipu_mlir.dialects.errors",

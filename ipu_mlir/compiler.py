@@ -7,9 +7,10 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dynamic_shapes import DynamicExecutable
+from ipu_mlir.entry import entry_of
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering, Pipeline, level_of, plan_lowering
-from ipu_mlir.passes.specialize_shapes import dynamic_sizes
+from ipu_mlir.passes.infer_sizes import dynamic_sizes
 from ipu_mlir.sources import load_module
 from ipu_mlir.supported_ops import unsupported_ops
 
@@ -31,6 +32,7 @@ def compile(
     target: "Target | None" = None,
     pipeline: Pipeline | None = None,
     planner: Callable[..., Any] | None = None,
+    available_memory_proportion: float | None = None,
 ) -> Executable | DynamicExecutable:
     """Compile a program for the IPU.
 
@@ -43,6 +45,8 @@ def compile(
         target: the machine; without one that which the module names, or one IPU of the default kind.
         pipeline: pipeline text or a list of passes that replaces the default passes.
         planner: a callable that decides the partition of each op instead of the default.
+        available_memory_proportion: the share of a tile's memory that operands brought to it and partial results of one
+            op may take, more than 0 and at most 1; 0.6 by default. ``ipu-partition`` has one per kind of op.
 
     Raises:
         CompileError: the program does not parse, has ops that are not supported (all of them are listed), or a pass
@@ -57,7 +61,7 @@ def compile(
         if args is not None:
             raise CompileError("args= is for an @ipu.function; a module has the types of its arguments in it")
         module, call = load_module(source), None
-    return compile_module(module, entry, plan_lowering(target, pipeline, planner), call)
+    return compile_module(module, entry, plan_lowering(target, pipeline, planner, available_memory_proportion), call)
 
 
 def compile_module(
@@ -68,20 +72,16 @@ def compile_module(
     Args:
         call: for a traced function how its arguments and results are nested.
     """
-    names = [op.attributes["sym_name"].value for op in module.body.operations if op.operation.name == "func.func"]
-    if entry not in names:
-        has = f"pass entry= one of {', '.join(map(repr, names))}" if names else "it has none at all"
-        raise CompileError(f"the program has no function {entry!r}; {has}")
-    inputs = ir.SymbolTable(module.operation)[entry].attributes["function_type"].value.inputs
-    if any(dynamic_sizes(each) for each in inputs):
+    function = entry_of(module, entry)
+    if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
         return DynamicExecutable(module, entry, lowering)
-    lowering = lowering.beginning_at(level_of(ir.SymbolTable(module.operation)[entry]))
+    lowering = lowering.beginning_at(level_of(function))
     if "l1" in lowering.stages:
-        _check_supported(module, lowering)
+        check_supported(module, lowering)
     return Executable(module, entry, lowering, call)
 
 
-def _check_supported(module: ir.Module, lowering: Lowering) -> None:
+def check_supported(module: ir.Module, lowering: Lowering) -> None:
     """Refuse a program with the list of all its ops that cannot be compiled, before anything else happens to it.
 
     Ops that vanish when the program is normalised (assertions of what is known, loops that run once) do not count.

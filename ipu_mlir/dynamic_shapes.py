@@ -1,7 +1,7 @@
 """Programs whose arguments have sizes that are known only when they are called."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,9 +9,13 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering
+from ipu_mlir.passes.infer_sizes import dynamic_sizes
 from ipu_mlir.passes.manager import run_steps
-from ipu_mlir.passes.specialize_shapes import SpecializeShapes, dynamic_sizes
+from ipu_mlir.passes.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.steps import PassStep
+
+if TYPE_CHECKING:
+    from ipu_mlir.runtime.profile.profile import Profile
 
 
 class DynamicExecutable:
@@ -39,6 +43,10 @@ class DynamicExecutable:
     def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As ``Executable.run_per_tile``."""
         return self.specialized(inputs).run_per_tile(inputs)
+
+    def profile(self, inputs: Sequence[np.ndarray]) -> "Profile":
+        """As ``Executable.profile``, of the program for the sizes of ``inputs``."""
+        return self.specialized(inputs).profile(inputs)
 
     def specialized(self, inputs: Sequence[np.ndarray]) -> Executable:
         """The program for the sizes of ``inputs``.

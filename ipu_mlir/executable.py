@@ -8,12 +8,14 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.entry import entry_alone
 from ipu_mlir.lowering import LEVELS, Lowering
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.tensor_types import spec_of_type
 
 if TYPE_CHECKING:
     from ipu_mlir.placements import Placements
+    from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.tracing.structure import Call
 
 
@@ -39,7 +41,7 @@ class Executable:
         self._l0 = module
         self._lowering = lowering
         self._call = call
-        self._l3 = self._entry_alone()
+        self._l3 = entry_alone(self._l0.operation, self.entry)
         self.pass_timings = lowering.run(self._l3.operation)
         self._engine = Engine(self._l3, entry)
         self.run = self._engine.run  # bound once: nothing of ours runs per call
@@ -89,22 +91,28 @@ class Executable:
         results = call.result_names if call else [f"result{place}" for place in range(len(self.result_specs))]
         return placements(self._l3.operation, self.entry, _argument_names(self._l0, self.entry), results)
 
+    def profile(self, inputs: Sequence[np.ndarray] | None = None) -> "Profile":
+        """What the program takes on its target: cycles, bytes and memory, per step and per op of the source.
+
+        Args:
+            inputs: a flat list of arrays; with it the program runs once, to count how often loops and branches run
+                whose bounds are not constants. Without it they are taken to run once.
+
+        Raises:
+            RunError: the inputs do not fit the program.
+        """
+        from ipu_mlir.runtime.profile.build import profile_of
+
+        return profile_of(self._l3, self.entry, inputs, source=self._l0.operation)
+
     def _at(self, level: str) -> Any:
         """The program at ``level``: lowered anew from what came in, but for the level that runs."""
         if level == "l0":
             return self._l0
         if level == "l3":
             return self._l3
-        module = self._entry_alone()
+        module = entry_alone(self._l0.operation, self.entry)
         self._lowering.run(module.operation, level)
-        return module
-
-    def _entry_alone(self) -> Any:
-        """A copy of the program in which nobody but ``entry`` can be called from outside; it shares the constants."""
-        module = self._l0.operation.clone()
-        for function in module.regions[0].blocks[0].operations:
-            if function.operation.name == "func.func" and function.sym_name.value != self.entry:
-                function.attributes["sym_visibility"] = ir.StringAttr.get("private", context=module.context)
         return module
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from ipu_mlir.dialects.module_target import ATTRIBUTE
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.check_memory import CheckMemory
 from ipu_mlir.passes.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.manager import PassTime, run_steps
 from ipu_mlir.passes.names import by_name
@@ -23,7 +24,7 @@ LEVELS = ("l0", "l1", "l2", "l3")
 
 _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
 
-_VERIFIED = ("one-shot-bufferize",)
+VERIFIED = ("one-shot-bufferize",)
 """Passes whose result is verified, besides what each stage leaves: upstream knows nothing of mappings."""
 
 Pipeline = str | Pass | Iterable[str | Pass]
@@ -57,7 +58,7 @@ class Lowering:
         if self.target is not None:
             with module.context, ir.Location.unknown():
                 module.attributes[ATTRIBUTE] = target_to_attr(self.target)
-        return [time for steps in stages for time in run_steps(module, steps, verify=_VERIFIED)]
+        return [time for steps in stages for time in run_steps(module, steps, verify=VERIFIED)]
 
     def beginning_at(self, level: str) -> "Lowering":
         """The way of a program that came in at ``level``; supersteps are only checked."""
@@ -65,7 +66,7 @@ class Lowering:
         if self.own_pipeline or level == "l0":
             return self
         stages = {name: self.stages[name] for name in names[names.index(level) + 1 :]}
-        return replace(self, stages=stages or {"l3": (PassStep(CheckSupersteps()),)})
+        return replace(self, stages=stages or {"l3": (PassStep(CheckSupersteps()), PassStep(CheckMemory()))})
 
     def _up_to(self, level: str) -> list[tuple[Step, ...]]:
         names = list(self.stages)
@@ -76,7 +77,10 @@ class Lowering:
 
 
 def plan_lowering(
-    target: Target | None = None, pipeline: Pipeline | None = None, planner: Callable[..., Any] | None = None
+    target: Target | None = None,
+    pipeline: Pipeline | None = None,
+    planner: Callable[..., Any] | None = None,
+    available_memory_proportion: float | None = None,
 ) -> Lowering:
     """The passes for ``compile``.
 
@@ -84,19 +88,25 @@ def plan_lowering(
         target: the machine; None keeps the one that the module names, or takes the default machine.
         pipeline: replaces the default passes; the module gets its target first.
         planner: decides how each op is partitioned, instead of the built-in decision.
+        available_memory_proportion: option of ``ipu-partition``.
 
     Raises:
-        CompileError: a pass that does not exist, or both a pipeline and a planner.
+        CompileError: a pass that does not exist, or a pipeline together with what is for the default passes.
     """
     registry = Registry(by_name(PASSES), PIPELINES)
     begin = PassStep(SetTarget())
     if pipeline is not None:
         if planner is not None:
             raise CompileError("give either pipeline= or planner=; a pipeline can hold Partition(planner=...)")
+        if available_memory_proportion is not None:
+            raise CompileError("give available-memory-proportion to the ipu-partition of your own pipeline=")
         return Lowering({"l3": (begin, *registry.resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: registry.resolve(name) for level, name in _PIPELINE_TO.items()}
-    if planner is not None:
-        stages["l2"] = replace_pass(stages["l2"], Partition(planner=planner))
+    if planner is not None or available_memory_proportion is not None:
+        partition = Partition(planner=planner)
+        if available_memory_proportion is not None:
+            partition = replace(partition, available_memory_proportion=available_memory_proportion)
+        stages["l2"] = replace_pass(stages["l2"], partition)
     return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)
 
 

@@ -2,6 +2,7 @@
 
 from ipu_mlir.passes.anchor_hints import AnchorHints
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.check_memory import CheckMemory
 from ipu_mlir.passes.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.decompose_tensor_ops import DecomposeTensorOps
@@ -11,6 +12,7 @@ from ipu_mlir.passes.fold_transposes import FoldTransposes
 from ipu_mlir.passes.form_supersteps import FormSupersteps
 from ipu_mlir.passes.generalize_ops import GeneralizeOps
 from ipu_mlir.passes.hoist_casts import HoistCasts
+from ipu_mlir.passes.infer_sizes import InferSizes
 from ipu_mlir.passes.inline_scalar_ops import InlineScalarOps
 from ipu_mlir.passes.legalize_types import LegalizeTypes
 from ipu_mlir.passes.materialize_casts import MaterializeCasts
@@ -21,14 +23,19 @@ from ipu_mlir.passes.place_tensors import PlaceTensors
 from ipu_mlir.passes.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raise_loops import RaiseLoops
+from ipu_mlir.passes.raise_scans import RaiseScans
 from ipu_mlir.passes.raise_splats import RaiseSplats
 from ipu_mlir.passes.reuse_operands import ReuseOperands
 from ipu_mlir.passes.set_target import SetTarget
+from ipu_mlir.passes.sink_max import SinkMax
 from ipu_mlir.passes.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.split_fills import SplitFills
+from ipu_mlir.passes.trim_windows import TrimWindows
+from ipu_mlir.passes.widen_sums import WidenSums
 
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
+    CheckMemory,
     CheckSupersteps,
     DecomposeLinalgOps,
     DecomposeTensorOps,
@@ -38,6 +45,7 @@ PASSES: tuple[type[Pass], ...] = (
     FormSupersteps,
     GeneralizeOps,
     HoistCasts,
+    InferSizes,
     InlineScalarOps,
     LegalizeTypes,
     MaterializeCasts,
@@ -48,9 +56,13 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseDynamicSlices,
     RaiseElementOps,
     RaiseLoops,
+    RaiseScans,
     RaiseSplats,
     ReuseOperands,
     SetTarget,
+    SinkMax,
     SpecializeShapes,
     SplitFills,
+    TrimWindows,
+    WidenSums,
 )

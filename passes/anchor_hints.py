@@ -53,7 +53,7 @@ def _anchor_parts(op: ir.Operation) -> str | None:
     if nest is None:
         return "has ipu.parts, but loops whose extents are not known"
     parts = parts_from_attr(op.attributes[PARTS])
-    broken = broken_part_rule(parts, nest.extents, nest.parallel)
+    broken = broken_part_rule(parts, nest.extents, nest.cut_multiples)
     if broken is not None:
         return broken
     result = op.results[0]

@@ -32,11 +32,27 @@ def generic(
         body: block arguments, one per operand, to the yielded values.
         attributes: any further attributes.
     """
+    op = bodiless_generic(inputs, outputs, maps, parallel, attributes)
+    types = [getattr(value.type, "element_type", value.type) for value in (*inputs, *outputs)]
+    block = ir.Block.create_at_start(op.regions[0], types, [op.location] * len(types))
+    with ir.InsertionPoint(block):
+        upstream("linalg").YieldOp(list(body(list(block.arguments))))
+    return op
+
+
+def bodiless_generic(
+    inputs: Sequence[ir.Value],
+    outputs: Sequence[ir.Value],
+    maps: Sequence[ir.AffineMap],
+    parallel: Sequence[bool],
+    attributes: dict[str, ir.Attribute] | None = None,
+) -> ir.Operation:
+    """As ``generic``, with an empty region that the body of another op is still to be moved into."""
     kinds = ("reduction", "parallel")
     iterators = ir.ArrayAttr.get(
         [ir.Attribute.parse(f"#linalg.iterator_type<{kinds[independent]}>") for independent in parallel]
     )
-    op = ir.Operation.create(
+    return ir.Operation.create(
         "linalg.generic",
         results=[value.type for value in outputs],
         operands=[*inputs, *outputs],
@@ -48,11 +64,6 @@ def generic(
         },
         regions=1,
     )
-    types = [getattr(value.type, "element_type", value.type) for value in (*inputs, *outputs)]
-    block = ir.Block.create_at_start(op.regions[0], types, [op.location] * len(types))
-    with ir.InsertionPoint(block):
-        upstream("linalg").YieldOp(list(body(list(block.arguments))))
-    return op
 
 
 def loop_index(loop: int) -> ir.Value:

@@ -6,18 +6,20 @@ from typing import Any
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.passes.base import Pass
-from ipu_mlir.passes.rewriting import list_outside_bodies
+from ipu_mlir.passes.build_generic import zero
+from ipu_mlir.passes.rewriting import list_ops, list_outside_bodies
 
 
 @dataclass(frozen=True)
 class DropIdleOps(Pass):
     """Remove ops that run no iteration, and what is done to tensors without elements.
 
-    A reduction over nothing is its initial value. A tensor without elements is as good as any other of its type.
+    A reduction over nothing is its initial value. A tensor without elements is as good as any other of its type, and a
+    load from it stands where it never runs: in the branch of a concatenation that no index takes.
 
     Needs:  linalg on tensors.
-    Leaves: no structured op without iterations; nobody uses a tensor without elements that anything but
-            ``tensor.empty`` makes.
+    Leaves: no structured op without iterations; no load from a tensor without elements, and nobody uses one that
+            anything but ``tensor.empty`` makes.
     """
 
     name = "ipu-drop-idle-ops"
@@ -32,6 +34,9 @@ class DropIdleOps(Pass):
                     op.erase()
                 elif op.name != "tensor.empty" and any(_is_idle(result.type) for result in op.results):
                     _drop_results(op)
+            for load in list_ops(module, "tensor.extract"):
+                if _is_idle(load.operands[0].type):
+                    _drop_load(load)
 
 
 def _runs_nothing(op: ir.Operation) -> bool:
@@ -56,6 +61,13 @@ def _drop_results(op: ir.Operation) -> None:
             with ir.InsertionPoint.after(op), op.location:
                 empty = upstream("tensor").EmptyOp(list(result.type.shape), result.type.element_type).result
             result.replace_all_uses_with(empty)
+
+
+def _drop_load(load: ir.Operation) -> None:
+    """There is no element, so no value is wrong."""
+    with ir.InsertionPoint(load), load.location:
+        load.results[0].replace_all_uses_with(zero(load.results[0].type))
+    load.erase()
 
 
 def _is_idle(kind: Any) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.build_generic import bodiless_generic
 from ipu_mlir.passes.rewriting import list_ops
 
 # These say more than their loops do: codelets and rewrites know them by name.
@@ -40,26 +41,14 @@ def _is_simple(op: ir.Operation, nest: LoopNest) -> bool:
 
 
 def _generalize(op: ir.Operation, nest: LoopNest) -> None:
-    kinds = ("reduction", "parallel")
     loops = len(nest.extents)
     maps = [
-        ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(index.plain_loop) for index in indices]))
+        ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(index.plain_loop) for index in indices])
         for indices in nest.indices
     ]
+    inputs, outputs = list(op.operands)[: nest.num_inputs], list(op.operands)[nest.num_inputs :]
     with ir.InsertionPoint(op), op.location:
-        generic = ir.Operation.create(
-            "linalg.generic",
-            results=[result.type for result in op.results],
-            operands=list(op.operands),
-            attributes={
-                "indexing_maps": ir.ArrayAttr.get(maps),
-                "iterator_types": ir.ArrayAttr.get(
-                    [ir.Attribute.parse(f"#linalg.iterator_type<{kinds[parallel]}>") for parallel in nest.parallel]
-                ),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([nest.num_inputs, len(op.operands) - nest.num_inputs]),
-            },
-            regions=1,
-        )
+        generic = bodiless_generic(inputs, outputs, maps, nest.parallel)
     block = op.regions[0].blocks[0]
     for output in list(op.operands)[len(block.arguments) :]:  # linalg.map hands on its inputs only
         block.add_argument(output.type.element_type, op.location)

@@ -93,6 +93,7 @@ class _Run:
         self.times.append(PassTime("verify", time.perf_counter() - started))
 
     def _run(self, op: ir.Operation, step: UpstreamStep | PassStep, anchor: str) -> None:
+        failed: PassFailed | None = None
         with collect(self.context) as errors:
             try:
                 if isinstance(step, PassStep):
@@ -102,9 +103,12 @@ class _Run:
             except (PassFailed, ir.MLIRError) as failure:
                 if not errors:
                     raise _without_place(step.name, failure) from failure
+                failed = failure if isinstance(failure, PassFailed) else None
             except Exception as bug:
                 bug.add_note(f"while pass '{step.text}' ran")
                 raise
+        if failed is not None and len(failed.diagnostics) == len(errors):
+            raise failed  # what it raised itself may say more than the errors do
         if errors:
             raise PassFailed(errors)
 

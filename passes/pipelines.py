@@ -3,6 +3,7 @@
 NORMALIZE: tuple[str, ...] = (
     "inline",
     "symbol-dce",
+    "ipu-infer-sizes",
     "ipu-anchor-hints",
     "ipu-decompose-linalg-ops",
     "convert-elementwise-to-linalg",
@@ -11,17 +12,22 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-raise-splats",
     "ipu-fold-transposes",
     "ipu-generalize-ops",
+    "ipu-trim-windows",
     "linalg-fold-unit-extent-dims",
     "linalg-fuse-elementwise-ops",
     "linalg-fold-unit-extent-dims",
+    "ipu-sink-max",
+    "ipu-widen-sums",
     "lower-affine",
     "canonicalize",
     "cse",
 )
 """Linalg as it came in -> few, fused ops. Unit dimensions go first, because fusion is wider without them, and once more
-after it, because fusion moves reshapes and brings some back."""
+after it, because fusion moves reshapes and brings some back. Poolings change places with fused ops only. Sums are
+widened last: the roundings after them would be between ops that fuse, and fused into what reads them on other tiles."""
 
 PLACE: tuple[str, ...] = (
+    "ipu-raise-scans",
     "ipu-decompose-tensor-ops",
     "ipu-drop-idle-ops",
     "ipu-inline-scalar-ops",
@@ -55,6 +61,7 @@ LOWER: tuple[str, ...] = (
     "cse",
     "ipu-merge-compute-sets",
     "ipu-check-supersteps",
+    "ipu-check-memory",
 )
 """Placed tensors -> supersteps on buffers."""
 

@@ -5,10 +5,19 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.loop_raising.fission import split_by_tensor
 from ipu_mlir.passes.loop_raising.nests import ScatterNest, scatter_nest
 from ipu_mlir.passes.loop_raising.slices import write_by_elements
-from ipu_mlir.passes.loop_raising.vectorize import Vectorizer, over
+from ipu_mlir.passes.loop_raising.vectorize import Column, Loops, Vectorizer
 from ipu_mlir.passes.rewriting import list_ops
+
+_COMBINERS = {
+    "add": ("arith.addf", "arith.addi"),
+    "mul": ("arith.mulf", "arith.muli"),
+    "max": ("arith.maximumf", "arith.maxsi"),
+    "min": ("arith.minimumf", "arith.minsi"),
+}
+"""What joins an element to the one before, for floating-point numbers and for integers."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +25,8 @@ class RaiseLoops(Pass):
     """Write loops that put elements into a tensor as structured ops and one scatter.
 
     What goes where is computed for all iterations at once; inner loops over scalars become reductions. The scatter is
-    the library codelet of that name; it keeps the order of the iterations.
+    the library codelet of that name; it keeps the order of the iterations. A loop that puts elements into several
+    tensors becomes a scatter into each.
 
     Needs:  linalg on tensors; scalars that are not wrapped in tensors (``ipu-inline-scalar-ops``, ``canonicalize``).
     Leaves: ``scf.for`` only where a loop is no scatter.
@@ -29,6 +39,8 @@ class RaiseLoops(Pass):
             for insert in list_ops(module, "tensor.insert_slice"):
                 if insert.parent.name == "scf.for":
                     write_by_elements(insert)
+            for loop in list_ops(module, "scf.for"):
+                split_by_tensor(loop)
             for outermost in _loops_of(module):
                 _raise(outermost)
 
@@ -68,20 +80,68 @@ def _scatter(nest: ScatterNest) -> ir.Value:
     vectorizer = Vectorizer(nest.loops[0], nest.counters, nest.extents, nest.guard, nest.guarded)
     columns = vectorizer.columns([*nest.index, guard, nest.update])
     shape = list(nest.initial.type.shape)
-    updates, rank = len(nest.extents), len(nest.extents) + len(shape)
-    dims = [ir.AffineExpr.get_dim(d) for d in range(updates, rank)]
-    maps = [over(column.loops, updates, rank) for column in columns]
+    shared = _shared_loops(nest, shape)
+    if len(shared) == len(nest.extents) == len(shape):
+        return _in_place(nest, columns, shared)
+    if len(shared) == len(nest.extents):
+        del shared[len(shared) - 1]  # the order of the iterations is that of a loop that is reduced
+    own = [loop for loop in range(len(nest.extents)) if loop not in shared]
+    rank = len(own) + len(shape)
+    dims = [ir.AffineExpr.get_dim(d) for d in range(len(own), rank)]
+    update_dims = [
+        dims[shared[loop]] if loop in shared else ir.AffineExpr.get_dim(own.index(loop))
+        for loop in range(len(nest.extents))
+    ]
+    maps = [_over(column.loops, update_dims, rank) for column in columns]
     maps += [ir.AffineMap.get(rank, 0, [dim]) for dim in dims]
     maps.append(ir.AffineMap.get(rank, 0, dims))
     op = generic(
         [*(column.tensor for column in columns), *(_positions(size) for size in shape)],
         [nest.initial],
         maps,
-        [False] * updates + [True] * len(shape),
+        [False] * len(own) + [True] * len(shape),
         lambda arguments: [arguments[-1]],
         {"library_call": ir.StringAttr.get(f"scatter_{nest.combine}")},
     )
     return op.results[0]
+
+
+def _in_place(nest: ScatterNest, columns: list[Column], shared: dict[int, int]) -> ir.Value:
+    """Every element is where its own iteration puts it: an element-wise op and no scatter."""
+    rank = len(shared)
+    dims = [ir.AffineExpr.get_dim(shared[loop]) for loop in range(rank)]
+    guard, update = columns[-2:]
+    maps = [_over(guard.loops, dims, rank), _over(update.loops, dims, rank), identity_map(rank)]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        goes, new, old = arguments
+        if nest.combine != "set":
+            kind = int(isinstance(old.type, ir.IntegerType | ir.IndexType))
+            joined = ir.Operation.create(_COMBINERS[nest.combine][kind], results=[old.type], operands=[old, new])
+            new = joined.results[0]
+        return [upstream("arith").SelectOp(goes, new, old).result]
+
+    return generic([guard.tensor, update.tensor], [nest.initial], maps, [True] * rank, body).results[0]
+
+
+def _shared_loops(nest: ScatterNest, shape: list[int]) -> dict[int, int]:
+    """Loops that are the index of a dimension themselves, as the images and channels of a pooling, and which one.
+
+    What lies at ``n`` in that dimension comes from iteration ``n`` alone: parts that cut the one cut the other with it.
+    """
+    found: dict[int, int] = {}
+    for dimension, index in enumerate(nest.index):
+        if index in nest.counters:
+            loop = nest.counters.index(index)
+            if loop not in found and nest.extents[loop] == shape[dimension]:
+                found[loop] = dimension
+    return found
+
+
+def _over(loops: Loops, dims: list[ir.AffineExpr], rank: int) -> ir.AffineMap:
+    """The index into a column over ``loops``, each of which is one of ``dims``; its other dimensions have size 1."""
+    constant = ir.AffineExpr.get_constant(0)
+    return ir.AffineMap.get(rank, 0, [dim if loop in loops else constant for loop, dim in enumerate(dims)])
 
 
 def _positions(size: int) -> ir.Value:

@@ -1,10 +1,11 @@
 """``ipu-set-target``: the machine that the module is for."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ipu_mlir.dialects.attributes import target_to_attr
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.module_target import ATTRIBUTE
+from ipu_mlir.dialects.module_target import ATTRIBUTE, module_target
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.dialects.targets import target_named
 from ipu_mlir.passes.base import Pass
@@ -14,7 +15,8 @@ from ipu_mlir.passes.base import Pass
 class SetTarget(Pass):
     """Name the machine that the module is compiled for.
 
-    Options: ``chip`` (ipu1, ipu2 or ipu21), ``tiles`` per IPU, ``ipus``.
+    Options: ``chip`` (ipu1, ipu2 or ipu21), ``tiles`` per IPU, ``ipus``, ``emulated`` (memory that is too small is
+    warned of, and no error).
 
     Needs:  a module.
     Leaves: the module attribute ``ipu.target``. A target that the module names already stays, unless one is asked for.
@@ -26,12 +28,17 @@ class SetTarget(Pass):
     chip: str | None = None
     tiles: int | None = None
     ipus: int | None = None
+    emulated: bool | None = None
 
     def run(self, module: ir.Operation) -> None:
-        asked = {key: value for key, value in (("tiles_per_ipu", self.tiles), ("ipus", self.ipus)) if value is not None}
+        given = (("tiles_per_ipu", self.tiles), ("ipus", self.ipus), ("emulated", self.emulated))
+        asked: dict[str, Any] = {key: value for key, value in given if value is not None}
         if ATTRIBUTE in module.attributes and self.target is None and self.chip is None and not asked:
             return
-        base = self.target or (target_named(self.chip) if self.chip else Target())
+        if asked.keys() == {"emulated"} and self.target is None and self.chip is None:
+            base = module_target(module)
+        else:
+            base = self.target or (target_named(self.chip) if self.chip else Target())
         if self.tiles is not None and self.target is None:
             base = replace(base, name="custom")
         with module.context:

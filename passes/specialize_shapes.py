@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir, passmanager, upstream
+from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.base import Pass, Refusals
+from ipu_mlir.passes.infer_sizes import dynamic_sizes, infer_sizes
 from ipu_mlir.passes.rewriting import list_ops
-
-_ROUNDS = 4  # a cast moves through one kind of op per round; the longest way seen took two
 
 
 @dataclass(frozen=True)
@@ -17,7 +16,7 @@ class SpecializeShapes(Pass):
     Options: ``function``, and ``sizes``, one for each ``?`` in the types of its arguments, in order.
 
     Needs:  linalg on tensors.
-    Leaves: static types, inferred by ``canonicalize`` from those of the arguments.
+    Leaves: static types, inferred from those of the arguments.
     """
 
     name = "ipu-specialize-shapes"
@@ -37,23 +36,12 @@ class SpecializeShapes(Pass):
                 refuse(function, f"has {unknown} sizes that are not known, but {len(self.sizes)} are given")
                 return
             _set_arguments(function, self.sizes)
-            manager = passmanager.PassManager.parse("builtin.module(canonicalize,cse)")
-            for _ in range(_ROUNDS):
-                manager.run(module)
-                _drop_casts_of_results(ir.SymbolTable(module)[self.function].operation)
+            infer_sizes(module)
+            _drop_casts_of_results(ir.SymbolTable(module)[self.function].operation)
+            infer_sizes(module)
             for op in list_ops(ir.SymbolTable(module)[self.function].operation):
                 if any(dynamic_sizes(result.type) for result in op.results):
                     refuse(op, f"still has a size that is not known: {op.results[0].type}; it depends on data")
-
-
-def dynamic_sizes(shaped: ir.Type) -> int:
-    """How many ``?`` a tensor type has.
-
-    Types that are no tensors have none.
-    """
-    if not isinstance(shaped, ir.RankedTensorType):
-        return 0
-    return sum(shaped.is_dynamic_dim(dimension) for dimension in range(shaped.rank))
 
 
 def with_sizes(shaped: ir.Type, sizes: Sequence[int]) -> ir.Type:

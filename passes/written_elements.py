@@ -12,6 +12,9 @@ from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, Verti
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.passes.base import Refusals
 
+_HAND_ON = frozenset(("func.return", "func.call"))
+"""Ops that give a buffer to somebody who reads it; what a loop carries may well be written inside the loop first."""
+
 
 class WrittenElements:
     """Follows which elements of each allocation have been written, in program order.
@@ -33,10 +36,10 @@ class WrittenElements:
                 self._compute_set(op)
             elif isinstance(op, ReadControlOp):
                 self._read(op, op.source)
-            elif op.operation.name == "func.return":
-                for value in op.operation.operands:
-                    self._read(op, value)
             elif op.operation.name not in VIEW_OPS:
+                if op.operation.name in _HAND_ON:
+                    for value in op.operation.operands:
+                        self._read(op, value)
                 for region in op.operation.regions:
                     for inner in region.blocks:
                         self.check(inner)

@@ -4,6 +4,7 @@ import argparse
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -34,6 +35,7 @@ def run_tool(name: str, tool: Callable[[Sequence[str]], int], argv: Sequence[str
     """
     if argv is None:  # a process of our own: looking for garbage among all that is imported takes a tenth of its time
         gc.set_threshold(100_000, 50, 100)
+        warnings.formatwarning = lambda message, *_, **__: f"{message}\n"  # one line, as errors have
     try:
         status = tool(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()

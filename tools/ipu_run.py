@@ -4,6 +4,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +48,13 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     flag("--atol", type=float, metavar="X", help="tolerance of --check (default: 2e-5 of the largest expected value)")
     flag("--tiles", type=int, metavar="N", help="tiles of each IPU (default: those of the module's target)")
     flag("--ipus", type=int, metavar="N", help="number of IPUs")
+    flag("--emulated", action="store_true", help="warn if the memory of the tiles is too small, and run all the same")
     flag("--per-tile", action="store_true", help="run tile by tile, each with its own memory: slow and exact")
     flag("--time", action="store_true", help="say how long compiling and running took")
+    flag(
+        "--profile", metavar="OUT.json", help="write cycles, bytes and memory of this run on the target, for ipu-report"
+    )
+    flag("--chrome-trace", metavar="OUT.json", help="write the steps of this run as events for Perfetto")
     flag("--pass-pipeline", metavar="TEXT", help="passes to compile with, instead of ipu-compile")
     arguments = parser.parse_args(list(argv))
     if arguments.inputs is not None and arguments.seed is not None:
@@ -65,7 +71,8 @@ def _ipu_run(argv: Sequence[str]) -> int:
 
     arrays = read_arrays(arguments.inputs) if arguments.inputs else {}
     started = time.perf_counter()
-    executable = _sized(_compiled(arguments), arrays)
+    with _profiles_of_failures(arguments):
+        executable = _sized(_compiled(arguments), arrays)
     compiled = time.perf_counter() - started
     if arguments.inputs:
         inputs = take_inputs(arrays, executable.argument_specs, arguments.inputs)
@@ -82,7 +89,24 @@ def _ipu_run(argv: Sequence[str]) -> int:
         print("" if arguments.per_tile else f", run: {_median_seconds(run, inputs) * 1e3:.3f} ms")
     if arguments.outputs:
         write_output(arguments.outputs, npz_bytes(results))
+    if _wants_profile(arguments):
+        from ipu_mlir.tools.profile_output import write_profiles
+
+        write_profiles(executable.profile(inputs), arguments)
     return _check(results, arrays, arguments) if arguments.check else 0
+
+
+def _wants_profile(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.profile or arguments.chrome_trace)
+
+
+def _profiles_of_failures(arguments: argparse.Namespace) -> AbstractContextManager[None]:
+    """Also a program that does not fit into memory has the profile that was asked for."""
+    if not _wants_profile(arguments):
+        return nullcontext()
+    from ipu_mlir.tools.profile_output import profiles_of_failures
+
+    return profiles_of_failures(arguments)
 
 
 def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndarray]") -> "Executable":
@@ -102,12 +126,11 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
     from ipu_mlir.passes.pipeline_text import PipelineError
 
     try:
-        return ipu_mlir.compile(
-            _program(arguments.file),
-            entry=arguments.entry,
-            target=_target(arguments),
-            pipeline=arguments.pass_pipeline,
-        )
+        program = _program(arguments.file)
+        target = _target(arguments)
+        if target is None and arguments.emulated:
+            program, target = _emulated(program)
+        return ipu_mlir.compile(program, entry=arguments.entry, target=target, pipeline=arguments.pass_pipeline)
     except PipelineError as error:
         raise UsageError(str(error)) from error
 
@@ -127,8 +150,19 @@ def _target(arguments: argparse.Namespace) -> "Target | None":
         return None
     from ipu_mlir.dialects.target import Target
 
-    given = {"tiles_per_ipu": arguments.tiles, "ipus": arguments.ipus}
+    given = {"tiles_per_ipu": arguments.tiles, "ipus": arguments.ipus, "emulated": arguments.emulated}
     return Target(**{name: value for name, value in given.items() if value is not None})
+
+
+def _emulated(program: "Path | ir.Module") -> "tuple[ir.Module, Target]":
+    """The program, and the machine that it names as one that is emulated."""
+    from dataclasses import replace
+
+    from ipu_mlir.dialects.module_target import module_target
+    from ipu_mlir.sources import load_module
+
+    module = load_module(program)
+    return module, replace(module_target(module.operation), emulated=True)
 
 
 def _summary(result: "np.ndarray") -> str:

@@ -4,6 +4,7 @@ from benchmarks.workload import Workload
 from benchmarks.workloads import (
     conv_block,
     elementwise_chain,
+    embedding_update,
     encoder_layer,
     matmul,
     mlp_inference,
@@ -22,6 +23,7 @@ _ALL = (
     norm_softmax.WORKLOAD,
     encoder_layer.WORKLOAD,
     conv_block.WORKLOAD,
+    embedding_update.WORKLOAD,
     tiny_steps.WORKLOAD,
 )
 

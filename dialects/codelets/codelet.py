@@ -23,6 +23,8 @@ class LibraryCodelet:
         scratch_bytes: bytes one vertex needs besides its operands, from the shapes of its input boxes and the
             element size.
         source: where the meaning comes from.
+        fills_outputs: whether ``vectorised`` takes the arrays of the outputs after the operands, fills them and gives
+            them back; otherwise what it gives is copied there.
     """
 
     name: str
@@ -30,3 +32,4 @@ class LibraryCodelet:
     vectorised: Callable[..., tuple[np.ndarray[Any, Any], ...]]
     scratch_bytes: Callable[[tuple[tuple[int, ...], ...], int], int]
     source: str
+    fills_outputs: bool = False

@@ -1,6 +1,7 @@
 """The library codelets, by name."""
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+from ipu_mlir.dialects.codelets.scan import SCANS
 from ipu_mlir.dialects.codelets.scatter import SCATTERS
 from ipu_mlir.dialects.codelets.sort import SORT
 from ipu_mlir.dialects.errors import CompileError
@@ -16,7 +17,7 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
     return table
 
 
-LIBRARY = by_name((SORT, *SCATTERS))
+LIBRARY = by_name((SORT, *SCANS, *SCATTERS))
 
 
 def codelet_named(name: str) -> LibraryCodelet:

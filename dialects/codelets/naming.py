@@ -27,7 +27,7 @@ def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
 
 
 def _is_contraction(body: list[ir.Operation], nest: LoopNest) -> bool:
-    names = tuple(operation.name for operation in body)
+    names = tuple(operation.name for operation in body if operation.name not in ("arith.extf", "arith.extsi"))
     return nest.num_inputs == 2 and names in (
         ("arith.mulf", "arith.addf", "linalg.yield"),
         ("arith.muli", "arith.addi", "linalg.yield"),

@@ -1,5 +1,6 @@
 """Scatter: put elements where indices say, one after the other."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,7 @@ def _scatter_all(combine: np.ufunc | None, *operands: Array) -> tuple[Array, ...
     elements = operands[-1]
     rank = elements.ndim
     index, guard, update = operands[:rank], operands[rank], operands[rank + 1]
-    rows = rows_of(index, elements.shape) if guard.size == 1 and guard.all() else None
+    rows = _rows(index, update, elements.shape) if guard.size == 1 and guard.all() else None
     if rows is not None:
         scatter_rows(combine, elements, rows, update.reshape(-1, elements.shape[-1]))
         return (elements,)
@@ -46,6 +47,14 @@ def _scatter_all(combine: np.ufunc | None, *operands: Array) -> tuple[Array, ...
     else:
         combine.at(elements, place, update[chosen])
     return (elements,)
+
+
+def _rows(index: Sequence[Array], update: Array, shape: tuple[int, ...]) -> Array | None:
+    """The row of ``elements`` for each row of ``update``, if every update is a whole row; None otherwise."""
+    if len(shape) != 2 or update.shape[-1] != shape[1]:
+        return None
+    for_each = (*update.shape[:-1], index[0].shape[-1])  # one row may take many updates, and have one index for all
+    return rows_of((np.broadcast_to(index[0], for_each), index[1]), shape)
 
 
 def _codelet(name: str, ufunc: np.ufunc | None) -> LibraryCodelet:

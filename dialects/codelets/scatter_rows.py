@@ -8,6 +8,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 _MOST_ROUNDS = 8  # then so many places are equal that one ufunc.at is faster
+_CHUNK_ELEMENTS = 65536  # 256 KiB of f32: 4096 rows of 128 took 0.61 ms in such pieces, 0.68 ms at once
 
 
 def rows_of(index: Sequence[Array], shape: tuple[int, ...]) -> Array | None:
@@ -33,10 +34,40 @@ def scatter_rows(combine: np.ufunc | None, elements: Array, rows: Array, updates
         return
     left = np.arange(len(rows))
     for _ in range(_MOST_ROUNDS):
-        _, first = np.unique(rows[left], return_index=True)
-        now = left[first]
-        elements[rows[now]] = combine(elements[rows[now]], updates[now])
-        if len(now) == len(left):
+        is_first = first_of_each(rows[left], len(elements))
+        _update_different_rows(combine, elements, rows, updates, left[is_first])
+        left = left[~is_first]
+        if not left.size:
             return
-        left = np.delete(left, first)
     combine.at(elements, rows[left], updates[left])
+
+
+def first_of_each(rows: Array, size: int) -> Array:
+    """Which of ``rows``, numbers below ``size``, did not come before.
+
+    >>> first_of_each(np.array([4, 2, 4, 0]), 5)
+    array([ True,  True, False,  True])
+    """
+    earliest = np.empty(size, np.intp)  # only the places of ``rows`` are written, and read: no sorting
+    order = np.arange(len(rows))
+    earliest[rows[::-1]] = order[::-1]  # of several numbers for one place, NumPy keeps the last
+    return earliest[rows] == order
+
+
+def _update_different_rows(combine: np.ufunc, elements: Array, rows: Array, updates: Array, numbers: Array) -> None:
+    """Combine updates ``numbers`` into their rows, no two of which are the same; a cache full at a time."""
+    at_once = max(1, _CHUNK_ELEMENTS // max(1, elements.shape[1]))
+    shape = (min(at_once, len(numbers)), elements.shape[1])
+    old, new = np.empty(shape, elements.dtype), np.empty(shape, updates.dtype)
+    for start in range(0, len(numbers), at_once):
+        chosen = numbers[start : start + at_once]
+        places = rows[chosen]
+        here = _rows_into(old[: len(chosen)], elements, places)
+        elements[places] = combine(here, _rows_into(new[: len(chosen)], updates, chosen), out=here)
+
+
+def _rows_into(out: Array, source: Array, places: Array) -> Array:
+    """Rows ``places`` of ``source``, in ``out`` where that is faster."""
+    if not source.flags.c_contiguous:  # ``take`` would copy all of it first
+        return source[places]
+    return source.take(places, 0, out, "clip")  # any other mode fills a copy of ``out`` first

@@ -18,8 +18,10 @@ from ipu_mlir.dialects.costs.sums_of_products import contraction
 from ipu_mlir.dialects.costs.work import (
     Elementwise,
     Gather,
+    Loops,
     Move,
     Reduction,
+    Scan,
     Scatter,
     Sort,
     Window,
@@ -87,7 +89,18 @@ def _reduction(op: ir.Operation, nest: LoopNest) -> Reduction:
         continuous=not nest.parallel[innermost] if nest.extents else False,
         before=tuple(scalar_ops(before)),
         combine=combine,
+        run=_run(nest, number),
     )
+
+
+def _run(nest: LoopNest, number: int) -> Loops:
+    """The reduced loops over the last neighbouring dimensions of an operand; empty where one is alone."""
+    loops = [index.plain_loop for index in nest.indices[number]]
+    reduced = [loop is not None and not nest.parallel[loop] for loop in loops]
+    end = max((position + 1 for position, yes in enumerate(reduced) if yes), default=0)
+    start = max((position + 1 for position in range(end) if not reduced[position]), default=0)
+    found = tuple(loop for loop in loops[start:end] if loop is not None)
+    return found if len(found) > 1 else ()
 
 
 def _gather(op: ir.Operation, nest: LoopNest, ops: list[ScalarOp]) -> Gather:
@@ -106,10 +119,15 @@ def _library(op: ir.Operation, nest: LoopNest) -> Work:
     dtype = dtype_of(op, nest.num_inputs)
     if name == "sort":
         return Sort(dtype, kept_loops(nest), reduced_loops(nest))
+    if name.startswith("scan_"):
+        combine = name.removeprefix("scan_").removesuffix("_from_end")
+        return Scan(dtype, combine, kept_loops(nest), reduced_loops(nest))
     if name.startswith("scatter_"):
         kept = kept_loops(nest)
         extents = tuple(nest.extents[loop] for loop in kept)
-        return Scatter(dtype, name != "scatter_set", kept, extents, reduced_loops(nest))
+        update = nest.indices[nest.num_inputs - len(kept) - 1]  # before the positions in each dimension
+        shared = tuple(loop for loop in kept if loop in loops_of(update, len(nest.extents)))
+        return Scatter(dtype, name != "scatter_set", kept, extents, reduced_loops(nest), shared)
     return Elementwise((ScalarOp(Shape.INTEGER, "plain", dtype),))
 
 

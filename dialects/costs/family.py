@@ -32,6 +32,7 @@ from ipu_mlir.dialects.costs.work import (
     Loops,
     Move,
     Reduction,
+    Scan,
     Scatter,
     Sort,
     Window,
@@ -113,6 +114,8 @@ def cycles_of(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
             cycles = _scatter_cycles(work, size, last, machine)
         case Sort():
             cycles = moves.sort_cycles(size(work.kept), size(work.reduced), machine)
+        case Scan():
+            cycles = moves.scan_cycles(work.name, size(work.kept), size(work.scanned), work.dtype, machine)
         case Move():
             move = {"fill": moves.fill_cycles, "copy": moves.copy_cycles, "transpose": moves.transpose_cycles}[
                 work.kind
@@ -165,7 +168,7 @@ def _reduction_cycles(work: Reduction, size: LoopSize, last: LoopSize, machine: 
     before = total(inner_cycles(op, share, machine) for op in work.before)
     if work.combine is None:
         return 11 + machine.workers * (33 + 24 * per_worker(results, machine) + before)
-    run = last(work.reduced)
+    run = size(work.run) if work.run else last(work.reduced)
     strides = elements // larger(run, 1)
     fast = reduction_cycles(results, run, work.dtype, work.to_dtype, work.continuous, machine, strides)
     return fast + machine.workers * before
@@ -182,11 +185,11 @@ def _gather_cycles(work: Gather, size: LoopSize, machine: Machine) -> Size:
 
 def _scatter_cycles(work: Scatter, size: LoopSize, last: LoopSize, machine: Machine) -> Size:
     """Updates are assumed to be spread evenly over all elements."""
-    by_row = len(work.updates) > 1 and len(work.kept) > 1
-    row = smaller(last(work.updates), last(work.kept)) if by_row else 1
-    updates = size(work.updates[:-1] if by_row else work.updates)
-    places = work.kept[:-1] if by_row else work.kept
-    total = int(np.prod(work.kept_extents[: len(places)]))
-    here = ceil_div(updates * size(places), max(total, 1))
+    by_row = bool(work.shared) and work.kept[-1] == work.shared[-1] and len(work.kept) > 1
+    row = last(work.kept) if by_row else 1
+    updates = size(work.updates) * size(work.shared[:-1] if by_row else work.shared)
+    places = [loop for loop in work.kept if loop not in work.shared]
+    everywhere = int(np.prod([n for loop, n in zip(work.kept, work.kept_extents, strict=True) if loop in places]))
+    here = ceil_div(updates * size(tuple(places)), max(everywhere, 1))
     update = moves.multi_update_add_cycles if work.adds else moves.multi_update_cycles
     return update(here, row, work.dtype, machine, updates - here)

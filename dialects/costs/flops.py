@@ -6,7 +6,7 @@ import numpy as np
 
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.sizes import is_float
-from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Reduction, Window, Work
+from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Reduction, Scan, Window, Work
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
 
@@ -29,7 +29,7 @@ def flops_of(work: Work, sizes: IntArray) -> IntArray:
             return _count(work.ops) * iterations
         case Reduction():
             return _count((*work.before, *([work.combine] if work.combine else []))) * iterations
-        case Window():
+        case Window() | Scan():
             return iterations * is_float(work.dtype)
         case _:
             return 0 * iterations

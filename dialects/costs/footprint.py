@@ -15,6 +15,7 @@ from ipu_mlir.dialects.costs.work import (
     Gather,
     Move,
     Reduction,
+    Scan,
     Scatter,
     Sort,
     Window,
@@ -73,6 +74,8 @@ def _worker_code_bytes(work: Work) -> int:
             return 288
         case Sort():
             return 512
+        case Scan():
+            return 640 if work.name == "logaddexp" else 96
         case Move():
             return _CODE_BYTES[work.kind]
 

@@ -1,9 +1,11 @@
-"""Cycles of vertices that move elements within a tile: fills, copies, slices, gathers, scatters, sorts."""
+"""Cycles of vertices that go over elements within a tile: fills, copies, slices, gathers, scatters, sorts, scans."""
 
+from ipu_mlir.dialects.costs.rates import SOFTWARE
 from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, ceil_log2, choose, per_worker, smaller
 from ipu_mlir.dialects.machine import Machine
 
 _WORD = 8  # bytes that one instruction moves
+_LOGADDEXP_CYCLES = 36
 
 
 def _words(n: Size, dtype: str) -> Size:
@@ -84,3 +86,16 @@ def sort_cycles(rows: Size, n: Size, machine: Machine) -> Size:
     A worker sorts a row; the rows are shared.
     """
     return 11 + machine.workers * (26 + per_worker(rows, machine) * n * ceil_log2(n) * 10)
+
+
+def scan_cycles(combine: str, rows: Size, n: Size, dtype: str, machine: Machine) -> Size:
+    """Scans of ``rows`` of ``n`` elements. Source: assumed: a load, the operation and a store per element.
+
+    The workers share the rows, each scanning its own; or each takes its share of every row, which it combines to one
+    element (a load and the operation) before it scans it from what the workers before it have: whichever is faster.
+    ``logaddexp`` takes what it does in a reduction (hardware.md 4.2).
+    """
+    operation = _LOGADDEXP_CYCLES if combine == "logaddexp" else SOFTWARE.get(dtype, 1)
+    by_row = 26 + per_worker(rows, machine) * n * (operation + 2)
+    shared = 2 * 26 + rows * per_worker(n, machine) * (2 * operation + 3)
+    return 11 + machine.workers * smaller(by_row, shared)

@@ -94,7 +94,8 @@ def _factors(op: ir.Operation, nest: LoopNest) -> tuple[_Factor, _Factor] | None
 def contraction(op: ir.Operation, nest: LoopNest) -> Contraction | None:
     """The sum of products that ``op`` is; None for another op, and for one whose factors have the same loops."""
     factors = _factors(op, nest)
-    if factors is None or not all(index.linear for indices in nest.indices for index in indices):
+    known = (index.linear or index.block_of is not None for indices in nest.indices for index in indices)
+    if factors is None or not all(known):
         return None
     first, second = factors if not factors[1].windows(nest) else factors[::-1]
     image, weights, window = first.loops(nest), second.loops(nest), first.windows(nest)

@@ -66,6 +66,8 @@ class Reduction:
         continuous: whether the elements of one result lie in a row.
         before: what is done to each element before it is combined.
         combine: the operation that combines, if there are fast vertices for it; otherwise it stands in ``before``.
+        run: the reduced loops that go over neighbouring dimensions, so that their elements on a tile are one run; if
+            there are several.
     """
 
     dtype: str
@@ -75,6 +77,7 @@ class Reduction:
     continuous: bool
     before: tuple[ScalarOp, ...]
     combine: ScalarOp | None
+    run: Loops = ()
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ class Scatter:
     Attributes:
         adds: whether an update is combined with what was there.
         kept, kept_extents: the loops over the elements, and how far they run over all vertices.
-        updates: the loops over the updates; the last one runs along a row if there are several.
+        updates: the other loops over the updates.
+        shared: those of ``kept`` that the updates run along as well; the last one runs along a row if it is the last.
     """
 
     dtype: str
@@ -117,6 +121,7 @@ class Scatter:
     kept: Loops
     kept_extents: tuple[int, ...]
     updates: Loops
+    shared: Loops = ()
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,16 @@ class Sort:
 
 
 @dataclass(frozen=True)
+class Scan:
+    """Running results of ``name``, such as ``add``, along ``scanned``, one scan for each iteration of ``kept``."""
+
+    dtype: str
+    name: str
+    kept: Loops
+    scanned: Loops
+
+
+@dataclass(frozen=True)
 class Move:
     """Elements set (``fill``), copied (``copy``) or reordered (``transpose``)."""
 
@@ -137,4 +152,4 @@ class Move:
     loops: Loops
 
 
-Work: TypeAlias = Contraction | Elementwise | Reduction | Window | Gather | Scatter | Sort | Move
+Work: TypeAlias = Contraction | Elementwise | Reduction | Window | Gather | Scatter | Sort | Scan | Move

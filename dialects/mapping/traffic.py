@@ -5,6 +5,7 @@ common, an element belongs to one class, and whether it is sent depends only on 
 receivers hold: so all counts follow from how many positions classes of the two sides have in common.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -35,7 +36,7 @@ class Traffic:
     local: IntArray
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def exchange_traffic(source: Mapping, source_view: View, dest: Mapping, dest_view: View, num_tiles: int) -> Traffic:
     """The traffic of giving each element of ``dest_view`` the element of ``source_view`` at the same position.
 
@@ -68,9 +69,18 @@ def _in_closed_form(
 
     Any numbering of the positions will do, and the one in which a side has long runs is the one to compare in.
     """
+    for give, take in common_forms(source, source_view, dest, dest_view):
+        counts = _count(give, take, source_view.size, num_tiles)
+        if counts is not None:
+            return counts
+    return None
+
+
+def common_forms(source: Mapping, source_view: View, dest: Mapping, dest_view: View) -> Iterator[tuple[Family, Family]]:
+    """The two sides as families of positions, in every way to write them in which they may have a closed form."""
     give, take = family_with_distinct_tiles(source), family_with_distinct_tiles(dest)
     if not (source_view.size and give.num_parts and take.num_parts):
-        return None
+        return
     orders = dict.fromkeys((source_view.memory_order(), dest_view.memory_order()))
     views = [(source_view.permuted(order), dest_view.permuted(order)) for order in orders]
     strides = {loop.stride for x in (source, dest) for loop in x.normalized().loops if loop.stride > 0}
@@ -79,10 +89,7 @@ def _in_closed_form(
         for give_view, take_view in views:
             seen_give, seen_take = seen_through(_cut(source, cut), give_view), seen_through(_cut(dest, cut), take_view)
             if seen_give is not None and seen_take is not None:
-                counts = _count(seen_give, seen_take, source_view.size, num_tiles)
-                if counts is not None:
-                    return counts
-    return None
+                yield seen_give, seen_take
 
 
 def _cut(mapping: Mapping, strides: set[int]) -> Family:

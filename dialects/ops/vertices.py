@@ -38,7 +38,7 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
         if nest is None:
             return fail(op, f"holds {inner.name}, whose loops are not known; rewrite it as linalg.generic")
         parts = parts_from_attr(op.operation.attributes["parts"])
-        broken = broken_part_rule(parts, nest.extents, nest.parallel)
+        broken = broken_part_rule(parts, nest.extents, nest.cut_multiples)
         if broken is not None:
             return fail(op, broken)
         return all(_verify_access(op, parts, access) for access in memory_accesses(inner, nest))

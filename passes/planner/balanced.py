@@ -41,18 +41,19 @@ class Balanced:
 
     def _grid(self, operation: Operation, target: Target) -> Parts:
         reads = () if all(operation.parallel) else _reads(operation)
-        grains = self._grains(operation)
+        grains = result_grains(operation, self.grain_bytes)
         return best_grid(operation.extents, operation.cuttable, reads, grains, target.num_tiles)
 
-    def _grains(self, operation: Operation) -> tuple[int, ...]:
-        """Per loop, the multiple at which it is cut: the grain for those that run along a result's memory."""
-        grains = [1] * len(operation.extents)
-        for use in operation.outputs:
-            strides, _, _ = loop_strides(use.indices, use.strides, len(operation.extents))
-            for loop, stride in enumerate(strides):
-                if stride == 1:
-                    grains[loop] = max(grains[loop], self.grain_bytes // use.element_bytes)
-        return tuple(grains)
+
+def result_grains(operation: Operation, grain_bytes: int) -> tuple[int, ...]:
+    """Per loop, the multiple at which it is cut: the grain for those that run along a result's memory."""
+    grains = [1] * len(operation.extents)
+    for use in operation.outputs:
+        strides, _, _ = loop_strides(use.indices, use.strides, len(operation.extents))
+        for loop, stride in enumerate(strides):
+            if stride == 1:
+                grains[loop] = max(grains[loop], grain_bytes // use.element_bytes)
+    return tuple(grains)
 
 
 def _followed(operation: Operation, use: OperandUse) -> Parts | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.costs.work import Work
 from ipu_mlir.dialects.loop_nest import Index
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -47,6 +48,12 @@ class Operation:
         parallel: per loop, whether it may be cut.
         inputs: operands that are read.
         outputs: operands that are written; an element must be written by one part.
+        work: what the vertices do, as far as costs go; None for memory that is only to lie somewhere.
+        splittable: whether parts may cut the reduced loops too: there are partial results then, and a second op that
+            combines them.
+        step_loops: the reduced loops over blocks of which it can run one after another.
+        temporary_bytes: what operands that are brought for it, and partial results, may take on a tile.
+        location: where it stands in the source, for messages.
     """
 
     name: str
@@ -55,6 +62,11 @@ class Operation:
     parallel: tuple[bool, ...]
     inputs: tuple[OperandUse, ...]
     outputs: tuple[OperandUse, ...]
+    work: Work | None = None
+    splittable: bool = False
+    step_loops: tuple[int, ...] = ()
+    temporary_bytes: int = 1 << 62
+    location: str = ""
 
     @property
     def cuttable(self) -> tuple[int, ...]:
@@ -66,5 +78,18 @@ class Operation:
         )
 
 
-Planner = Callable[[Operation, Target], Parts]
-"""Decides how an operation is cut into vertices and on which tiles they run."""
+@dataclass(frozen=True)
+class InSteps:
+    """An operation that needs too much memory at once: it runs over blocks of a reduced loop, one after another.
+
+    Attributes:
+        loop: one of the operation's ``step_loops``.
+        block: iterations of each step.
+    """
+
+    loop: int
+    block: int
+
+
+Planner = Callable[[Operation, Target], Parts | InSteps]
+"""Decides how an operation is cut into vertices and on which tiles they run, or that it runs in steps."""

@@ -10,6 +10,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
+from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.numeric.bfloat16 import from_host, to_host
 from ipu_mlir.runtime.translator.options import TranslatorOptions
@@ -23,18 +24,23 @@ class Engine:
         module: superstep IR, or linalg on memrefs.
         entry: the function to run.
         options: thresholds of the translator.
+        compiled: makes the ``build`` function of a translation; who measures adds clocks to the source here.
 
     Raises:
         CompileError: the function is missing or uses ops that the runtime lacks.
     """
 
     def __init__(
-        self, module: ir.Module | ir.Operation, entry: str = "main", options: TranslatorOptions | None = None
+        self,
+        module: ir.Module | ir.Operation,
+        entry: str = "main",
+        options: TranslatorOptions | None = None,
+        compiled: Callable[[Translation], Callable[[Any], Callable[..., None]]] = Translation.compiled,
     ) -> None:
         options = options or TranslatorOptions()
         self.translation: Translation = translate(module, entry, options)
         self._threads = options.threads
-        self._build = self.translation.compiled()
+        self._build = compiled(self.translation)
         # Each run takes a program out of the list and puts it back: both are atomic, so no lock is needed.
         self._idle: list[_RunningProgram] = [self._new_program()]
 
@@ -84,9 +90,8 @@ class _RunningProgram:
         held = [np.dtype(np.float32) if spec.is_bf16 else spec.dtype for spec in translation.results]
         self._pools = [ResultPool(spec.shape, dtype) for spec, dtype in zip(translation.results, held, strict=True)]
         self._blas = thread_control() if translation.single_blas_thread else None
-        # Overflow and NaN are values like others here. Entering this context costs 0.1 us, np.errstate 0.7.
-        self._context = Context()
-        self._context.run(np.seterr, all="ignore")
+        self._context = Context()  # entering it costs 0.1 us, np.errstate 0.7
+        self._context.run(prepare_numpy)
 
     def run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         results = [pool.take() for pool in self._pools]

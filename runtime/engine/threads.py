@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import Any
 
-import numpy as np
+from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 
 
 class _Helper:
@@ -16,7 +16,7 @@ class _Helper:
         threading.Thread(target=self._serve, name="ipu-mlir block helper", daemon=True).start()
 
     def _serve(self) -> None:
-        np.seterr(all="ignore")  # overflow and NaN are values like others to a compiled program
+        prepare_numpy()
         while True:
             work, done = self._work.get()
             try:

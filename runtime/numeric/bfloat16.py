@@ -49,7 +49,7 @@ def round_to_bf16(a: np.ndarray, out: np.ndarray) -> np.ndarray:
     single = _to_odd(a) if a.dtype == np.float64 else a
     undefined = np.isnan(single)
     bits = single.view(np.uint32)
-    last = np.right_shift(bits, 16)
+    last = np.asarray(np.right_shift(bits, 16))
     np.bitwise_and(last, 1, last)
     np.add(last, 0x7FFF, last)
     np.add(last, bits, last)

@@ -19,8 +19,10 @@ def require(holds: np.ndarray, message: str) -> None:
 def run_codelet(name: str, operands: tuple[np.ndarray, ...], outputs: tuple[np.ndarray, ...]) -> None:
     """Let library codelet ``name`` work on whole arrays and put what it gives into ``outputs``.
 
-    A codelet that updates an operand in place gives that operand, which then is the output already.
+    A codelet that fills the outputs, or updates an operand in place, gives that array: it is the output already.
     """
-    for result, output in zip(codelet_named(name).vectorised(*operands), outputs, strict=True):
+    codelet = codelet_named(name)
+    taken = (*operands, *outputs) if codelet.fills_outputs else operands
+    for result, output in zip(codelet.vectorised(*taken), outputs, strict=True):
         if result is not output:
             np.copyto(output, result)

@@ -86,7 +86,7 @@ def erfc(a: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 def _erf_double(x: np.ndarray) -> np.ndarray:
     size = np.abs(x)
-    result = np.sign(x)
+    result = np.asarray(np.sign(x))
     near = size < 0.84375
     result[near] = _small(x[near])
     tail = (size >= 0.84375) & (size < 6.0)

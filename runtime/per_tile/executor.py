@@ -12,16 +12,16 @@ from ipu_mlir.dialects.target import Target
 from ipu_mlir.runtime.per_tile.control_flow import CONTROL_FLOW
 from ipu_mlir.runtime.per_tile.errors import place_of
 from ipu_mlir.runtime.per_tile.exchange import Traffic
-from ipu_mlir.runtime.per_tile.function_ops import FUNCTION_OPS
+from ipu_mlir.runtime.per_tile.function_ops import FUNCTION_OPS, constant
 from ipu_mlir.runtime.per_tile.host import as_held, gather, place, to_host
 from ipu_mlir.runtime.per_tile.machine import HeldBytes, Machine
-from ipu_mlir.runtime.per_tile.memory import View, buffer_of
+from ipu_mlir.runtime.per_tile.memory import buffer_of
 from ipu_mlir.runtime.per_tile.program import TERMINATORS, Program
 from ipu_mlir.runtime.per_tile.supported import check_supported
 
 Array = np.ndarray[Any, Any]
 
-_OPS = {**FUNCTION_OPS, **CONTROL_FLOW}
+_OPS = frozenset((*FUNCTION_OPS, *CONTROL_FLOW))
 
 
 class PerTileExecutor:
@@ -48,13 +48,13 @@ class PerTileExecutor:
         operation: ir.Operation = module.operation
         self._strict = strict
         self._entry = entry
-        self._program = Program(operation, _OPS)
+        self._program = Program(operation, FUNCTION_OPS, CONTROL_FLOW)
         self._block = self._block_of_entry(operation)
         attributes = operation.attributes
         self._target = target_from_attr(attributes["ipu.target"]) if "ipu.target" in attributes else Target()
         self._held: list[HeldBytes] = []
         self.traffic: list[Traffic] = []
-        check_supported(operation, frozenset(_OPS) | TERMINATORS)
+        check_supported(operation, _OPS | TERMINATORS)
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """Run on host arrays, one per argument; answer fresh arrays, one per result.
@@ -69,21 +69,28 @@ class PerTileExecutor:
         self.traffic, self._held = machine.traffic, machine.held
         terminator = list(self._block.operations)[-1]
         with np.errstate(all="ignore"):
-            results = machine.run(self._program.function(self._entry), self._place_arguments(machine, inputs))
+            for get_global in self._program.constants(self._entry):
+                constant(self._program, get_global, machine)
+            taken = machine.held_once_more(self._place_arguments(machine, inputs))
+            results = machine.run(self._program.function(self._entry), taken)
         found = [gather(view, machine.memories, self._strict, terminator.location, "the result") for view in results]
         return [to_host(array, value.type) for array, value in zip(found, terminator.operands, strict=True)]
 
     def memory_held(self) -> list[HeldBytes]:
-        """Bytes that lived on each tile at every step of the last run; a buffer lives to its last use."""
+        """Bytes that lived on each tile at every step of the last run.
+
+        A buffer lives to its last use. Arguments of the entry, and the constants of all functions that it may call,
+        live from the beginning to the end.
+        """
         return self._held
 
-    def _place_arguments(self, machine: Machine, inputs: Sequence[Array]) -> list[View]:
+    def _place_arguments(self, machine: Machine, inputs: Sequence[Array]) -> list[Any]:
         arguments = list(self._block.arguments)
         if len(inputs) != len(arguments):
             raise RunError(f"the function takes {len(arguments)} inputs, got {len(inputs)}")
-        views = []
+        views: list[Any] = []
         for number, (value, array) in enumerate(zip(arguments, map(np.asarray, inputs), strict=True)):
-            view = machine.new_buffer(buffer_of(value), writable=False)
+            view = machine.resident_buffer(buffer_of(value))
             place(as_held(array, view, f"input {number}"), view, machine.memories)
             views.append(view)
         return views

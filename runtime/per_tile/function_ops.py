@@ -32,17 +32,24 @@ def _alloc(program: Program, op: ir.OpView) -> Run:
 
 
 def _get_global(program: Program, op: ir.OpView) -> Run:
-    name, result = ir.FlatSymbolRefAttr(op.attributes["name"]).value, program.slot_of(op.results[0])
+    result = program.slot_of(op.results[0])
 
     def run(machine: Machine) -> None:
-        def make() -> View:
-            view = machine.new_buffer(buffer_of(op.results[0]), writable=False)
-            place(dense_value(program.symbol(name)).reshape(view.shape), view, machine.memories)
-            return view
-
-        machine.bind(result, machine.constant(name, make))
+        machine.bind(result, constant(program, op, machine))
 
     return run
+
+
+def constant(program: Program, op: ir.OpView, machine: Machine) -> View:
+    """The buffer of the constant that a ``memref.get_global`` names."""
+    name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+
+    def make() -> View:
+        view = machine.resident_buffer(buffer_of(op.results[0]))
+        place(dense_value(program.symbol(name)).reshape(view.shape), view, machine.memories)
+        return view
+
+    return machine.constant(name, make)
 
 
 def _view(program: Program, op: ir.OpView) -> Run:
@@ -86,6 +93,7 @@ def _read_control(program: Program, op: ir.OpView) -> Run:
     def run(machine: Machine) -> None:
         found = gather(machine.values[source], machine.memories, machine.strict, op.location, "the control scalar")
         machine.bind(result, found[()])
+        machine.record_step(place_of(op.location))
 
     return run
 

@@ -16,12 +16,17 @@ Array = np.ndarray[Any, Any]
 
 
 def as_held(array: Array, view: View, name: str) -> Array:
-    """The values of a host array as the tiles hold those of ``view``; bf16 comes as ml_dtypes arrays or as uint16.
+    """The values of a host array as the tiles hold those of ``view``.
+
+    bf16 comes as ml_dtypes arrays or as uint16; integers of the IR have no sign of their own, so unsigned arrays of the
+    same width do as well.
 
     Raises:
         RunError: the array has another type or shape.
     """
     dtype, of_bf16 = view.allocation.dtype, is_bf16(view.allocation.buffer.value.type)
+    if array.dtype.kind == "u" and dtype.kind == "i" and array.dtype.itemsize == dtype.itemsize:
+        array = array.view(dtype)
     fits = bfloat16.is_host_array(array) if of_bf16 else array.dtype == dtype
     if not fits or array.shape != view.shape:
         wanted = "bfloat16 (or uint16 bit patterns)" if of_bf16 else dtype

@@ -14,7 +14,10 @@ Run = Callable[["Machine"], None]
 
 @dataclass(frozen=True)
 class HeldBytes:
-    """Bytes that lived on each tile during one step (an exchange or a compute set), shape (num_tiles,)."""
+    """Bytes that lived on each tile during one step, shape (num_tiles,).
+
+    A step is an exchange, a compute set, or control flow that reads a scalar.
+    """
 
     location: str
     per_tile: np.ndarray[Any, np.dtype[np.int64]]
@@ -26,12 +29,14 @@ class Block:
 
     Attributes:
         arguments: slots of its arguments.
+        unused: those of them that nothing uses.
         steps: per operation what it does, and the slots of values that nothing uses after it.
         handed_on: slots of the operands of its terminator.
-        last: slots of values that nothing uses after the block.
+        last: slots of values that end with the block.
     """
 
     arguments: tuple[int, ...]
+    unused: tuple[int, ...]
     steps: tuple[tuple[Run, tuple[int, ...]], ...]
     handed_on: tuple[int, ...]
     last: tuple[int, ...]
@@ -56,8 +61,7 @@ class Machine:
         self.held: list[HeldBytes] = []
         self._constants: dict[str, View] = {}
         self._shown_by: dict[Allocation, int] = {}
-        """Per living allocation, how many values show it."""
-        self._unshown: set[Allocation] = set()
+        """Per living allocation, how many values show it, in slots or on their way from block to block."""
 
     def bind(self, slot: int, value: Any) -> None:
         """Let ``value`` be in ``slot``."""
@@ -69,50 +73,60 @@ class Machine:
         for slot, value in zip(slots, values, strict=True):
             self.bind(slot, value)
 
+    def take(self, slots: Sequence[int]) -> list[Any]:
+        """The values in ``slots``, to be handed to someone who ``receive``s them; until then their buffers live."""
+        return self.held_once_more([self.values[slot] for slot in slots])
+
+    def held_once_more(self, values: list[Any]) -> list[Any]:
+        """``values``, to be handed to someone who ``receive``s them."""
+        for value in values:
+            if isinstance(value, View):
+                self._shown_by[value.allocation] += 1
+        return values
+
+    def receive(self, slots: Sequence[int], values: Iterable[Any]) -> None:
+        """Let values that were taken be in ``slots``."""
+        self.values.update(zip(slots, values, strict=True))
+
     def new_buffer(self, buffer: Buffer, writable: bool = True) -> View:
         """A new allocation, poisoned; it lives while a value shows it."""
         view = self.memories.allocate(buffer, writable)
         self._shown_by[view.allocation] = 0
         return view
 
+    def resident_buffer(self, buffer: Buffer) -> View:
+        """A new allocation that nobody may write and that lives to the end."""
+        view = self.new_buffer(buffer, writable=False)
+        self._shown_by[view.allocation] = 1
+        return view
+
     def constant(self, name: str, make: Callable[[], View]) -> View:
-        """The buffer of the constant ``name``, which ``make`` makes at its first use; it lives to the end."""
+        """The buffer of the constant ``name``, which ``make`` makes when it is first asked for."""
         if name not in self._constants:
-            view = self._constants[name] = make()
-            self._shown_by[view.allocation] = 1
+            self._constants[name] = make()
         return self._constants[name]
 
     def run(self, block: Block, arguments: Iterable[Any]) -> list[Any]:
-        """Run ``block`` on ``arguments``; answer the values that its terminator hands on.
-
-        The buffers among them live until they are bound again or the next operation has run.
-        """
-        self.bind_all(block.arguments, arguments)
+        """Run ``block`` on arguments that were taken; answer the values that its terminator hands on, taken."""
+        self.receive(block.arguments, arguments)
+        self.forget(block.unused)
         for run, dying in block.steps:
             run(self)
             if dying:
-                self._forget(dying)
-            if self._unshown:
-                self._release_buffers()
-        handed_on = [self.values[slot] for slot in block.handed_on]
-        self._forget(block.last)
+                self.forget(dying)
+        handed_on = self.take(block.handed_on)
+        self.forget(block.last)
         return handed_on
 
     def record_step(self, place: str) -> None:
         self.held.append(HeldBytes(place, self.memories.held_bytes.copy()))
 
-    def _forget(self, slots: tuple[int, ...]) -> None:
+    def forget(self, slots: tuple[int, ...]) -> None:
+        """End the values in ``slots``; a buffer that no value shows any more gives its memory back."""
         for slot in slots:
             value = self.values.pop(slot)
             if isinstance(value, View):
                 self._shown_by[value.allocation] -= 1
                 if not self._shown_by[value.allocation]:
-                    self._unshown.add(value.allocation)
-
-    def _release_buffers(self) -> None:
-        """Take back the memory of the buffers that no value shows any more."""
-        for allocation in self._unshown:
-            if not self._shown_by[allocation]:
-                del self._shown_by[allocation]
-                self.memories.release(allocation)
-        self._unshown.clear()
+                    del self._shown_by[value.allocation]
+                    self.memories.release(value.allocation)

@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.per_tile.keeping import Room
-from ipu_mlir.runtime.per_tile.lifetimes import values_dying_after
+from ipu_mlir.runtime.per_tile.lifetimes import lifetimes_of
 from ipu_mlir.runtime.per_tile.machine import Block, Run
 
 KEPT_ELEMENTS = 1 << 24
 """Index arrays of so many elements in all are kept for operations that run again."""
 
 TERMINATORS = frozenset(("func.return", "scf.yield", "scf.condition"))
+
+
+Maker = Callable[["Program", ir.OpView], Run]
+MoverMaker = Callable[["Program", ir.OpView, tuple[int, ...]], Run]
 
 
 class Program:
@@ -20,10 +24,16 @@ class Program:
         room: for what operations keep for the next time they run.
     """
 
-    def __init__(self, module: ir.Operation, makers: Mapping[str, Callable[["Program", ir.OpView], Run]]) -> None:
-        """``makers`` gives per name of an operation how it is made ready."""
+    def __init__(self, module: ir.Operation, makers: Mapping[str, Maker], movers: Mapping[str, MoverMaker]) -> None:
+        """Make nothing ready yet.
+
+        Args:
+            makers: per name of an operation how it is made ready.
+            movers: the same for operations of control flow, which also get the slots of the operands that they end.
+        """
         self.room = Room(KEPT_ELEMENTS)
         self._makers = makers
+        self._movers = movers
         self._slots: dict[ir.Value, int] = {}
         self._functions: dict[str, Block] = {}
         self._symbols = {
@@ -45,17 +55,37 @@ class Program:
             self._functions[name] = self.block(self._symbols[name].regions[0].blocks[0])
         return self._functions[name]
 
+    def constants(self, name: str) -> list[ir.OpView]:
+        """Every ``memref.get_global`` in the function ``name`` and in the functions that it calls."""
+        found: list[ir.OpView] = []
+        pending, seen = [name], {name}
+        while pending:
+            blocks = [block for region in self._symbols[pending.pop()].regions for block in region.blocks]
+            while blocks:
+                for op in blocks.pop().operations:
+                    blocks += [block for region in op.operation.regions for block in region.blocks]
+                    if op.operation.name == "memref.get_global":
+                        found.append(op)
+                    elif op.operation.name == "func.call":
+                        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+                        pending += [callee] if callee not in seen else []
+                        seen.add(callee)
+        return found
+
     def block(self, block: ir.Block) -> Block:
         """``block`` and everything in it, ready to run."""
         arguments = tuple(self.slot_of(argument) for argument in block.arguments)
+        lifetimes = lifetimes_of(block)
         handed_on: tuple[int, ...] = ()
-        last = list(arguments)
+        last: tuple[int, ...] = ()
         steps: list[tuple[Run, tuple[int, ...]]] = []
-        for op, values in zip(block.operations, values_dying_after(block), strict=True):
-            dying = tuple(self.slot_of(value) for value in values)
+        for op, *ending in zip(block.operations, lifetimes.moved, lifetimes.dying, strict=True):
+            moved, dying = (tuple(self.slot_of(value) for value in values) for values in ending)
             if op.operation.name in TERMINATORS:
-                handed_on = tuple(self.slot_of(value) for value in op.operands)
-                last.extend(dying)
+                handed_on, last = tuple(self.slot_of(value) for value in op.operands), moved + dying
+            elif op.operation.name in self._movers:
+                steps.append((self._movers[op.operation.name](self, op, moved), dying))
             else:
-                steps.append((self._makers[op.operation.name](self, op), dying))
-        return Block(arguments, tuple(steps), handed_on, tuple(last))
+                steps.append((self._makers[op.operation.name](self, op), moved + dying))
+        unused = tuple(self.slot_of(value) for value in lifetimes.unused)
+        return Block(arguments, unused, tuple(steps), handed_on, last)

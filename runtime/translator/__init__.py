@@ -1,22 +1,27 @@
 """Superstep IR to NumPy source, in steps that each leave a program of statements.
 
-================  =================================================================================================
-``read``          ops become loops, accesses (buffer, offset, stride per loop) and scalar bodies; placing is ignored
-``versions``      a buffer that is overwritten becomes a new buffer: values again
-``results``       what is returned is fresh, whole and its own
-``aliases``       copies, exchanges, transposes and fills become accesses and scalars; what nobody reads is gone
-``control``       loops and branches hold such statements; ``timeline`` says when things happen in them
-``simplify``      constants folded, bodies in the spellings that NumPy runs fastest; same bits
-``constants``     what depends on constants alone is done at once
-``decompose``     reductions become contractions, one-ufunc reductions, scans, and the element-wise work around them
-``layout``        products are stored in the order in which they are read
-``hoist``         what a loop computes alike in every round is computed before it
-``blocks``        runs of statements that share a loop over cache-sized blocks, on two threads
-``places``        results are written over operands that die
-``emit_*``        one file per kind of statement: calls on views (``schedule``)
-``memory_plan``   an offset for every temporary
-``source``        the text
-================  =================================================================================================
+======================  ================================================================================================
+``read``                ops become loops, accesses (buffer, offset, stride per loop), scalar bodies; placing is ignored
+``versions``            a buffer that is overwritten becomes a new buffer: values again
+``results``             what is returned is fresh, whole and its own
+``split_reductions``    partial results and their combination are one reduction again
+``aliases``             copies, exchanges, transposes and fills become accesses and scalars; what nobody reads is gone
+``stepped_reductions``  reductions that run in steps are one loop again
+``counted_loops``       ``while`` loops that count become loops over numbers
+``control``             loops and branches hold such statements; ``timeline`` says when things happen in them
+``simplify``            constants folded, bodies in the spellings that NumPy runs fastest; same bits
+``constants``           what depends on constants alone is done at once
+``decompose``           reductions become contractions, one-ufunc reductions, scans, and element-wise work around them
+``layout``              products are stored in the order in which they are read
+``hoist``               what a loop computes alike in every round is computed before it
+``swapped_buffers``     two rounds at a time instead of a copy per round
+``dynamic_slices``      updates of slices write the slice alone
+``blocks``              runs of statements that share a loop over cache-sized blocks, on two threads
+``places``              results are written over operands that die
+``emit_*``              one file per kind of statement: calls on views (``schedule``)
+``memory_plan``         an offset for every temporary
+``source``              the text
+======================  ================================================================================================
 
 To add a kind of operation: a statement in ``statements``, its accesses in ``transform``, an emitter in a file of its
 own, and a row in ``emit``. To add a scalar op: a row in ``scalar_ops``, or a function in ``scalar_lowerings``.

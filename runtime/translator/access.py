@@ -35,6 +35,8 @@ class Buffer:
     mutable: bool = False
     home: tuple[int, ...] | None = None
     is_bf16: bool = False
+    bounds: tuple[int, int] | None = None
+    """Of the variable of a loop over known numbers: the lowest and the highest."""
 
     def __repr__(self) -> str:
         return f"%{self.name}"

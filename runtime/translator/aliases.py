@@ -41,7 +41,7 @@ def without_copies(program: Program) -> Program:
     """``program`` with reads of copies and fills replaced; statements whose results nobody reads are gone."""
     timeline = Timeline.of(program)
     copies: dict[Buffer, Copied] = {}
-    fills: dict[Buffer, Const] = dict(_splat_constants(program))
+    fills: dict[Buffer, Const] = dict(splat_constants(program))
 
     def block(old_statements: Sequence[Statement]) -> list[Statement]:
         statements: list[Statement] = []
@@ -50,7 +50,7 @@ def without_copies(program: Program) -> Program:
                 statements.append(old.changed(block, scalar))
                 continue
             position = timeline.position_of[id(old)]
-            statement = with_splats(_with_sources(old, copies), fills)
+            statement = with_splats(with_sources(old, copies), fills)
             statements.append(statement)
             if not isinstance(statement, Elementwise) or len(statement.outputs) != 1:
                 continue
@@ -63,7 +63,7 @@ def without_copies(program: Program) -> Program:
             elif source is not None and source.buffer.dtype == buffer.dtype:
                 if timeline.changes_between(source.buffer, position, timeline.needed_until(buffer)):
                     continue  # the source changes while the copy is in use
-                copies[buffer] = _copied(statement, source)
+                copies[buffer] = copied_by(statement, source)
         return statements
 
     def scalar(access: Access) -> Access:
@@ -127,7 +127,7 @@ def with_splats(statement: Statement, fills: dict[Buffer, Const]) -> Statement:
     return replace(statement, values=values)
 
 
-def _splat_constants(program: Program):
+def splat_constants(program: Program):
     for statement in all_statements(program.statements):
         for source in statement.sources():
             buffer = source.buffer
@@ -137,7 +137,7 @@ def _splat_constants(program: Program):
                     yield buffer, Const(buffer.dtype, buffer.value[0])
 
 
-def _copied(statement: Elementwise, source: Access) -> Copied:
+def copied_by(statement: Elementwise, source: Access) -> Copied:
     digits = digits_of_cover(statement.outputs[0], statement.extents)
     assert digits is not None, "a buffer that is written once is written completely"
     merged: list[CopyDigit] = []
@@ -150,16 +150,17 @@ def _copied(statement: Elementwise, source: Access) -> Copied:
     return Copied(tuple(merged), source.buffer, source.offset)
 
 
-def _with_sources(statement: Statement, copies: dict[Buffer, Copied]) -> Statement:
+def with_sources(statement: Statement, copies: dict[Buffer, Copied]) -> Statement:
     """``statement`` reading the sources of copies wherever that can be said with strides, splitting loops if needed."""
     if isinstance(statement, LibraryCall):
         return _call_on_sources(statement, copies)
     for _ in range(16):  # each round but the last splits one loop
         renamed: dict[Access, Access] = {}
         wanted: tuple[int, int] | None = None
+        gathered = {gather.access for gather in gathers(getattr(statement, "values", ()))}
         for access in statement.sources():
             copied = copies.get(access.buffer)
-            if copied is None:
+            if copied is None or access in gathered:  # the index of a gather counts elements of the copy
                 continue
             through = reading_through(access, statement.extents, copied)
             if through is not None:

@@ -206,7 +206,13 @@ def _longest_run(statements: Sequence[Statement], start: int, units: int, places
 
 
 def block_size(run: Sequence[Statement], loops: list[int], units: int, options: TranslatorOptions) -> int | None:
-    """Units per block: a cache full of the largest array, an equal number of blocks for each thread."""
+    """Units per block: a cache full of the largest array, an equal number of blocks for each thread.
+
+    A lone copy or fill has nothing to keep in the cache: one block for each thread, long enough to go past the cache
+    (25 MB of f32 took 1.4 ms in two blocks, 1.7 ms in blocks of 2 MB).
+    """
+    if len(run) == 1 and isinstance(run[0], Elementwise) and (run[0].copied() or run[0].filled()):
+        return -(-units // options.threads)
     largest = max(largest_array(statement) for statement in run)
     block = max(1, options.block_elements * units // max(largest, 1))
     for statement, loop in zip(run, loops, strict=True):

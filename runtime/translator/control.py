@@ -61,6 +61,8 @@ class ForLoop(Control):
     step: Bound
     variable: Access | None
     body: Block
+    unsigned: bool = False
+    """Bounds in memory, and the variable, are numbers without a sign."""
 
     def blocks(self) -> tuple[Block, ...]:
         return (self.body,)
@@ -124,6 +126,18 @@ class Branch(Control):
 
     def with_scalars(self, change: Callable[[Access], Access]) -> "Branch":
         return replace(self, condition=change(self.condition))
+
+
+def known_rounds(lower: Bound, upper: Bound, step: Bound) -> tuple[int, int] | None:
+    """The lowest and the highest number that a loop counts, if both are known and there is one.
+
+    >>> known_rounds(1, 10, 3), known_rounds(4, 4, 1)
+    ((1, 7), None)
+    """
+    if not (isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int)):
+        return None
+    numbers = range(lower, upper, step) if step > 0 else range(0)
+    return (numbers[0], numbers[-1]) if numbers else None
 
 
 def in_blocks(statement: Statement, change: Callable[[Block], Sequence[Statement]]) -> Statement:

@@ -7,6 +7,7 @@ from typing import Literal
 from ipu_mlir.runtime.translator.access import Access, Buffer
 from ipu_mlir.runtime.translator.control import Bound, Branch, Control, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.schedule import BlockLoop, Call, ControlStep, Loop, Step, View
+from ipu_mlir.runtime.translator.types import unsigned as unsigned_type
 
 
 def control_step(statement: Control, blocks: tuple[tuple[Step, ...], ...]) -> ControlStep:
@@ -21,18 +22,31 @@ def control_step(statement: Control, blocks: tuple[tuple[Step, ...], ...]) -> Co
             kind, scalars = "if", (statement.condition,)
         case _:
             raise AssertionError(f"unknown control flow {statement!r}")
-    variable = _scalar_view(statement.variable) if isinstance(statement, ForLoop) and statement.variable else None
+    unsigned = isinstance(statement, ForLoop) and statement.unsigned
+    variable = None
+    if isinstance(statement, ForLoop) and statement.variable is not None:
+        variable = _scalar_view(statement.variable, unsigned)
     if variable is not None and not _uses(blocks, variable.buffer):
         variable = None
-    return ControlStep(kind, tuple(map(_operand, scalars)), variable, blocks, statement.ids, statement.origin)
+    number = statement.variable.buffer if isinstance(statement, ForLoop) and statement.variable else None
+    return ControlStep(
+        kind,
+        tuple(_operand(scalar, unsigned) for scalar in scalars),
+        variable,
+        blocks,
+        statement.ids,
+        statement.origin,
+        number,
+    )
 
 
-def _operand(bound: Bound) -> int | View:
-    return bound if isinstance(bound, int) else _scalar_view(bound)
+def _operand(bound: Bound, unsigned: bool) -> int | View:
+    return bound if isinstance(bound, int) else _scalar_view(bound, unsigned)
 
 
-def _scalar_view(access: Access) -> View:
-    return View(access.buffer, access.buffer.dtype, access.offset, (), ())
+def _scalar_view(access: Access, unsigned: bool) -> View:
+    dtype = unsigned_type(access.buffer.dtype) if unsigned else access.buffer.dtype
+    return View(access.buffer, dtype, access.offset, (), ())
 
 
 def _uses(blocks: Sequence[Sequence[Step]], buffer: Buffer) -> bool:

@@ -5,39 +5,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access
+from ipu_mlir.runtime.translator.chunks import in_chunks
+from ipu_mlir.runtime.translator.combiner import COMBINERS, combiner_of, is_neutral
 from ipu_mlir.runtime.translator.control import in_blocks
 from ipu_mlir.runtime.translator.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.expression import (
     Accumulator,
     Apply,
-    Const,
     Expression,
     Read,
     loops_of,
     reads,
     rewrite,
-    uses_accumulator,
 )
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents
 from ipu_mlir.runtime.translator.wide_sums import widened
-
-# The ufuncs that may run over a whole axis at once, and the name under which NumPy reduces them.
-_COMBINERS = {
-    "add": "add",
-    "multiply": "multiply",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "fmax": "fmax",
-    "fmin": "fmin",
-    "logical_and": "logical_and",
-    "logical_or": "logical_or",
-    "not_equal": "logical_xor",
-    "bitwise_and": "bitwise_and",
-    "bitwise_or": "bitwise_or",
-    "bitwise_xor": "bitwise_xor",
-}
 
 
 def decomposed(program: Program, options: TranslatorOptions) -> Program:
@@ -58,41 +42,17 @@ def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
         on_f32, rounding = wide
         return [*_parts(on_f32, options), rounding]
     if len(fold.values) == 1:
-        matched = _combiner(fold.values[0])
+        matched = combiner_of(fold.values[0])
         if matched is not None:
             return _combined(fold, *matched, options)
-    return _scanned(fold)
-
-
-def _combiner(value: Expression) -> tuple[str, bool, Expression] | None:
-    """(ufunc, unsigned, what is folded in) if ``value`` is one ufunc of the running value and something without it."""
-    unsigned = False
-    if isinstance(value, Apply) and value.call == "bits":
-        (value,) = value.args
-        unsigned = True
-    if not isinstance(value, Apply) or value.call not in _COMBINERS or len(value.args) != 2:
-        return None
-    for running, other in (value.args, value.args[::-1]):
-        if unsigned:
-            if not (isinstance(running, Apply) and running.call == "bits"):
-                continue
-            running = running.args[0]
-        if isinstance(running, Accumulator) and not uses_accumulator(other):
-            if unsigned:
-                other = Apply(running.dtype, "bits", (other,))
-                if isinstance(other.args[0], Apply) and other.args[0].call == "bits":
-                    other = other.args[0].args[0]
-                elif isinstance(other.args[0], Read):
-                    other = Read(running.dtype, other.args[0].access)
-            return value.call, unsigned, other
-    return None
+    return [statement for part in in_chunks(fold) for statement in _scanned(part)]
 
 
 def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: TranslatorOptions) -> list[Statement]:
     """The terms, then their reduction, then the combination with the initial value where that is not neutral."""
     (out,), (init,) = fold.outputs, fold.inits
     target = out
-    if not _is_neutral(call, unsigned, init):
+    if not is_neutral(call, unsigned, init):
         loops = [loop for loop, n in enumerate(parallel_extents(fold)) if n > 1]
         target = temporary(f"{out.buffer.name}_part", out.buffer.dtype, fold.extents, loops)
     statements = _contraction(fold, call, term, target, options) or _reduction(fold, call, unsigned, term, target)
@@ -106,30 +66,6 @@ def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: 
             value = Apply(out.buffer.dtype, call, (init, part))
         statements.append(Elementwise(parallel_extents(fold), fold.origin, (out,), (value,)))
     return statements
-
-
-def _is_neutral(call: str, unsigned: bool, init: Expression) -> bool:
-    """True if combining with the constant ``init`` changes nothing (for a sum, -0 is as good as +0)."""
-    if not isinstance(init, Const):
-        return False
-    dtype = init.dtype
-    if dtype.kind == "f":
-        neutral = {"add": 0, "multiply": 1, "maximum": -np.inf, "minimum": np.inf}.get(call)
-        return neutral is not None and init.value == neutral
-    if dtype.kind == "b":
-        return bool(init.value) == (call in ("logical_and", "bitwise_and", "minimum"))
-    limits = np.iinfo(f"u{dtype.itemsize}" if unsigned else dtype)
-    value = int(np.array([init.value]).view(limits.dtype)[0])
-    neutral = {
-        "add": 0,
-        "multiply": 1,
-        "maximum": limits.min,
-        "minimum": limits.max,
-        "bitwise_or": 0,
-        "bitwise_xor": 0,
-        "bitwise_and": limits.max if unsigned else -1,
-    }
-    return value == neutral.get(call)
 
 
 def _contraction(
@@ -161,7 +97,7 @@ def _contraction(
 def _reduction(fold: Fold, call: str, unsigned: bool, term: Expression, target: Access) -> list[Statement]:
     statements: list[Statement] = []
     source = _as_access(term, fold, "terms", statements)
-    statements.append(Reduce(fold.extents, fold.origin, fold.reduced, _COMBINERS[call], source, target, unsigned))
+    statements.append(Reduce(fold.extents, fold.origin, fold.reduced, COMBINERS[call], source, target, unsigned))
     return statements
 
 

@@ -8,6 +8,7 @@ from ipu_mlir.runtime.translator.emit_contraction import emit_contraction
 from ipu_mlir.runtime.translator.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.emit_reduction import emit_reduction
 from ipu_mlir.runtime.translator.emit_scan import emit_scan
+from ipu_mlir.runtime.translator.emit_slice import emit_slice_update
 from ipu_mlir.runtime.translator.schedule import Schedule
 from ipu_mlir.runtime.translator.statements import (
     Check,
@@ -16,6 +17,7 @@ from ipu_mlir.runtime.translator.statements import (
     LibraryCall,
     Reduce,
     Scan,
+    SliceUpdate,
     Statement,
 )
 
@@ -24,6 +26,7 @@ EMITTERS: dict[type[Statement], Callable[[Any, Schedule], None]] = {
     Dot: emit_contraction,
     Reduce: emit_reduction,
     Scan: emit_scan,
+    SliceUpdate: emit_slice_update,
     Check: emit_check,
     LibraryCall: emit_library_call,
 }

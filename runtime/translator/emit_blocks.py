@@ -16,7 +16,9 @@ def emit_group(group: Group, statements: Sequence[Statement], used_elsewhere: se
     calls: list[Call] = []
     run = statements[group.start : group.start + group.count]
     for statement, loop in zip(run, group.loops, strict=True):
-        inner = Schedule(schedule.options, schedule.places, block_loop=loop, block_units=group.units)
+        inner = Schedule(
+            schedule.options, schedule.places, block_loop=loop, block_units=group.units, block_size=group.block
+        )
         emit(statement, inner)
         writes = Counter(step.out.buffer for step in inner.steps if isinstance(step, Call))
         for step in inner.steps:

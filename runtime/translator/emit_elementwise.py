@@ -17,6 +17,7 @@ from ipu_mlir.runtime.translator.expression import (
     Const,
     Expression,
     Gather,
+    LoopNumber,
     Read,
     arguments,
     postorder,
@@ -84,7 +85,7 @@ class _Emission:
     def run(self) -> None:
         for node in self.nodes:
             match node:
-                case Const():
+                case Const() | LoopNumber():
                     self.operands[id(node)], self.node_axes[id(node)] = node, frozenset()
                 case Read():
                     view = self.axes.view(node.access, node.dtype)
@@ -143,7 +144,10 @@ class _Emission:
         if isinstance(index, View):
             index = squeezed(index, rank, index_axes)
         out = squeezed(replace(target.view, dtype=node.dtype), rank, axes)
-        self.schedule.call(f"{{0}}.take({{1}}, {axis}, {{out}}, 'clip')", (source, index), out, self.origin)
+        text = f"{{0}}.take({{1}}, {axis}, {{out}}, 'clip')"
+        if isinstance(index, LoopNumber):  # known to lie inside; half the time of take
+            text = f"copyto({{out}}, {{0}}[{':, ' * axis}{{1}}], 'unsafe')"
+        self.schedule.call(text, (source, index), out, self.origin)
         self._finish(node, axes, target, dying)
 
     def _consume(self, node: Expression) -> list[_Slot]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.access import Access
+from ipu_mlir.runtime.translator.access import Access, Buffer
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,14 @@ class Read(Expression):
     """The element that ``access`` names."""
 
     access: Access
+
+
+@dataclass(frozen=True, eq=False)
+class LoopNumber(Expression):
+    """The variable of a loop around, which ``buffer`` holds too, plus ``offset``, as a number of the generated code."""
+
+    buffer: Buffer
+    offset: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +155,8 @@ def _content(node: Expression) -> Any:
             return ("read", node.dtype, node.access)
         case Accumulator():
             return ("accumulator", node.index)
+        case LoopNumber():
+            return ("number", node.dtype, node.buffer, node.offset)
         case Gather():
             return ("gather", node.dtype, node.access, id(node.index), node.stride, node.limit)
         case Apply():

@@ -32,7 +32,7 @@ def index_axes(gather: Gather, axes: Axes) -> frozenset[int]:
 
 
 def source_view(gather: Gather, axes: Axes) -> tuple[View, int] | None:
-    """The array to take from, and the axis to take along; None if that is no block of contiguous memory.
+    """The array to take from, and the axis to take along; None if that is no contiguous memory, or none in a block.
 
     Its axes are those that the access moves with; the axis of the index stands where the axes of the index stand, which
     must be neighbours.
@@ -49,6 +49,8 @@ def source_view(gather: Gather, axes: Axes) -> tuple[View, int] | None:
     if not is_contiguous(shape, steps):
         return None
     block, step = axes.block_of((*before, -1, *after)) if axes.block is not None else (None, 1)
+    if block is not None and any(extent > 1 for extent in shape[:block]):
+        return None  # a block of the array would not be contiguous, and ``take`` would copy all of it
     return View(gather.access.buffer, gather.dtype, gather.access.offset, shape, steps, block, step), len(before)
 
 

@@ -39,10 +39,10 @@ class Ranges:
         if a is None or b is None:
             return node
         if node.call in ("maximum", "minimum"):
-            first, second = (b, a) if node.call == "maximum" else (a, b)
-            if first[1] <= second[0]:
-                return node.args[1 if node.call == "maximum" else 0]
-            return node.args[0 if node.call == "maximum" else 1] if second[1] <= first[0] else node
+            lower, higher = (0, 1) if node.call == "minimum" else (1, 0)
+            if a[1] <= b[0]:
+                return node.args[lower]
+            return node.args[higher] if b[1] <= a[0] else node
         truth = _DECISIONS[node.call](a, b)
         return node if truth is None else Const.of(truth, BOOL)
 
@@ -67,6 +67,8 @@ class Ranges:
 
     def _read(self, access: Access) -> Interval | None:
         """The elements of a small constant, or of the numbers 0, 1, 2, ... however many they are."""
+        if access.buffer.bounds is not None:
+            return access.buffer.bounds
         value = access.buffer.value
         if value is None or value.dtype.kind not in "iub":
             return None
@@ -88,6 +90,8 @@ class Ranges:
             return found[0]  # the same number if it fits both types; the caller checks the new one
         if node.call == "cast" and node.args[0].dtype.kind in "iub":
             return found[0]
+        if node.call == "clip" and found[1] is not None and found[2] is not None:
+            return _clipped(found[0], found[1], found[2])
         known = [interval for interval in found if interval is not None]
         if len(known) != 2 or len(found) != 2:
             return None
@@ -105,6 +109,11 @@ class Ranges:
             case "minimum":
                 return min(a, c), min(b, d)
         return None
+
+
+def _clipped(value: Interval | None, low: Interval, high: Interval) -> Interval:
+    lowest, highest = value or (low[0], high[1])
+    return min(max(lowest, low[0]), high[0]), min(max(highest, low[1]), high[1])
 
 
 def _either(a: Interval | None, b: Interval | None) -> Interval | None:

@@ -21,6 +21,10 @@ class TranslatorOptions:
     window_max_taps: int = 16
     """Reduced points per result. Up to here a window reduction is a chain of ufuncs over shifted views."""
 
+    border_min_elements: int = 65536
+    """Elements of a padded buffer. From here only its border is filled, with a call per side: filling 58 x 58 x 64 f32
+    took 1 % of a convolution block; on small buffers more calls take longer."""
+
     merge_min_rows: int = 32
     """Rows of a matrix. Leading loops of an operand that do not merge become a batch if the matrices keep this many
     rows (batched products of 32 x 32 run at the speed of one large one); below, the operand is packed first."""
@@ -28,6 +32,10 @@ class TranslatorOptions:
     block_elements: int = 524288
     """Elements of the largest array of a group, per block: 2 MiB of f32. Layer norm and softmax on 4096 x 1024 ran 1.4
     times as fast as hand-written NumPy with 64K, 1.8 with 128K, 2.0 with 256K, 2.3 with 512K, 2.0 with 1M."""
+
+    packed_elements: int = 524288
+    """Elements of a factor that is packed at once: 2 MiB of f32. The 3 x 3 windows of 56 x 56 x 64 images took 10.4 ms
+    in pieces of 14 rows (1.8 MiB), 11.2 ms at once, with the product that reads them."""
 
     block_min_gemm_rows: int = 512
     """Rows. A block with a matrix product in it has at least this many, or BLAS packs the shared operand too often."""

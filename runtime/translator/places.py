@@ -5,8 +5,9 @@ the same size in the same order of elements.
 """
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.expression import reads
 from ipu_mlir.runtime.translator.live_ranges import live_ranges, overlap, touching
-from ipu_mlir.runtime.translator.statements import Elementwise, Program, Statement
+from ipu_mlir.runtime.translator.statements import Elementwise, Program, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.timeline import Interval, Timeline
 
 
@@ -63,10 +64,14 @@ class _Sharing:
 
 def _in_place_pairs(statement: Statement) -> list[tuple[Buffer, Buffer]]:
     """(result, operand) pairs of equal element size that are visited in the same order, element by element."""
-    if not isinstance(statement, Elementwise) or len(statement.outputs) != 1:
+    if isinstance(statement, SliceUpdate):
+        sources, (out,) = [statement.old], statement.dests()
+        if any(source.buffer is statement.old.buffer for source in reads([statement.index, statement.value])):
+            return []
+    elif isinstance(statement, Elementwise) and len(statement.outputs) == 1:
+        sources, (out,) = statement.sources(), statement.outputs
+    else:
         return []
-    (out,) = statement.outputs
-    sources = statement.sources()
     return [
         (out.buffer, source.buffer)
         for source in sources

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.expression import Const, Expression, Read
+from ipu_mlir.runtime.translator.expression import Expression, Read
 from ipu_mlir.runtime.translator.intervals import Ranges
 from ipu_mlir.runtime.translator.read_affine import affine_apply
 from ipu_mlir.runtime.translator.read_body import Unsupported, is_scalar_op, read_scalar_op
@@ -17,6 +17,7 @@ from ipu_mlir.runtime.translator.read_control import CONTROL_OPS
 from ipu_mlir.runtime.translator.read_load import loaded
 from ipu_mlir.runtime.translator.read_memref import BufferView, constant_buffer, memref_parts
 from ipu_mlir.runtime.translator.read_nest import Nest, nests_of, whole
+from ipu_mlir.runtime.translator.read_store import stored
 from ipu_mlir.runtime.translator.statements import (
     Check,
     Elementwise,
@@ -158,6 +159,8 @@ class Reader:
             raise Unsupported("the runtime does not know this op")
 
     def _copy(self, source: BufferView, dest: BufferView, op: ir.Operation) -> None:
+        if 0 in source.shape:
+            return
         value = Read(source.buffer.dtype, whole(source))
         self.statements.append(Elementwise(source.shape, _origin(op), (whole(dest),), (value,)))
 
@@ -172,18 +175,8 @@ class Reader:
 
     def _store(self, op: ir.Operation) -> None:
         dest = self.views[op.operands[1]]
-        element = self._element(dest, list(op.operands)[2:])
-        value = self.scalars[op.operands[0]]
-        self.statements.append(Elementwise((), _origin(op), (element,), (value,)))
-
-    def _element(self, view: BufferView, indices: list[ir.Value]) -> Access:
-        offset = view.offset
-        for index, stride in zip(indices, view.strides, strict=True):
-            value = self.scalars[index]
-            if not isinstance(value, Const):
-                raise Unsupported("an element can only be named by constant indices here")
-            offset += int(value.value) * stride
-        return Access(view.buffer, offset, ())
+        indices = [self.scalars[index] for index in list(op.operands)[2:]]
+        self.statements.append(stored(dest, indices, self.scalars[op.operands[0]], _origin(op)))
 
     def _structured(self, op: ir.Operation) -> None:
         if "library_call" in op.attributes:
@@ -191,7 +184,7 @@ class Reader:
             return
         for nest in nests_of(op, self.views, self.scalars):
             self.statements += [Check(nest.extents, _origin(op), (holds,), text) for holds, text in nest.checks]
-            if nest.outputs:
+            if nest.outputs and 0 not in nest.extents:
                 self.statements.append(_statement(nest, _origin(op)))
 
     def _library_call(self, op: ir.Operation) -> LibraryCall:

@@ -45,7 +45,8 @@ def read_scalar_op(op: ir.Operation, values: Mapping[ir.Value, Expression]) -> E
     if is_bf16(op.results[0].type) and op.name not in _EXACT:
         if op.name == "arith.bitcast" and not is_bf16(op.operands[0].type):
             return Apply(F32, "bf16_of_bits", (values[op.operands[0]],))
-        number = F64 if op.name in _TO_FLOAT else F32  # one rounding: the number before it is exact
+        rounds_in_f32 = op.name in _TO_FLOAT and not isinstance(op.operands[0].type, ir.F32Type)
+        number = F64 if rounds_in_f32 else F32  # one rounding: the number before it is exact
         return Apply(F32, "round_to_bf16", (_read_scalar_op(op, values, number),))
     if op.name == "arith.bitcast" and is_bf16(op.operands[0].type) and not is_bf16(op.results[0].type):
         dtype = dtype_of(op.results[0].type)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.control import Block, Bound, Branch, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.control import Block, Bound, Branch, ForLoop, WhileLoop, known_rounds
 from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, reads
 from ipu_mlir.runtime.translator.iota import INDEX
 from ipu_mlir.runtime.translator.read_body import Unsupported
@@ -31,11 +31,10 @@ BOOL = np.dtype(np.bool_)
 
 def read_for(reader: "Reader", op: ir.Operation) -> None:
     """``scf.for``: the carried values have a buffer each, which the body reads and every iteration replaces."""
-    if "unsignedCmp" in op.attributes:
-        raise Unsupported("bounds that are compared as unsigned numbers are not supported")
     origin = _origin(op)
     operands = list(op.operands)
-    bounds = [_bound(reader, reader.scalars[operand], origin) for operand in operands[:3]]
+    unsigned = "unsignedCmp" in op.attributes
+    bounds = [_bound(reader, reader.scalars[operand], origin, unsigned) for operand in operands[:3]]
     number, *arguments = list(op.regions[0].blocks[0].arguments)
     inits = [_value(reader, operand) for operand in operands[3:]]
     ops = children(op)
@@ -46,6 +45,8 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
     ]
     _hand_over(reader, carried, inits, origin)
     count = Buffer("count", 1, dtype_of(number.type) or INDEX, Role.TEMPORARY, (), mutable=True, home=reader.path)
+    known = known_rounds(*bounds)
+    count.bounds = known if known and known[1] <= np.iinfo(count.dtype).max else None
     variable = Access(count, 0, ())
     inside = reader.new_block()
     with reader.block(inside) as body:
@@ -53,7 +54,7 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
         _bind(reader, arguments, carried)
         yielded = _read_block(reader, ops)
         _hand_over(reader, carried, [_value(reader, value) for value in yielded], origin)
-    loop = ForLoop((), origin, (inside,), bounds[0], bounds[1], bounds[2], variable, tuple(body))
+    loop = ForLoop((), origin, (inside,), bounds[0], bounds[1], bounds[2], variable, tuple(body), unsigned)
     reader.statements.append(loop)
     _bind(reader, op.results, carried)
 
@@ -288,5 +289,7 @@ def _held(reader: "Reader", value: Expression, origin: Origin) -> Access:
     return held
 
 
-def _bound(reader: "Reader", value: Expression, origin: Origin) -> Bound:
-    return int(value.value) if isinstance(value, Const) else _held(reader, value, origin)
+def _bound(reader: "Reader", value: Expression, origin: Origin, unsigned: bool) -> Bound:
+    if isinstance(value, Const):
+        return int(value.value) % 2 ** (8 * value.dtype.itemsize) if unsigned else int(value.value)
+    return _held(reader, value, origin)

@@ -10,6 +10,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Buffer, Role
 from ipu_mlir.runtime.translator.bf16_constants import bf16_elements
 from ipu_mlir.runtime.translator.read_body import Unsupported
+from ipu_mlir.runtime.translator.results import row_major
 from ipu_mlir.runtime.translator.types import dtype_of, is_bf16
 
 
@@ -50,6 +51,8 @@ def memref_parts(mlir_type: ir.Type) -> MemrefParts:
         raise Unsupported(f"elements of type {mlir_type.element_type} are not supported")
     if not mlir_type.has_static_shape:
         raise Unsupported(f"dynamic sizes are not supported: {mlir_type}")
+    if 0 in mlir_type.shape:  # MLIR has no strides for it
+        return MemrefParts(tuple(mlir_type.shape), row_major(tuple(mlir_type.shape)), 0, dtype)
     strides, offset = mlir_type.get_strides_and_offset()
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     if offset == dynamic or dynamic in strides:

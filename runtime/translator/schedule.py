@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.expression import Const
+from ipu_mlir.runtime.translator.expression import Const, LoopNumber
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements import Origin
 
@@ -34,7 +34,7 @@ class View:
         return prod(self.shape)
 
 
-Operand = View | Const
+Operand = View | Const | LoopNumber
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ class BlockLoop:
 class ControlStep:
     """``blocks`` of steps under ``for``, ``while`` or ``if``; ``scalars`` decide: the bounds, or the condition.
 
-    The variable of a ``for`` is also written to the array ``variable``, if there is one. A ``while`` has three blocks:
+    The variable of a ``for`` is also written to the array ``variable``, if there is one; as a number it stands for
+    ``number``. A ``while`` has three blocks:
     up to the condition, the rest of a round, and what is done when the loop ends.
     """
 
@@ -82,6 +83,7 @@ class ControlStep:
     blocks: tuple[tuple["Step", ...], ...]
     ids: tuple[int, ...]
     origin: Origin
+    number: Buffer | None = None
 
 
 Step = Call | Loop | BlockLoop | ControlStep
@@ -100,13 +102,18 @@ def template(function: str, operands: int) -> str:
 
 @dataclass
 class Schedule:
-    """What emitters write to. ``places`` maps a buffer to the representative of those that share its memory."""
+    """What emitters write to. ``places`` maps a buffer to the representative of those that share its memory.
+
+    Inside a block loop, ``block_loop`` is the loop of the statement at hand that is cut; a block has ``block_size`` of
+    its ``block_units``.
+    """
 
     options: TranslatorOptions
     places: dict[Buffer, Buffer] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     block_loop: int | None = None
     block_units: int = 0
+    block_size: int = 0
 
     def same_place(self, a: Buffer, b: Buffer) -> bool:
         """True if the two buffers may share memory."""
@@ -138,10 +145,12 @@ class Axes:
         return tuple(prod(self.extents[loop] for loop in group) for group in self.groups)
 
     def block_of(self, present: tuple[int, ...]) -> tuple[int | None, int]:
-        """Which position of ``present`` (indices of groups) a block cuts, and how many rows of it one unit has."""
+        """Which position of ``present`` a block cuts, and how many rows of it one unit has.
+
+        ``present`` are indices of groups, or -1 for an axis that is none.
+        """
         for position, index in enumerate(present):
-            group = self.groups[index]
-            if self.block is not None and group[0] == self.block:
+            if self.block is not None and index >= 0 and self.groups[index][0] == self.block:
                 return position, self.shape[index] // self.block_units
         return None, 1
 

@@ -10,7 +10,17 @@ import numpy as np
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.access import Buffer, Role
 from ipu_mlir.runtime.translator.control import in_blocks
-from ipu_mlir.runtime.translator.expression import Accumulator, Apply, Const, Expression, Read, apply, cast, rewrite
+from ipu_mlir.runtime.translator.expression import (
+    Accumulator,
+    Apply,
+    Const,
+    Expression,
+    Read,
+    apply,
+    cast,
+    rewrite,
+    uses_accumulator,
+)
 from ipu_mlir.runtime.translator.statements import Check, Elementwise, Fold, Program, Scan, Statement
 
 BOOL = np.dtype(np.bool_)
@@ -145,7 +155,7 @@ def _logical_not(node: Apply) -> Expression:
 
 
 def _select(node: Apply) -> Expression:
-    """``c ? 1 : 0`` is a cast, ``c ? k + 1 : k`` adds a cast, a known condition chooses now."""
+    """``c ? 1 : 0`` is a cast, ``c ? k + 1 : k`` adds a cast, a count is a sum, a known condition chooses now."""
     condition, yes, no = node.args
     if isinstance(condition, Const):
         return yes if condition.value else no
@@ -158,6 +168,11 @@ def _select(node: Apply) -> Expression:
         exact = evaluate(Apply(node.dtype, "add", (no, step)))
         if step.value == 1 and exact.value == yes.value:
             return apply("add", cast(condition, node.dtype), no)
+    if isinstance(no, Accumulator) and node.dtype.kind in "iu" and isinstance(yes, Apply) and yes.call == "add":
+        terms = [term for term in yes.args if term is not no]
+        if len(terms) == 1:
+            zero = Const.of(0, node.dtype)
+            return apply("add", no, _select(Apply(node.dtype, "select", (condition, terms[0], zero))))
     return node
 
 
@@ -222,6 +237,20 @@ def _neutral(position: int, value: int) -> Callable[[Apply], Expression]:
     return rule
 
 
+def _subtract(node: Apply) -> Expression:
+    """``total - x`` of a reduction is the sum of all ``-x``, bit for bit; a product is negated in its first factor."""
+    total, x = node.args
+    if not isinstance(total, Accumulator) or node.dtype == BOOL or uses_accumulator(x):
+        return _neutral(1, 0)(node)
+    if isinstance(x, Apply) and x.call == "multiply":
+        return apply("add", total, replace(x, args=(_negative(x.args[0]), x.args[1])))
+    return apply("add", total, _negative(x))
+
+
+def _negative(value: Expression) -> Expression:
+    return _change(apply("negative", value))
+
+
 def _add(node: Apply) -> Expression:
     """``x + (-0)`` is ``x``, and so is ``x + 0`` for integers."""
     for here in (0, 1):
@@ -240,7 +269,7 @@ _RULES: dict[str, Callable[[Apply], Expression]] = {
     "select": _select,
     "maximum": _clip(True),
     "minimum": _clip(False),
-    "subtract": _neutral(1, 0),
+    "subtract": _subtract,
     "multiply": _neutral(0, 1),
     "divide": _neutral(1, 1),
     "add": _add,

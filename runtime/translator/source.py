@@ -9,7 +9,7 @@ import numpy as np
 
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.access import Buffer, Role
-from ipu_mlir.runtime.translator.expression import Const
+from ipu_mlir.runtime.translator.expression import Const, LoopNumber
 from ipu_mlir.runtime.translator.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.names import Names, scalar_name, scalar_text
 from ipu_mlir.runtime.translator.results import is_contiguous, row_major
@@ -41,6 +41,7 @@ class SourceWriter:
     prologue: Scope = field(default_factory=lambda: Scope("        "))
     buffer_names: dict[Buffer, str] = field(default_factory=dict)
     depth: int = 0
+    numbers: dict[Buffer, str] = field(default_factory=dict)
 
     def write(self) -> str:
         """The whole source; ``constants`` are then the arrays that it asks ``memory`` for."""
@@ -120,6 +121,8 @@ class SourceWriter:
             bounds = [s if s.lstrip("-").isdigit() else f"int({s})" for s in scalars]
             shown = bounds[1:2] if bounds[0] == "0" and bounds[2] == "1" else bounds[: 2 + (bounds[2] != "1")]
             self._line(f"for {variable} in range({', '.join(shown)}):")
+            if step.number is not None:
+                self.numbers[step.number] = variable
             first = [] if step.variable is None else [f"{self._operand(step.variable, self.body)}[()] = {variable}"]
             self._indented(step.blocks[0], first)
         elif step.kind == "while":
@@ -174,8 +177,9 @@ class SourceWriter:
         variables = [self.names.fresh(f"i{position}") for position in range(len(loop.counts))]
         operands = [operand for call in loop.calls for operand in call.operands if isinstance(operand, View)]
         moving = {view: self._operand(view, self.body) for view in operands if view.indexed}
+        heads: list[str] = []
         for variable, count in zip(variables, loop.counts, strict=True):
-            self.body.lines.append(f"{indent}for {variable} in range({count}):")
+            heads.append(f"{indent}for {variable} in range({count}):")
             indent += "    "
         inner = Scope(indent)
         for view, name in moving.items():
@@ -183,7 +187,7 @@ class SourceWriter:
             inner.lines.append(f"{indent}{inner.views[view]} = {name}[{', '.join(variables)}, ...]")
         for call in loop.calls:
             inner.lines.append(indent + self._call(call, inner))
-        self.body.lines += inner.lines
+        self.body.lines += heads + inner.lines  # views of what stands still are made before the loops
 
     def _block_loop(self, loop: BlockLoop) -> None:
         """A function for one block, one copy of it per thread, and the call that runs all blocks."""
@@ -196,6 +200,8 @@ class SourceWriter:
             for operand in (*call.operands, call.out):
                 if isinstance(operand, View) and operand not in inner.views:
                     self._bind_in_block(operand, loop, scratch, own_setup, inner, parameters)
+                elif isinstance(operand, LoopNumber):
+                    parameters[self.numbers[operand.buffer]] = None
         lines = [self._call(call, inner) for call in loop.calls]
         per_run = ", ".join(parameters)
         head = f"{function}(scratch)"
@@ -276,6 +282,9 @@ class SourceWriter:
     def _operand(self, operand: Operand, scope: Scope) -> str:
         if isinstance(operand, Const):
             return self._scalar(operand)
+        if isinstance(operand, LoopNumber):
+            name = self.numbers[operand.buffer]
+            return f"{name} {'+' if operand.offset > 0 else '-'} {abs(operand.offset)}" if operand.offset else name
         if operand in scope.views:
             return scope.views[operand]
         if operand.buffer.role is Role.CONSTANT:

@@ -71,6 +71,10 @@ class Fold(Statement):
     def sources(self) -> list[Access]:
         return reads((*self.values, *self.inits))
 
+    def sources_of_values(self) -> list[Access]:
+        """What is read at each point, without what the outputs start from."""
+        return reads(self.values)
+
     def dests(self) -> list[Access]:
         return list(self.outputs)
 
@@ -123,6 +127,26 @@ class Scan(Statement):
 
     def dests(self) -> list[Access]:
         return list(self.outputs)
+
+
+@dataclass(frozen=True)
+class SliceUpdate(Statement):
+    """``out <- old``, but ``value`` where ``loop`` is at ``index``, which is the same at every point and is a number of it.
+
+    ``value`` does not move with ``loop``.
+    """
+
+    loop: int
+    index: Expression
+    value: Expression
+    old: Access
+    out: Access
+
+    def sources(self) -> list[Access]:
+        return [*reads([self.index, self.value]), self.old]
+
+    def dests(self) -> list[Access]:
+        return [self.out]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ipu_mlir.runtime.translator.statements import (
     LibraryCall,
     Reduce,
     Scan,
+    SliceUpdate,
     Statement,
 )
 
@@ -50,6 +51,10 @@ def with_accesses(statement: Statement, source: Change, dest: Change) -> Stateme
             count = len(statement.values)
             outputs = tuple(map(dest, statement.outputs))
             return replace(statement, outputs=outputs, values=both[:count], inits=both[count:])
+        case SliceUpdate():
+            index, value = with_reads((statement.index, statement.value), source)
+            out = dest(statement.out)
+            return replace(statement, index=index, value=value, old=source(statement.old), out=out)
         case Dot():
             return replace(statement, a=source(statement.a), b=source(statement.b), out=dest(statement.out))
         case Reduce():

@@ -10,8 +10,11 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.runtime.numeric.bfloat16 import host_dtype
 from ipu_mlir.runtime.translator.aliases import without_copies
+from ipu_mlir.runtime.translator.borders import with_borders
 from ipu_mlir.runtime.translator.constants import with_constants
+from ipu_mlir.runtime.translator.counted_loops import with_counted_loops
 from ipu_mlir.runtime.translator.decompose import decomposed
+from ipu_mlir.runtime.translator.dynamic_slices import with_dynamic_slices
 from ipu_mlir.runtime.translator.hoist import hoisted
 from ipu_mlir.runtime.translator.layout import with_layouts
 from ipu_mlir.runtime.translator.options import TranslatorOptions
@@ -21,6 +24,9 @@ from ipu_mlir.runtime.translator.repeated_checks import without_repeated_checks
 from ipu_mlir.runtime.translator.results import with_fresh_results
 from ipu_mlir.runtime.translator.simplify import simplified
 from ipu_mlir.runtime.translator.source import SourceWriter
+from ipu_mlir.runtime.translator.split_reductions import without_split_reductions
+from ipu_mlir.runtime.translator.stepped_reductions import without_stepped_reductions
+from ipu_mlir.runtime.translator.swapped_buffers import with_swapped_buffers
 from ipu_mlir.runtime.translator.versions import with_versions
 
 
@@ -69,9 +75,11 @@ def translate(
     program, problems = read_program(module.operation, entry)
     if problems:
         raise CompileError(unsupported_message(problems))
-    program = with_fresh_results(with_versions(program))
-    program = without_repeated_checks(with_constants(simplified(without_copies(program))))
-    program = hoisted(with_layouts(decomposed(program, options)))
+    program = without_split_reductions(with_fresh_results(with_versions(program)))
+    program = with_counted_loops(without_stepped_reductions(without_copies(program)))
+    program = without_repeated_checks(with_constants(simplified(program)))
+    program = with_borders(with_swapped_buffers(hoisted(with_layouts(decomposed(program, options)))), options)
+    program = with_dynamic_slices(program)
     schedule, has_blocks = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()

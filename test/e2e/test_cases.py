@@ -1,12 +1,34 @@
 """Small programs for every kind of op, on 1, 4, 7 and 64 tiles: both executors agree with each other and with NumPy."""
 
 import pytest
-from cases import comparisons_and_casts, contractions, elementwise, float_ops, integer_ops, reductions, views
+from cases import (
+    comparisons_and_casts,
+    contractions,
+    elementwise,
+    float_ops,
+    gathers,
+    integer_ops,
+    reductions,
+    scans,
+    views,
+    windows,
+)
 from support.case import TARGETS, Case
 
 TABLES = tuple(
     module.CASES
-    for module in (elementwise, contractions, reductions, views, float_ops, integer_ops, comparisons_and_casts)
+    for module in (
+        elementwise,
+        contractions,
+        reductions,
+        scans,
+        views,
+        gathers,
+        windows,
+        float_ops,
+        integer_ops,
+        comparisons_and_casts,
+    )
 )
 CASES: dict[str, Case] = {case.name: case for table in TABLES for case in table}
 

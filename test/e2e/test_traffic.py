@@ -31,6 +31,10 @@ def reckoned(exchange: ir.OpView, num_tiles: int) -> Traffic:
     return exchange_traffic(from_mapping, view(source), to_mapping, view(dest), num_tiles)
 
 
+NO_EXCHANGE = ("jax_math_zoo", "tf_matmul")
+"""Programs in which nothing has to move: element-wise ops only, and a product so small that one tile is fastest."""
+
+
 @pytest.mark.parametrize("tiles", [7, 16])
 @pytest.mark.parametrize("name", list(programs()))
 def test_the_closed_form_counts_the_bytes_that_are_copied(name: str, tiles: int) -> None:
@@ -49,4 +53,4 @@ def test_the_closed_form_counts_the_bytes_that_are_copied(name: str, tiles: int)
                 np.testing.assert_array_equal(
                     getattr(expected, direction), getattr(copied, direction), f"{direction} at {op.location}"
                 )
-        assert ops or name == "jax_math_zoo"
+        assert ops or name in NO_EXCHANGE

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ sys.path.append(str(ROOT))  # the benchmarks are no installed package
 from benchmarks.measure import Measurement, with_times  # noqa: E402
 from benchmarks.run import row  # noqa: E402
 from benchmarks.sizes import resize, sizes_of  # noqa: E402
+from benchmarks.statement_times import TimedSource  # noqa: E402
+from benchmarks.where import Profile, rows, rows_by_kind  # noqa: E402
 from benchmarks.worker import Worker, WorkerFailed  # noqa: E402
 from benchmarks.workloads import WORKLOADS  # noqa: E402
 
@@ -140,4 +143,97 @@ def test_source_has_the_same_length_on_all_targets() -> None:
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("matmul")]
     assert [words[1] for words in rows] == ["4", "1,472", "94,208"]
     assert all(words[-1] == "ok" for words in rows)
-    assert len({words[-4] for words in rows}) == 1
+    lengths = [int(words[-4].replace(",", "")) for words in rows]
+    assert max(lengths) <= 1.01 * min(lengths)  # a comment names the op, which is a generic one where a sum was split
+
+
+SOURCE = """
+from time import sleep
+
+
+def build(memory):
+    start = 0
+
+    def block(scratch):
+        def run(lo, hi, out):
+            sleep(hi / 1000)
+            out.append((lo, hi))
+
+        return run
+
+    blocks = memory.per_thread(block, 0)
+
+    def main(out):
+        first = out
+        memory.run_blocks(blocks, 2, out)
+        for i in range(3):
+            sleep(0.002)
+        if len(out) > 100:
+            out.clear()
+
+    return main
+"""
+
+
+class Blocks:
+    """Runs the blocks of ``SOURCE`` one after the other, on two copies of the block."""
+
+    def per_thread(self, block, scratch_bytes):
+        return [block(None), block(None)]
+
+    def run_blocks(self, blocks, units, out):
+        for number, block in enumerate(blocks):
+            block(number, number + 1, out)
+
+
+def test_statements_have_the_time_of_all_their_runs_on_all_threads() -> None:
+    timed = TimedSource(SOURCE)
+    main = timed.compiled()(Blocks())
+    out: list[tuple[int, int]] = []
+    main(out)
+    assert out == [(0, 1), (1, 2)], "the program does what it did"
+    times = {each.text: each for each in timed.times()}
+    assert list(times) == ["sleep(hi / 1000)", "out.append((lo, hi))", "first = out", "sleep(0.002)", "out.clear()"]
+    assert times["sleep(hi / 1000)"].seconds >= 0.003, "1 ms on one copy, 2 ms on the other"
+    assert times["sleep(0.002)"].seconds >= 0.006, "three rounds"
+    assert times["out.clear()"].seconds == 0, "it did not run"
+    assert SOURCE.splitlines()[times["first = out"].line - 1].strip() == "first = out"
+    timed.forget()
+    assert all(each.seconds == 0 for each in timed.times())
+
+
+def test_rows_of_a_profile_are_shares_of_all_statements() -> None:
+    source = """
+def build(memory):
+    def main(a, b):
+        view = a[1:]
+        maximum.reduce(a, 0, None, b)
+        maximum.reduce(b, 0, None, a)
+        a.take(b, 0, a, 'clip')
+        run_codelet('scatter_add', (a, b), (b,))
+    return main
+"""
+    statements = TimedSource(source).times()
+    assert [each.function for each in statements] == ["view", *["maximum.reduce"] * 2, "take", "scatter_add"]
+    seconds = (0.0, 1.0, 2.0, 4.0, 1.0)
+    found = Profile(9.0, 9.0, [replace(each, seconds=s) for each, s in zip(statements, seconds, strict=True)])
+    by_kind = [line.split() for line in rows_by_kind(found)][1:]
+    assert [(words[0], words[1], words[-1]) for words in by_kind] == [
+        ("take", "1", "50.0%"),
+        ("maximum.reduce", "2", "37.5%"),
+        ("scatter_add", "1", "12.5%"),
+        ("view", "1", "0.0%"),
+    ]
+    lines = list(rows(found))[1:]
+    assert len(lines) == 4, "what takes no time is left out"
+    assert lines[1].split()[:4] == ["6", "2000.000", "ms", "25.0%"]
+
+
+def test_where_has_a_row_per_statement_or_per_function() -> None:
+    done = run("where", "--smoke", "norm_softmax")
+    assert done.returncode == 0, done.stderr
+    assert "cpu: " in done.stdout and "norm_softmax: " in done.stdout
+    assert "%  exp(result0, result0)" in done.stdout
+    done = run("where", "--smoke", "norm_softmax", "--by-kind", "--cpu")
+    assert done.returncode == 0, done.stderr
+    assert sum(line.startswith("exp ") for line in done.stdout.splitlines()) == 1

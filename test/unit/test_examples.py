@@ -47,11 +47,11 @@ def test_custom_pass_works_in_ipu_opt(tmp_path: Path, capsys: pytest.CaptureFixt
     program.write_text(PROGRAM)
     arguments = ["--load-pass", str(EXAMPLES / "custom_pass.py"), "--ipu-set-target=tiles=3", "--ipu-compile"]
     assert ipu_opt.main([str(program), *arguments, "--report-exchanges", "-o", "/dev/null"]) == 0
-    # w (32 elements) and b (4 elements) go whole to three tiles, which have their homes' share already.
+    # w (512 elements) and b (16 elements) go whole to three tiles, which have their homes' share already.
     shown = capsys.readouterr().out.splitlines()
-    assert shown == ["exchange: 256 bytes to 3 tiles, at most 96", "exchange: 32 bytes to 3 tiles, at most 16"]
-    assert ipu_opt.main([str(program), *arguments, "--report-exchanges=limit-bytes=90", "-o", "/dev/null"]) == 1
-    assert "sends 96 bytes to one tile; the limit is 90" in capsys.readouterr().err
+    assert shown == ["exchange: 4,096 bytes to 3 tiles, at most 1,408", "exchange: 128 bytes to 3 tiles, at most 48"]
+    assert ipu_opt.main([str(program), *arguments, "--report-exchanges=limit-bytes=1400", "-o", "/dev/null"]) == 1
+    assert "sends 1,408 bytes to one tile; the limit is 1,400" in capsys.readouterr().err
 
 
 def test_custom_pass_works_in_compile(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,10 +82,33 @@ def test_mlp_shows_its_levels_and_agrees_with_numpy() -> None:
     assert "#ipu.mapping" not in shown[l0:l2]
     assert "tensor.cast" in shown[l2:l3]
     assert "ipu.exchange" in shown[l3:source] and "ipu.compute_set" in shown[l3:source]
-    assert "matmul(" in shown[source:]
+    assert "dot(" in shown[source:]
     assert "argument  w1 " in shown
     assert "as by hand: True" in shown
     assert "tile by tile: True" in shown
+
+
+def test_bert_overflows_a_part_of_a_chip_and_fits_as_advised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bert = load("bert_memory.py")
+    sizes = bert.Sizes(batch=1, sequence=128, hidden=256, heads=4, feed_forward=1024, layers=1)
+    bert.main(tmp_path, sizes, tiles=2)
+    part, emulated, whole = capsys.readouterr().out.split("\n---- ")
+    needed, has = re.search(r"error: .* needs ([\d,]+) B on tile \d+, which has ([\d,]+) B", part).groups()
+    assert "largest there: %layers[0]['" in part
+    assert re.search(r"^- more tiles: .* an ipu2 has 1,472 \(tiles_per_ipu=1472\)$", part, re.MULTILINE)
+    assert f"warnings: 1\nit does not fit: {needed} of {has} B on tile " in emulated
+    assert "needs" in (tmp_path / "part.json").read_text() and (tmp_path / "part.html").stat().st_size > 100_000
+    assert whole.startswith("as advised, on 1,472 tiles") and "it fits: " in whole and "TFLOP/s" in whole
+
+
+def test_bert_is_as_large_as_it_says() -> None:
+    bert = load("bert_memory.py")
+    tokens, layers, heads = bert.Sizes().specs()
+    weights = [weight.shape for pair in layers[0].values() for weight in pair]
+    assert (tokens.shape, len(layers), heads) == ((1, 512, 1024), 2, 16)
+    assert sum(map(np.prod, weights)) == 12_596_224, "of a layer of BERT-large"
 
 
 @pytest.mark.parametrize("name", ["custom_pass.py", "custom_planner.py"])
@@ -97,6 +120,6 @@ def test_planner_of_the_example_gives_right_results_on_ragged_sizes() -> None:
     planner = load("custom_planner.py").RowsOnFirstTiles(tiles=4)
     exe = ipu.compile(PROGRAM, target=ipu.Target(tiles_per_ipu=16), planner=planner)
     rng = np.random.default_rng(0)
-    x, w, b = (rng.standard_normal(shape, dtype=np.float32) for shape in [(6, 8), (8, 4), (4,)])
+    x, w, b = (rng.standard_normal(shape, dtype=np.float32) for shape in [(48, 32), (32, 16), (16,)])
     assert np.allclose(exe(x, w, b), np.maximum(x @ w + b, 0), atol=1e-6)
     assert max(each.last_tile for each in exe.placements()) <= 3

@@ -57,10 +57,14 @@ def test_wheel_holds_every_module(tmp_path):
         pytest.skip("the package index cannot be reached, which setuptools comes from")
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
-    inside = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
+    names = set(zipfile.ZipFile(wheel).namelist())
+    inside = {name for name in names if name.endswith(".py")}
     expected = {
         f"{package.replace('.', '/')}/{path.name}"
         for package, folder in package_folders().items()
         for path in (ROOT / folder).glob("*.py")
     }
     assert inside == expected
+    report = ROOT / "tools" / "report"
+    data = {path.relative_to(ROOT) for folder in ("web", "vendor") for path in (report / folder).iterdir()}
+    assert {f"ipu_mlir/{path.as_posix()}" for path in data} <= names, "name it in pyproject.toml, package-data"

@@ -7,13 +7,14 @@ reads has to be on that vertex's tile.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from support.mutations import VIEWS
+from support.mutations import move_all
+from support.tied_values import HANDED_ON, tied, update_signatures
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, target_from_attr, target_to_attr
+from ipu_mlir.dialects.attributes import target_from_attr, target_to_attr
 from ipu_mlir.dialects.bindings import ir
 
-_ONLY_READS_VALUES = ("ipu.exchange", "func.return")
+_ONLY_READS_VALUES = (*HANDED_ON, "ipu.exchange", "ipu.read_control")
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,11 @@ def moved_sources(text: str) -> Iterator[MovedSource]:
         for number in range(count):
             module = ir.Module.parse(text)
             source = _sources(module)[number]
-            is_legal = all(name in _ONLY_READS_VALUES for name in _readers(source))
+            is_legal = _is_free(source)
             description = f"source {number} of type {source.type}"
-            _move(source)
-            _update_signatures(module)
+            move_all(tied(source), 1)
+            update_signatures(module.operation)
+            _add_a_tile(module)
             yield MovedSource(description, module.operation.get_asm(assume_verified=True), is_legal)
 
 
@@ -55,39 +57,13 @@ def _main(module: ir.Module) -> ir.Operation:
     return ir.SymbolTable(module.operation)["main"].operation
 
 
-def _readers(value: ir.Value) -> Iterator[str]:
-    """The names of the ops that read ``value``, through views or not."""
-    for use in value.uses:
-        user = use.owner.operation
-        if user.name in VIEWS:
-            yield from _readers(user.results[0])
-        else:
-            yield user.name
+def _is_free(source: ir.Value) -> bool:
+    """Whether nothing that runs on a tile of its own reads the source, under any name."""
+    users = (use.owner.operation.name for value in tied(source) for use in value.uses)
+    return all(name in _ONLY_READS_VALUES for name in users)
 
 
-def _move(value: ir.Value) -> None:
-    """Give ``value`` and its views the mapping one tile further on."""
-    memref = ir.MemRefType(value.type)
-    mapping = mapping_from_attr(memref.memory_space)
-    moved = mapping_to_attr(replace(mapping, first_tile=mapping.first_tile + 1))
-    value.set_type(ir.MemRefType.get(memref.shape, memref.element_type, memref.layout, moved))
-    for use in value.uses:
-        if use.owner.operation.name in VIEWS:
-            _move(use.owner.operation.results[0])
-
-
-def _update_signatures(module: ir.Module) -> None:
-    """Let the function and the constants say what their values say now, and give the target one more tile."""
-    function = _main(module)
-    block = function.regions[0].blocks[0]
-    results = [operand.type for operand in list(block)[-1].operation.operands]
-    arguments = [argument.type for argument in block.arguments]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))
-    symbols = ir.SymbolTable(module.operation)
-    for op in block:
-        if op.operation.name == "memref.get_global":
-            name = ir.FlatSymbolRefAttr(op.operation.attributes["name"]).value
-            symbols[name].operation.attributes["type"] = ir.TypeAttr.get(op.operation.results[0].type)
+def _add_a_tile(module: ir.Module) -> None:
     target = target_from_attr(module.operation.attributes["ipu.target"])
     more = replace(target, tiles_per_ipu=target.tiles_per_ipu + 1)
     module.operation.attributes["ipu.target"] = target_to_attr(more)

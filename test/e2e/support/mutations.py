@@ -4,9 +4,11 @@ Each generator takes the text of a module and yields, per place where its mistak
 text of the module with that one mistake. The texts print and parse; upstream's own rules hold in them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, count
+
+from support.tied_values import HANDED_ON, tied, update_signatures
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.attributes import (
@@ -21,8 +23,6 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 
 Mutants = Iterator[tuple[str, str]]
-
-VIEWS = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast")
 
 
 def all_mutants(text: str) -> Mutants:
@@ -42,17 +42,26 @@ def lost_exchanges(text: str) -> Mutants:
 
 
 def moved_buffers(text: str, by: int = 1) -> Mutants:
-    """With one ``memref.alloc``, and all views of it, ``by`` tiles further on.
+    """With one ``memref.alloc`` ``by`` tiles further on: all views of it, and what loops and calls hand it on as.
 
-    The target gets as many more tiles: the mistake is that the buffer is elsewhere, not that it is nowhere.
+    The target gets as many more tiles: the mistake is that the buffer is elsewhere, not that it is nowhere. A buffer
+    that only exchanges and ``ipu.read_control`` touch may lie anywhere; it is left out.
     """
 
     def move(op: ir.Operation) -> str:
-        _move(op.results[0], by)
-        _add_tiles(op, by)
+        move_all(tied(op.results[0]), by)
+        module = _module_of(op)
+        update_signatures(module)
+        _add_tiles(module, by)
         return f"buffer at {op.location} moved by {by} tiles"
 
-    return _mutants(text, lambda op: [move] if op.name == "memref.alloc" else [])
+    return _mutants(text, lambda op: [move] if op.name == "memref.alloc" and _is_tied_to_tiles(op) else [])
+
+
+def _is_tied_to_tiles(alloc: ir.Operation) -> bool:
+    """Whether a vertex reads or writes the buffer, under any name."""
+    users = (use.owner.operation.name for value in tied(alloc.results[0]) for use in value.uses)
+    return any(name not in (*HANDED_ON, "ipu.exchange", "ipu.read_control") for name in users)
 
 
 def dropped_parts(text: str) -> Mutants:
@@ -134,11 +143,14 @@ def _changes_of_parts(
     return offers
 
 
-def _add_tiles(op: ir.Operation, count: int) -> None:
-    """Give the target of the module around ``op`` that many more tiles."""
-    module = op
-    while module.parent is not None:
-        module = module.parent.operation
+def _module_of(op: ir.Operation) -> ir.Operation:
+    while op.parent is not None:
+        op = op.parent.operation
+    return op
+
+
+def _add_tiles(module: ir.Operation, count: int) -> None:
+    """Give the target of the module that many more tiles."""
     if "ipu.target" in module.attributes:
         target = target_from_attr(module.attributes["ipu.target"])
         module.attributes["ipu.target"] = target_to_attr(replace(target, tiles_per_ipu=target.tiles_per_ipu + count))
@@ -152,17 +164,10 @@ def _with_loop(parts: Parts, number: int, loop: PartLoop) -> Parts:
     return replace(parts, loops=(*parts.loops[:number], loop, *parts.loops[number + 1 :]))
 
 
-def _move(value: ir.Value, by: int) -> None:
-    """Give ``value``, its views and the functions that return them the mapping ``by`` tiles further on."""
-    memref = ir.MemRefType(value.type)
-    mapping = mapping_from_attr(memref.memory_space)
-    moved = mapping_to_attr(replace(mapping, first_tile=mapping.first_tile + by))
-    value.set_type(ir.MemRefType.get(memref.shape, memref.element_type, memref.layout, moved))
-    for use in value.uses:
-        user = use.owner.operation
-        if user.name in VIEWS:
-            _move(user.results[0], by)
-        elif user.name == "func.return":
-            function = user.parent.opview
-            results = [operand.type for operand in user.operands]
-            function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(function.type.inputs, results))
+def move_all(values: Sequence[ir.Value], by: int) -> None:
+    """Give ``values`` the mapping that they have, ``by`` tiles further on."""
+    for value in values:
+        memref = ir.MemRefType(value.type)
+        mapping = mapping_from_attr(memref.memory_space)
+        moved = mapping_to_attr(replace(mapping, first_tile=mapping.first_tile + by))
+        value.set_type(ir.MemRefType.get(memref.shape, memref.element_type, memref.layout, moved))

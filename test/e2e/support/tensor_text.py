@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 DTYPES = {
+    "f16": np.dtype(np.float16),
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
     "i1": np.dtype(np.bool_),
@@ -44,11 +45,14 @@ def short_type(shape: Sequence[int], element: str) -> str:
     return "x".join([*map(str, shape), element])
 
 
-def function(arguments: Sequence[str], results: Sequence[str], body: str) -> str:
-    """``@main`` with the arguments ``%a0, %a1, ...`` that gives the values ``%r0, %r1, ...`` of ``body``."""
+def function(arguments: Sequence[str], results: Sequence[str], body: str, *, returned: Sequence[str] = ()) -> str:
+    """``@main`` with the arguments ``%a0, %a1, ...`` that gives the values ``returned`` of ``body``.
+
+    These are ``%r0, %r1, ...`` where they are not named.
+    """
     takes = ", ".join(f"%a{place}: tensor<{short}>" for place, short in enumerate(arguments))
     types = ", ".join(f"tensor<{short}>" for short in results)
-    values = ", ".join(f"%r{place}" for place in range(len(results)))
+    values = ", ".join(returned or (f"%r{place}" for place in range(len(results))))
     return f"func.func @main({takes}) -> ({types}) {{\n{body}\n  return {values} : {types}\n}}\n"
 
 

@@ -179,6 +179,19 @@ func.func @fill_of_an_accumulator_is_deleted(%x: memref<4xf32, #a>) -> memref<f3
 // -----
 
 #a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func private @identity(%x: memref<4xf32, #a>) -> memref<4xf32, #a> {
+  return %x : memref<4xf32, #a>
+}
+func.func @function_gets_what_was_never_written() -> memref<4xf32, #a> {
+  %x = memref.alloc() : memref<4xf32, #a>
+  // expected-error @below {{'func.call' op reads a buffer that nothing has written before}}
+  %y = func.call @identity(%x) : (memref<4xf32, #a>) -> memref<4xf32, #a>
+  return %y : memref<4xf32, #a>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
 #b = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
 func.func @exchange_of_what_was_never_written() -> memref<4xf32, #b> {
   %x = memref.alloc() : memref<4xf32, #a>

@@ -3,19 +3,18 @@
 // RUN: ipu-opt %s --ipu-set-target --ipu-normalize --ipu-place --ipu-lower --split-input-file | filecheck %s
 
 // CHECK-LABEL: func.func @matmul
-// CHECK-SAME: (%[[X:.*]]: memref<4x3xf32, #{{.*}}>, %[[W:.*]]: memref<3x4xf32, #{{.*}}>) -> memref<4x4xf32, #[[GRID:.*]]>
-// CHECK-DAG: "ipu.exchange"(%[[X]], %[[X1:[a-z0-9_]+]])
-// CHECK-DAG: "ipu.exchange"(%[[W]], %[[W1:[a-z0-9_]+]])
-// CHECK: linalg.matmul {{.*}}outs(%[[Y:.*]] : memref<4x4xf32, #[[GRID]]>)
+// CHECK-SAME: (%[[X:.*]]: memref<64x48xf32, #{{.*}}>, %[[W:.*]]: memref<48x64xf32, #{{.*}}>) -> memref<64x64xf32, #[[GRID:.*]]>
+// CHECK: "ipu.exchange"(%[[W]], %[[W1:[a-z0-9_]+]])
+// CHECK: linalg.matmul {{.*}}outs(%[[Y:.*]] : memref<64x64xf32, #[[GRID]]>)
 // CHECK: codelet = "matmul_f32"
 // CHECK: return %[[Y]]
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
-func.func @matmul(%x: tensor<4x3xf32>, %w: tensor<3x4xf32>) -> tensor<4x4xf32> {
+func.func @matmul(%x: tensor<64x48xf32>, %w: tensor<48x64xf32>) -> tensor<64x64xf32> {
   %c = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<4x4xf32>
-  %z = linalg.fill ins(%c : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
-  %y = linalg.matmul ins(%x, %w : tensor<4x3xf32>, tensor<3x4xf32>) outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
-  return %y : tensor<4x4xf32>
+  %e = tensor.empty() : tensor<64x64xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<64x48xf32>, tensor<48x64xf32>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
 }
 }
 

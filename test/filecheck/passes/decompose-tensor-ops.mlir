@@ -26,6 +26,31 @@ func.func @pad_becomes_a_fill_and_an_inserted_slice(%x: tensor<2x3xf32>) -> tens
   return %y : tensor<4x5xf32>
 }
 
+// CHECK-LABEL: func.func @negative_padding_cuts_off
+// CHECK-SAME: (%[[X:.*]]: tensor<2x5xf32>)
+// CHECK: %[[CUT:.*]] = tensor.extract_slice %[[X]][0, 1] [2, 3] [1, 1] : tensor<2x5xf32> to tensor<2x3xf32>
+// CHECK: tensor.insert_slice %[[CUT]] into %{{.*}}[2, 0] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x3xf32>
+func.func @negative_padding_cuts_off(%x: tensor<2x5xf32>) -> tensor<4x3xf32> {
+  %c = arith.constant 0.5 : f32
+  %y = tensor.pad %x low[2, -1] high[0, -1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %c : f32
+  } : tensor<2x5xf32> to tensor<4x3xf32>
+  return %y : tensor<4x3xf32>
+}
+
+// CHECK-LABEL: func.func @negative_padding_that_cuts_off_all
+// CHECK-NOT: tensor.pad
+// CHECK: return %{{.*}} : tensor<2xf32>
+func.func @negative_padding_that_cuts_off_all(%x: tensor<3xf32>) -> tensor<2xf32> {
+  %c = arith.constant 0.5 : f32
+  %y = tensor.pad %x low[-3] high[2] {
+  ^bb0(%i: index):
+    tensor.yield %c : f32
+  } : tensor<3xf32> to tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
 // CHECK-LABEL: func.func @view_of_an_empty_tensor_is_an_empty_tensor
 // CHECK: %[[E:.*]] = tensor.empty() : tensor<6xf32>
 // CHECK: return %[[E]]

@@ -50,6 +50,30 @@ func.func @loop_that_carries_nothing(%x: tensor<0xf32>, %n: index) -> tensor<0xf
   return %r : tensor<0xf32>
 }
 
+// A roll by nothing is a concatenation with nothing.
+// CHECK-LABEL: func.func @load_from_nothing
+// CHECK-NOT: tensor<0xf32>
+func.func @load_from_nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %four = arith.constant 4 : index
+  %none = tensor.extract_slice %x[0] [0] [1] : tensor<4xf32> to tensor<0xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %first = arith.cmpi ult, %i, %four : index
+    %v = scf.if %first -> (f32) {
+      %a = tensor.extract %x[%i] : tensor<4xf32>
+      scf.yield %a : f32
+    } else {
+      %j = arith.subi %i, %four : index
+      %b = tensor.extract %none[%j] : tensor<0xf32>
+      scf.yield %b : f32
+    }
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func @op_that_runs_stays
 // CHECK: linalg.exp
 func.func @op_that_runs_stays(%x: tensor<1xf32>) -> tensor<1xf32> {

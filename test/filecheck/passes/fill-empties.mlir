@@ -61,3 +61,63 @@ func.func @one_empty_tensor_for_a_reader_and_a_writer(%x: tensor<2x2xf32>) -> te
   %z = linalg.matmul ins(%x, %y : tensor<2x2xf32>, tensor<2x2xf32>) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
   return %z : tensor<2x2xf32>
 }
+
+// CHECK-LABEL: func.func @input_that_nobody_filled
+// CHECK: %[[FILLED:.*]] = linalg.fill
+// CHECK: %[[EMPTY:.*]] = tensor.empty
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[FILLED]] : {{.*}}) outs(%[[EMPTY]] :
+func.func @input_that_nobody_filled(%c: tensor<4xi1>) -> tensor<4xf32> {
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%c, %e : tensor<4xi1>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%p: i1, %a: f32, %b: f32):
+    %s = arith.select %p, %one, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @window_of_a_pooling_is_only_a_shape
+// CHECK: %[[WINDOW:.*]] = tensor.empty() : tensor<2xf32>
+// CHECK: linalg.pooling_nwc_sum {{.*}}ins(%{{.*}}, %[[WINDOW]] :
+func.func @window_of_a_pooling_is_only_a_shape(%x: tensor<1x4x1xf32>, %e: tensor<1x3x1xf32>) -> tensor<1x3x1xf32> {
+  %window = tensor.empty() : tensor<2xf32>
+  %y = linalg.pooling_nwc_sum ins(%x, %window : tensor<1x4x1xf32>, tensor<2xf32>)
+      outs(%e : tensor<1x3x1xf32>) -> tensor<1x3x1xf32>
+  return %y : tensor<1x3x1xf32>
+}
+
+// CHECK-LABEL: func.func @slice_that_nobody_filled
+// CHECK: %[[FILLED:.*]] = linalg.fill
+// CHECK: tensor.insert_slice %[[FILLED]] into
+func.func @slice_that_nobody_filled(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<2xf32>
+  %y = tensor.insert_slice %e into %x[1] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @padding_that_wraps_around
+// CHECK: %[[FILLED:.*]] = linalg.fill
+// CHECK: tensor.insert_slice %{{.*}} into %[[FILLED]][1, 0]
+func.func @padding_that_wraps_around(%x: tensor<2x2xf32>) -> tensor<4x3xf32> {
+  %e = tensor.empty() : tensor<4x3xf32>
+  %a = tensor.insert_slice %x into %e[1, 0] [2, 2] [1, 1] : tensor<2x2xf32> into tensor<4x3xf32>
+  %b = tensor.extract_slice %a[0, 0] [4, 1] [1, 1] : tensor<4x3xf32> to tensor<4x1xf32>
+  %c = tensor.insert_slice %b into %a[0, 2] [4, 1] [1, 1] : tensor<4x1xf32> into tensor<4x3xf32>
+  %d = tensor.extract_slice %c[1, 0] [1, 3] [1, 1] : tensor<4x3xf32> to tensor<1x3xf32>
+  %f = tensor.insert_slice %d into %c[3, 0] [1, 3] [1, 1] : tensor<1x3xf32> into tensor<4x3xf32>
+  %g = tensor.extract_slice %c[2, 0] [1, 3] [1, 1] : tensor<4x3xf32> to tensor<1x3xf32>
+  %h = tensor.insert_slice %g into %f[0, 0] [1, 3] [1, 1] : tensor<1x3xf32> into tensor<4x3xf32>
+  return %h : tensor<4x3xf32>
+}
+
+// CHECK-LABEL: func.func @slices_that_fill_all
+// CHECK-NOT: linalg.fill
+// CHECK: return
+func.func @slices_that_fill_all(%x: tensor<2xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %a = tensor.insert_slice %x into %e[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  %b = tensor.insert_slice %x into %a[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  return %b : tensor<4xf32>
+}

@@ -39,18 +39,18 @@ func.func @tiles_write_whole_words(%x: tensor<3xf32>, %z: tensor<3xf64>, %b: ten
 // -----
 
 // The initial fill runs in the blocks of the matmul, although it has one loop less; the reduction loop is whole.
-// CHECK-DAG: #[[FILL:p[0-9]+]] = #ipu.parts<{{\[}}[2, 4, 2], [2, 4, 1]], 0>
-// CHECK-DAG: #[[MATMUL:p[0-9]+]] = #ipu.parts<{{\[}}[2, 4, 2], [2, 4, 1], [3, 3, 0]], 0>
-// CHECK-LABEL: func.func @matmul_runs_on_a_grid
+// CHECK-DAG: #[[FILL:p[0-9]+]] = #ipu.parts<{{\[}}[16, 64, 1], [64, 64, 0]], 0>
+// CHECK-DAG: #[[MATMUL:p[0-9]+]] = #ipu.parts<{{\[}}[16, 64, 1], [64, 64, 0], [48, 48, 0]], 0>
+// CHECK-LABEL: func.func @matmul_runs_by_rows_where_only_one_operand_has_to_move
 // CHECK: linalg.fill {ipu.parts = #[[FILL]]}
 // CHECK: linalg.matmul {ipu.parts = #[[MATMUL]]}
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
-func.func @matmul_runs_on_a_grid(%x: tensor<4x3xf32>, %w: tensor<3x4xf32>) -> tensor<4x4xf32> {
+func.func @matmul_runs_by_rows_where_only_one_operand_has_to_move(%x: tensor<64x48xf32>, %w: tensor<48x64xf32>) -> tensor<64x64xf32> {
   %c = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<4x4xf32>
-  %z = linalg.fill ins(%c : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
-  %y = linalg.matmul ins(%x, %w : tensor<4x3xf32>, tensor<3x4xf32>) outs(%z : tensor<4x4xf32>) -> tensor<4x4xf32>
-  return %y : tensor<4x4xf32>
+  %e = tensor.empty() : tensor<64x64xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<64x48xf32>, tensor<48x64xf32>) outs(%z : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
 }
 }
 

@@ -118,7 +118,8 @@ def test_index_of_a_window_is_a_sum(op_of):
         ("8 - i", Index((-1, 0), 8)),
         ("3", Index((0, 0), 3)),
         ("i + j", Index((1, 1))),
-        ("i floordiv 2", Index((0, 0), linear=False)),
+        ("i floordiv 2", Index((0, 0), linear=False, block_of=(0, 2))),
+        ("(i + j) floordiv 2", Index((0, 0), linear=False)),
         ("i mod 2 + j", Index((0, 0), linear=False)),
     ],
 )
@@ -184,3 +185,17 @@ def test_strides_of_a_transposed_access():
 
 def test_dimension_that_is_not_linear_is_needed_whole():
     assert loop_strides((Index((0,), linear=False), Index((1,))), (10, 1), loops=1) == ((1,), 0, ((0, 10),))
+
+
+def test_a_reduction_kept_per_block_may_be_cut_there(op_of):
+    op = op_of("""
+func.func @f(%x: tensor<8x10xf32>, %y: tensor<3x8xf32>) -> tensor<3x8xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (k floordiv 4, i)>],
+    iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x10xf32>) outs(%y : tensor<3x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %b, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<3x8xf32>
+  return %r : tensor<3x8xf32>
+}""")
+    assert loop_nest(op).cut_multiples == (1, 4)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from itertools import product
+from operator import mul
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,11 @@ def accesses(draw):
             indices.append(Index((0,) * len(extents), linear=False))
             shape.append(draw(st.integers(1, 4)))
             continue
+        if extents and draw(st.integers(0, 3)) == 0:
+            loop, block = draw(st.integers(0, len(extents) - 1)), draw(st.integers(1, 3))
+            indices.append(Index((0,) * len(extents), linear=False, block_of=(loop, block)))
+            shape.append(-(-extents[loop] // block))
+            continue
         coefficients = tuple(draw(st.sampled_from((0, 1, 1, 2))) for _ in extents)
         index = Index(coefficients, draw(st.integers(0, 2)))
         indices.append(index)
@@ -41,18 +47,35 @@ def accesses(draw):
     return parts, tuple(indices), tuple(shape), tuple(strides), offset, elements + offset
 
 
+def known(parts, indices):
+    """Per index, whether what the parts touch is known: not of other indices than sums, where it may be anything, nor
+    where parts cut within a block or where the loop of a block occurs again; there, all of it counts as touched."""
+    found, taken = [], set()
+    for index in indices:
+        if index.block_of is None:
+            found.append(index.linear)
+            continue
+        loop, block = index.block_of
+        again = loop in taken or any(other.coefficients[loop] for other in indices)
+        found.append(not again and parts.loops[loop].block % block == 0)
+        if found[-1]:
+            taken.add(loop)
+    return found
+
+
 def touched(parts, indices, shape, strides, offset):
     """Per tile, the elements that its part touches, by running its loops."""
     found = defaultdict(set)
+    is_known = known(parts, indices)
     for part in product(*(range(count) for count in parts.parts_per_loop)):
         tile = parts.first_tile + sum(loop.tile_step * p for loop, p in zip(parts.loops, part, strict=True))
         starts, ends = parts.box(part)
         for iteration in product(*(range(a, b) for a, b in zip(starts, ends, strict=True))):
             values = [
-                [index.constant + sum(c * i for c, i in zip(index.coefficients, iteration, strict=True))]
-                if index.linear
-                else range(size)
-                for index, size in zip(indices, shape, strict=True)
+                (range(size) if not sure else [index.constant + sum(map(mul, index.coefficients, iteration))])
+                if index.block_of is None or not sure
+                else [iteration[index.block_of[0]] // index.block_of[1]]
+                for index, size, sure in zip(indices, shape, is_known, strict=True)
             ]
             for at in product(*values):
                 found[tile].add(offset + sum(stride * i for stride, i in zip(strides, at, strict=True)))

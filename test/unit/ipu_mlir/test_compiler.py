@@ -1,5 +1,7 @@
 """``compile``: targets, levels of the IR, and pipelines and planners of the user's own."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,18 @@ def test_example_arguments_are_for_functions_only():
         ipu.compile(TEXT, args=[X, W])
     with pytest.raises(ipu.CompileError, match="is traced for given shapes; pass args="):
         ipu.compile(ipu.function(lambda x: x))
+
+
+def test_less_memory_for_operands_gives_a_program_in_steps():
+    text = Path(__file__).parents[2] / "filecheck/passes/partition-memory.mlir"
+    lengths = [
+        len(ipu.compile(text, available_memory_proportion=proportion).mlir("l2")) for proportion in (None, 0.6, 0.04)
+    ]
+    assert lengths[0] == lengths[1] < lengths[2]
+
+
+def test_a_proportion_is_for_the_default_passes():
+    with pytest.raises(ipu.CompileError, match="give available-memory-proportion to the ipu-partition of your own"):
+        ipu.compile(TEXT, pipeline="ipu-compile", available_memory_proportion=0.5)
+    with pytest.raises(ipu.CompileError, match="is given 0 of the memory of a tile"):
+        ipu.compile(TEXT, available_memory_proportion=0.0)

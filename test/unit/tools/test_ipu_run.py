@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ipu_mlir.dialects.errors import MemoryWarning
 from ipu_mlir.tools import ipu_run
 
 PROGRAM = """
@@ -90,3 +91,19 @@ def test_sizes_that_are_not_known_need_inputs(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "add.mlir").write_text(DYNAMIC)
     assert ipu_run.main([str(tmp_path / "add.mlir")]) == 2
     assert "main has sizes that are not known; --inputs FILE.npz says them" in capsys.readouterr().err
+
+
+def test_a_machine_that_is_emulated_only_warns_of_too_little_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        'module attributes {ipu.target = #ipu.target<{name = "tiny", tiles_per_ipu = 2, bytes_per_tile = 100}>} {\n'
+        "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {\n"
+        "%y = arith.addf %x, %x : tensor<64xf32>\nreturn %y : tensor<64xf32>\n}\n}"
+    )
+    file = tmp_path / "large.mlir"
+    file.write_text(text)
+    assert ipu_run.main([str(file)]) == 1
+    assert "which has 100 B" in capsys.readouterr().err
+    with pytest.warns(MemoryWarning, match="which has 100 B"):
+        assert ipu_run.main([str(file), "--emulated"]) == 0

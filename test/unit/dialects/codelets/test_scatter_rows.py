@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipu_mlir.dialects.codelets.library import codelet_named
-from ipu_mlir.dialects.codelets.scatter_rows import rows_of
+from ipu_mlir.dialects.codelets.scatter_rows import rows_of, scatter_rows
 
 
 def operands(rows, columns, size):
@@ -50,8 +50,42 @@ def test_what_is_no_row_is_not_taken_for_one(index, shape):
     assert rows_of(index, shape) is None
 
 
+@pytest.mark.parametrize("name", ["scatter_set", "scatter_add"])
+@pytest.mark.parametrize(
+    ("row", "column", "updates"),
+    [([0], [0], [4.0, 5.0]), ([[[1]]], [[[0]]], [[[1.0], [2.0]], [[3.0], [4.0]]])],
+    ids=["several elements of one place", "several rows of one place"],
+)
+def test_one_index_for_all_updates(name, row, column, updates):
+    def given_operands():
+        index = np.array(row), np.array(column)
+        return [*index, np.array(True).reshape(index[0].shape), np.array(updates), np.arange(2), np.arange(1), zeros()]
+
+    def zeros():
+        return np.zeros((2, 1))
+
+    codelet = codelet_named(name)
+    expected = codelet.per_tile(*given_operands())[0]
+    np.testing.assert_array_equal(codelet.vectorised(*given_operands())[0], expected)
+
+
 def test_guard_that_does_not_hold_keeps_every_row():
     given_operands = operands([0, 1], 3, 5)
     given_operands[2] = np.array([[False]])
     before = given_operands[-1].copy()
     np.testing.assert_array_equal(codelet_named("scatter_add").vectorised(*given_operands)[0], before)
+
+
+@pytest.mark.parametrize("is_contiguous", [True, False])
+def test_more_rows_than_fit_into_the_cache_at_once(is_contiguous):
+    """20,000 updates of 5 elements: several pieces in the first round, rows that come again in the next ones."""
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 15_000, 20_000)
+    updates = rng.integers(-9, 9, (20_000, 5)).astype(np.float32)  # small integers: sums in any order are equal
+    memory = np.zeros((15_000, 5 if is_contiguous else 7), np.float32)
+    elements = memory[:, :5]
+    scatter_rows(np.add, elements, rows, updates)
+    expected = np.zeros_like(elements)
+    np.add.at(expected, rows, updates)
+    np.testing.assert_array_equal(elements, expected)
+    assert not memory[:, 5:].any()

@@ -12,6 +12,7 @@ from ipu_mlir.dialects.costs.work import (
     Move,
     Preparation,
     Reduction,
+    Scan,
     Scatter,
     Sort,
     Window,
@@ -245,6 +246,9 @@ def test_library_codelets() -> None:
     copy = "^bb0(%a: f32, %out: f32):\nlinalg.yield %a : f32"
     sort = generic("i, j; i, j", "pr", f"%x : {X}", f"%y : {X}", copy, ', library_call = "sort"')
     assert work_of(sort, f"%x: {X}, %y: {X}") == Sort("f32", (0,), (1,))
+    for call in ("scan_max", "scan_max_from_end"):
+        scan = generic("i, j; i, j", "rp", f"%x : {X}", f"%y : {X}", copy, f', library_call = "{call}"')
+        assert work_of(scan, f"%x: {X}, %y: {X}") == Scan("f32", "max", (1,), (0,))
     body = "^bb0(%row: index, %guard: i1, %new: f32, %own: index, %out: f32):\nlinalg.yield %out : f32"
     ins = "%at, %on, %u, %p : memref<3xindex>, memref<3xi1>, memref<3xf32>, memref<8xindex>"
     extra = ', library_call = "scatter_add"'

@@ -16,6 +16,7 @@ from ipu_mlir.dialects.costs.work import (
     Move,
     Preparation,
     Reduction,
+    Scan,
     Scatter,
     Sort,
     Window,
@@ -49,6 +50,8 @@ WORKS = [
     Scatter("f32", True, (0, 1), (10, 9), (2,)),
     Scatter("f32", False, (0,), (10,), (1, 2)),
     Sort("f32", (0, 1), (2,)),
+    Scan("f32", "add", (0, 1), (2,)),
+    Scan("f32", "logaddexp", (0, 2), (1,)),
     Move("fill", "f32", (0, 1, 2)),
     Move("transpose", "f16", (0, 1, 2)),
 ]
@@ -141,3 +144,11 @@ def test_scratch_of_sorts_and_of_shared_reductions() -> None:
     assert scratch_bytes(Sort("f32", (0,), (1,)), np.array([2, 100]), IPU2) == 6 * 100 * 4
     reduction = Reduction("f32", "f32", (0,), (1,), True, (), ADD)
     assert scratch_bytes(reduction, np.array([[1, 100], [6, 100]]), IPU2).tolist() == [24, 0]
+
+
+def test_workers_share_the_rows_of_a_scan_or_each_row() -> None:
+    sizes = np.array([[600, 100], [1, 600]])
+    assert cycles_of(Scan("f32", "add", (0,), (1,)), sizes, IPU2).tolist() == [
+        11 + 6 * (26 + 100 * 100 * 3),
+        11 + 6 * (52 + 100 * 5),
+    ]

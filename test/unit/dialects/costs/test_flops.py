@@ -5,7 +5,7 @@ import pytest
 
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.flops import flops_of, flops_of_parts
-from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Move, Preparation, Reduction, Sort, Window
+from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Move, Preparation, Reduction, Scan, Sort, Window
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 
 ADD = ScalarOp(Shape.BINARY, "add", "f32")
@@ -29,6 +29,8 @@ FREE = (
         (Reduction("i32", "i32", (0,), (1, 2), True, FREE, None), 0),
         (Window("f32", "max", (0,), (1,), (2,)), 60),
         (Sort("f32", (0, 1), (2,)), 0),
+        (Scan("f32", "add", (0, 1), (2,)), 60),
+        (Scan("i32", "max", (0, 1), (2,)), 0),
         (Move("copy", "f32", (0, 1, 2)), 0),
     ],
     ids=str,

@@ -2,9 +2,11 @@
 
 import threading
 
+import numpy as np
 import pytest
 
 from ipu_mlir.runtime.engine.blas import thread_control
+from ipu_mlir.runtime.engine.numpy_state import UFUNC_BUFFER
 from ipu_mlir.runtime.engine.threads import run_blocks
 
 
@@ -74,3 +76,20 @@ def test_a_numpy_without_openblas_is_no_error(monkeypatch, tmp_path):
         assert thread_control() is None
     finally:
         thread_control.cache_clear()
+
+
+def test_helper_threads_have_the_settings_of_programs_and_the_caller_keeps_its_own():
+    before = np.getbufsize(), np.geterr()
+    seen: dict[int, tuple[int, str]] = {}
+    both = threading.Barrier(2, timeout=10)
+
+    def block(number: int):
+        def run(lo: int, hi: int) -> None:
+            both.wait()
+            seen[number] = (np.getbufsize(), np.geterr()["over"])
+
+        return run
+
+    run_blocks([block(0), block(1)], 2, 1, ())
+    assert seen[1] == (UFUNC_BUFFER, "ignore")
+    assert (np.getbufsize(), np.geterr()) == before

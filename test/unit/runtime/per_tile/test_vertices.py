@@ -386,3 +386,16 @@ def test_matmul_agrees_with_numpy_in_all_its_parts(run: Run, vertices: Text) -> 
     rng = np.random.default_rng(2)
     x, w = rng.standard_normal((5, 7), F32), rng.standard_normal((7, 6), F32)
     np.testing.assert_allclose(run(text, x, w)[0], x @ w, rtol=1e-5, atol=1e-5)
+
+
+def test_unsigned_arrays_are_the_bits_of_integers(run: Run, vertices: Text) -> None:
+    """What a front end has as ui32 is i32 in the IR."""
+    add = "linalg.add ins(%x, %x : memref<4xi32, #home4>, memref<4xi32, #home4>) outs(%y : memref<4xi32, #home4>)"
+    found = run(
+        f"""func.func @main(%x: memref<4xi32, #home4>) -> memref<4xi32, #home4> {{
+        %y = memref.alloc() : memref<4xi32, #home4>
+        {vertices(add, "[[1, 4, 1]], 0")}
+        return %y : memref<4xi32, #home4> }}""",
+        np.array([1, 2**31, 2**32 - 1, 0], np.uint32),
+    )
+    np.testing.assert_array_equal(found[0], np.array([2, 0, -2, 0], np.int32))

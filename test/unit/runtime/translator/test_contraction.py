@@ -182,6 +182,32 @@ def test_one_call_per_product(engine):
     """Merged loops: a projection to heads is one matrix product, not one per head."""
     op = generic(["d0, d1, d4", "d4, d2, d3", "d0, d1, d2, d3"], "d4", "2x3x4xf32", "4x5x2xf32", "2x3x5x2xf32", 5)
     source = engine(program({"a": "2x3x4xf32", "b": "4x5x2xf32"}, "2x3x5x2xf32", op)).source
-    assert source.count(" matmul(") == 1
+    assert source.count(" dot(") == 1
     assert "(6, 4)" in source and "(4, 10)" in source
     assert "copyto(" not in source
+
+
+def test_a_stack_of_products_is_no_dot(engine):
+    """``numpy.dot`` of two stacks is every pair of matrices."""
+    op = "linalg.batch_matmul ins(%a, %b : memref<3x4x5xf32>, memref<3x5x6xf32>) outs(%o : memref<3x4x6xf32>)"
+    source = engine(program({"a": "3x4x5xf32", "b": "3x5x6xf32"}, "3x4x6xf32", op)).source
+    assert source.count(" matmul(") == 1 and " dot(" not in source
+
+
+def test_a_product_into_a_part_of_a_matrix_is_no_dot(engine):
+    """``numpy.dot`` writes contiguous results only."""
+    text = """func.func @main(%a: memref<4x6xf32>, %b: memref<6x3xf32>) -> memref<4x5xf32> {
+      %c = arith.constant 1.0 : f32
+      %zero = arith.constant 0.0 : f32
+      %o = memref.alloc() : memref<4x5xf32>
+      linalg.fill ins(%c : f32) outs(%o : memref<4x5xf32>)
+      %part = memref.subview %o[0, 1] [4, 3] [1, 1] : memref<4x5xf32> to memref<4x3xf32, strided<[5, 1], offset: 1>>
+      linalg.fill ins(%zero : f32) outs(%part : memref<4x3xf32, strided<[5, 1], offset: 1>>)
+      linalg.matmul ins(%a, %b : memref<4x6xf32>, memref<6x3xf32>)
+          outs(%part : memref<4x3xf32, strided<[5, 1], offset: 1>>)
+      return %o : memref<4x5xf32>
+    }"""
+    a, b = ints(4, 6), ints(6, 3)
+    want = np.ones((4, 5), np.float32)
+    want[:, 1:4] = a @ b
+    np.testing.assert_array_equal(engine(text).run([a, b])[0], want)

@@ -45,6 +45,41 @@ def test_rows_of_a_table(run_plain, engine):
     assert "add(" not in engine(text).source, "whole rows, no address arithmetic"
 
 
+def test_elements_of_a_transposed_or_reversed_copy(run_plain):
+    """The index counts elements of the copy; the same number names another element of the copy's source."""
+    cases = [
+        ("3x4", "linalg.transpose ins(%x : memref<3x4xf32>) outs(%t : memref<4x3xf32>) permutation = [1, 0]", "4x3"),
+        (
+            "12",
+            """linalg.generic {indexing_maps = [affine_map<(i) -> (11 - i)>, affine_map<(i) -> (i)>],
+              iterator_types = ["parallel"]} ins(%x : memref<12xf32>) outs(%t : memref<12xf32>) {
+            ^bb0(%v: f32, %w: f32):
+              linalg.yield %v : f32
+            }""",
+            "12",
+        ),
+    ]
+    for source, copy, shape in cases:
+        flat = f"%f = memref.collapse_shape %t [[0, 1]] : memref<{shape}xf32> into memref<12xf32>"
+        text = f"""func.func @main(%x: memref<{source}xf32>, %i: memref<5xi32>) -> memref<5xf32> {{
+          %t = memref.alloc() : memref<{shape}xf32>
+          {copy}
+          {flat if "x" in shape else "%f = memref.cast %t : memref<12xf32> to memref<12xf32>"}
+          %o = memref.alloc() : memref<5xf32>
+          linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+            iterator_types = ["parallel"]}} ins(%i : memref<5xi32>) outs(%o : memref<5xf32>) {{
+          ^bb0(%n: i32, %z: f32):
+            %k = arith.index_cast %n : i32 to index
+            %v = memref.load %f[%k] : memref<12xf32>
+            linalg.yield %v : f32
+          }}
+          return %o : memref<5xf32>
+        }}"""
+        x, i = np.arange(12, dtype=np.float32), np.array([0, 11, 5, 2, 7], np.int32)
+        flat_copy = x[::-1] if source == "12" else x.reshape(3, 4).T.ravel()
+        np.testing.assert_array_equal(run_plain(text, x if source == "12" else x.reshape(3, 4), i)[0], flat_copy[i])
+
+
 def test_a_column_per_row(run_plain):
     """The index and the loop both move along the table: the address is computed."""
     load = """%j = linalg.index 0 : index
@@ -72,6 +107,22 @@ def test_the_same_in_small_blocks(run_plain, small_blocks):
     table, ids = f32(50, 8), RNG.integers(0, 50, 30).astype(np.int32)
     want = np.exp(table[ids]) + table[ids]
     np.testing.assert_array_equal(run_plain(text, table, ids, options=small_blocks)[0], want)
+
+
+def test_a_block_of_a_table_is_not_copied(engine, run_plain, small_blocks):
+    """One element of an outer axis, for blocks of an inner one: a block of the whole table is no array to take from."""
+    load = """%j = linalg.index 0 : index
+        %k = linalg.index 1 : index
+        %w = memref.load %t[%n, %j, %k] : memref<7x32x8xf32>
+        %v = math.exp %w : f32"""
+    text = embedding(load, "7x32x8xf32", "32x8xf32", "1xi32", which="0")
+    table, ids = f32(7, 32, 8), np.array([5], np.int32)
+    np.testing.assert_array_equal(run_plain(text, table, ids, options=small_blocks)[0], np.exp(table[5]))
+    source = engine(text, small_blocks).source
+    takes = [line.strip() for line in source.splitlines() if ".take(" in line]
+    assert "run_blocks" in source
+    assert takes
+    assert not any(line.startswith("arg0_b") for line in takes)
 
 
 def test_a_guarded_load_may_name_no_element(run_plain):

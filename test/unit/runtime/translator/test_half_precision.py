@@ -45,6 +45,13 @@ def test_bf16_from_wider_types_is_rounded_once(run_plain):
     assert found.tolist() == [2**24 + 2**17, 3, -7]
 
 
+def test_f32_is_rounded_to_bf16_without_a_detour(engine):
+    made = engine(unary("f32", "bf16", "%r = arith.truncf %a : f32 to bf16", size=4))
+    x = np.float32([1 + 2.0**-8, 1 + 3 * 2.0**-8, -(1 + 2.0**-8 + 2.0**-20), np.inf])
+    assert from_host(made.run([x])[0]).tolist() == [1.0, 1.015625, -1.0078125, np.inf]
+    assert "'f8'" not in made.source
+
+
 def test_the_bits_of_bf16(run_plain):
     found = run_plain(unary("bf16", "i16", "%r = arith.bitcast %a : bf16 to i16"), bf16(1, -2, 0))[0]
     assert found.view(np.uint16).tolist() == [0x3F80, 0xC000, 0]
@@ -77,7 +84,7 @@ def test_products_of_f16_are_one_product_of_f32_that_is_rounded(engine):
     a, b = (RNG.standard_normal(shape).astype(np.float16) for shape in ((8, 64), (64, 8)))
     exact = a.astype(np.float64) @ b.astype(np.float64)
     np.testing.assert_allclose(made.run([a, b])[0], exact.astype(np.float16), rtol=1e-3, atol=1e-3)
-    assert made.source.count("matmul(") == 1 and "'f4', (8, 8)" in made.source
+    assert made.source.count("dot(") == 1 and "'f4', (8, 8)" in made.source
 
 
 def test_products_of_bf16(run_plain):

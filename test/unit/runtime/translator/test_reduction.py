@@ -216,3 +216,83 @@ def test_ranks_by_counting_read_one_array_in_two_ways(run):
     }"""
     x = RNG.permutation(9).astype(np.float32)
     np.testing.assert_array_equal(run(text, x)[0], x)
+
+
+def test_a_count_is_a_sum(engine):
+    """``c ? n + k : n`` counts all points at once, for any step ``k``."""
+    text = """func.func @main(%x: memref<6x9xf32>) -> memref<6xi32> {
+      %zero = arith.constant 0 : i32
+      %limit = arith.constant 0.0 : f32
+      %o = memref.alloc() : memref<6xi32>
+      linalg.fill ins(%zero : i32) outs(%o : memref<6xi32>)
+      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+        iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x9xf32>) outs(%o : memref<6xi32>) {
+      ^bb0(%a: f32, %n: i32):
+        %i = linalg.index 1 : index
+        %step = arith.index_cast %i : index to i32
+        %c = arith.cmpf olt, %a, %limit : f32
+        %more = arith.addi %step, %n : i32
+        %r = arith.select %c, %more, %n : i32
+        linalg.yield %r : i32
+      }
+      return %o : memref<6xi32>
+    }"""
+    x = RNG.standard_normal((6, 9)).astype(np.float32)
+    made = engine(text)
+    assert "for " not in made.source, "no point is a step of its own"
+    np.testing.assert_array_equal(made.run([x])[0], np.where(x < 0, np.arange(9), 0).sum(1))
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16", "i32"])
+@pytest.mark.parametrize("factors", [1, 2])
+def test_what_is_subtracted_is_a_sum(engine, kind, factors):
+    """A loss is often minus a mean: fused, each element is subtracted from the total."""
+    letter = "i" if kind == "i32" else "f"
+    term = "%a" if factors == 1 else "%p"
+    product = "" if factors == 1 else f"%p = arith.mul{letter} %a, %b : {kind}"
+    text = f"""func.func @main(%x: memref<6x9x{kind}>, %y: memref<6x9x{kind}>) -> memref<6x{kind}> {{
+      %zero = arith.constant {"0" if letter == "i" else "0.0"} : {kind}
+      %o = memref.alloc() : memref<6x{kind}>
+      linalg.fill ins(%zero : {kind}) outs(%o : memref<6x{kind}>)
+      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>,
+        affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}}
+        ins(%x, %y : memref<6x9x{kind}>, memref<6x9x{kind}>) outs(%o : memref<6x{kind}>) {{
+      ^bb0(%a: {kind}, %b: {kind}, %n: {kind}):
+        {product}
+        %r = arith.sub{letter} %n, {term} : {kind}
+        linalg.yield %r : {kind}
+      }}
+      return %o : memref<6x{kind}>
+    }}"""
+    dtype = {"f32": np.float32, "f16": np.float16, "i32": np.int32}[kind]
+    x, y = (RNG.integers(-8, 8, (6, 9)).astype(dtype) for _ in range(2))  # sums of small integers are exact
+    made = engine(text)
+    assert "for " not in made.source
+    np.testing.assert_array_equal(made.run([x, y])[0], -(x if factors == 1 else x * y).sum(1))
+
+
+def test_a_scan_reads_an_argument_in_another_way(run):
+    """What stands still is made before the loop, also where the loop is the first to read it."""
+    text = """func.func @main(%x: memref<3x9xf32>) -> memref<9x3xi32> {
+      %zero = arith.constant 0 : i32
+      %o = memref.alloc() : memref<9x3xi32>
+      linalg.fill ins(%zero : i32) outs(%o : memref<9x3xi32>)
+      linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0)>, affine_map<(d0, d1, d2) -> (d1, d2)>,
+        affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %x : memref<3x9xf32>, memref<3x9xf32>) outs(%o : memref<9x3xi32>) {
+      ^bb0(%a: f32, %b: f32, %n: i32):
+        %i = arith.bitcast %a : f32 to i32
+        %j = arith.bitcast %b : f32 to i32
+        %c = arith.cmpi slt, %j, %i : i32
+        %mixed = arith.xori %n, %j : i32
+        %r = arith.select %c, %mixed, %n : i32
+        linalg.yield %r : i32
+      }
+      return %o : memref<9x3xi32>
+    }"""
+    x = RNG.standard_normal((3, 9)).astype(np.float32)
+    bits = x.view(np.int32)
+    expected = np.zeros((9, 3), np.int32)
+    for k in range(9):
+        expected = np.where(bits[:, k] < bits.T, expected ^ bits[:, k], expected)
+    np.testing.assert_array_equal(run(text, x)[0], expected)

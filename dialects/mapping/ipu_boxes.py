@@ -1,0 +1,100 @@
+"""What the tiles of one IPU hold together of a family, for all IPUs at once.
+
+The parts of a family are a grid, one axis per factor; those on one IPU are a few boxes of that grid (a run of parts in
+row-major order is a first row in part, whole rows, a last row in part). A box holds the product of what its rows hold.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ipu_mlir.dialects.mapping.factors import Factor, Family
+from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
+
+Box = tuple[IntArray, ...]
+"""Which rows of each factor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes(Family):
+    """Parts whose number is that of a row in every factor; ``owners`` is the IPU of each, shape ``(boxes,)``."""
+
+    owners: IntArray
+
+    def rows(self, factor: int, parts: IntArray | None) -> tuple[IntArray, IntArray]:
+        """Starts and counts of ``factor`` for each of ``parts``."""
+        chosen = self.factors[factor]
+        return (chosen.starts, chosen.counts) if parts is None else (chosen.starts[parts], chosen.counts[parts])
+
+    @property
+    def box_sizes(self) -> IntArray:
+        """How many elements each box holds."""
+        sizes = np.ones(len(self.owners), dtype=np.int64)
+        for factor in self.factors:
+            sizes = sizes * factor.sizes
+        return sizes
+
+
+def boxes_on_ipus(family: Family, tiles_per_ipu: int) -> Boxes:
+    """What the tiles of each IPU hold, as boxes; those of one IPU may overlap where parts of the family do."""
+    classes = np.repeat(np.arange(family.num_parts // len(family.repeats)), len(family.repeats))
+    ipus = family.tiles // tiles_per_ipu
+    shape = family.shape[:-1]
+    found: list[tuple[int, Box]] = []
+    for ipu in np.unique(ipus):
+        found += [(int(ipu), box) for box in _boxes(np.unique(classes[ipus == ipu]), shape)]
+    factors = tuple(_unions(factor, [box[axis] for _, box in found]) for axis, factor in enumerate(family.factors))
+    owners = np.array([ipu for ipu, _ in found], dtype=np.int64)
+    return Boxes(family.base, family.first_tile, factors, np.zeros(1, dtype=np.int64), owners)
+
+
+def _boxes(cells: IntArray, shape: tuple[int, ...]) -> list[Box]:
+    """The cells of a grid, given by their row-major numbers in rising order, as disjoint boxes.
+
+    >>> [tuple(axis.tolist() for axis in box) for box in _boxes(np.arange(2, 9), (3, 4))]
+    [([0], [2, 3]), ([1], [0, 1, 2, 3]), ([2], [0])]
+    """
+    if len(shape) <= 1:
+        return [(cells,)[: len(shape)]] if len(cells) else []
+    inner = int(np.prod(shape[1:]))
+    rows, row = np.unique(cells // inner, return_inverse=True)
+    columns, column = np.unique(cells % inner, return_inverse=True)
+    grid: BoolArray = np.zeros((len(rows), len(columns)), dtype=bool)
+    grid[row, column] = True
+    boxes: list[Box] = []
+    for number, alike in _equal_rows(grid):
+        boxes += [(rows[alike], *rest) for rest in _boxes(columns[grid[number]], shape[1:])]
+    return boxes
+
+
+def _equal_rows(grid: BoolArray) -> list[tuple[int, IntArray]]:
+    """One row of each kind, and the numbers of all rows that are equal to it."""
+    kinds: dict[bytes, list[int]] = {}
+    for number, row in enumerate(grid):
+        kinds.setdefault(row.tobytes(), []).append(number)
+    return [(rows[0], np.array(rows)) for rows in kinds.values()]
+
+
+def _unions(factor: Factor, boxes: list[IntArray]) -> Factor:
+    """One row per box: what the rows that the box names hold together."""
+    merged = [_merged(factor.starts[rows].reshape(-1), factor.counts[rows].reshape(-1)) for rows in boxes]
+    width = max((len(starts) for starts, _ in merged), default=1)
+    table = np.zeros((2, len(boxes), max(1, width)), dtype=np.int64)
+    for number, (starts, counts) in enumerate(merged):
+        table[0, number, : len(starts)], table[1, number, : len(counts)] = starts, counts
+    return Factor(factor.weight, factor.span, table[0], table[1], np.zeros(len(boxes), dtype=np.int64), False)
+
+
+def _merged(starts: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """The union of intervals, as disjoint ones that do not touch.
+
+    >>> [x.tolist() for x in _merged(np.array([4, 0, 2]), np.array([1, 2, 1]))]
+    [[0, 4], [3, 1]]
+    """
+    order = np.argsort(starts, kind="stable")
+    order = order[counts[order] > 0]
+    starts, stops = starts[order], np.maximum.accumulate(starts[order] + counts[order])
+    begins = np.concatenate(([True], starts[1:] > stops[:-1]))[: len(starts)]
+    first = np.flatnonzero(begins)
+    last = np.concatenate((first[1:] - 1, [len(starts) - 1]))[: len(first)]
+    return starts[first], stops[last] - starts[first]

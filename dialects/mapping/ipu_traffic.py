@@ -1,0 +1,109 @@
+"""What an exchange moves between IPUs: elements that an IPU needs and none of its tiles holds.
+
+An element that several tiles of an IPU need comes to it once. Elements that several IPUs need come to each of them.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ipu_mlir.dialects.mapping.enumeration import elements_of
+from ipu_mlir.dialects.mapping.factors import Family
+from ipu_mlir.dialects.mapping.ipu_boxes import Boxes, boxes_on_ipus
+from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
+from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
+from ipu_mlir.dialects.mapping.overlap import count_common
+from ipu_mlir.dialects.mapping.traffic import common_forms
+from ipu_mlir.dialects.mapping.views import View
+
+
+@dataclass(frozen=True, eq=False)
+class IpuTraffic:
+    """Elements per IPU, each of shape ``(ipus,)``.
+
+    ``received``: needed by its tiles and held by none of them. ``sent``: held, and received by others, once for each of
+    them; where several IPUs hold what others need, any of them may send it, and ``sent`` shares it out evenly.
+    """
+
+    received: IntArray
+    sent: IntArray
+
+
+@lru_cache(maxsize=1024)
+def ipu_traffic(
+    source: Mapping, source_view: View, dest: Mapping, dest_view: View, ipus: int, tiles_per_ipu: int
+) -> IpuTraffic:
+    """What moves between IPUs when ``dest_view`` gets the elements of ``source_view``, as in ``exchange_traffic``.
+
+    The arrays are shared between equal calls and read-only.
+    """
+    found = None
+    if _on_one_ipu(source, dest, tiles_per_ipu):
+        found = IpuTraffic(np.zeros(ipus, dtype=np.int64), np.zeros(ipus, dtype=np.int64))
+    else:
+        for give, take in common_forms(source, source_view, dest, dest_view):
+            found = _in_closed_form(give, take, ipus, tiles_per_ipu)
+            if found is not None:
+                break
+    if found is None:
+        found = _by_element(source, source_view, dest, dest_view, ipus, tiles_per_ipu)
+    found.received.flags.writeable = found.sent.flags.writeable = False
+    return found
+
+
+def _on_one_ipu(source: Mapping, dest: Mapping, tiles_per_ipu: int) -> bool:
+    held = [x for x in (source, dest) if x.num_parts]
+    return len({tile // tiles_per_ipu for x in held for tile in (x.min_tile, x.max_tile)}) <= 1
+
+
+def _in_closed_form(give: Family, take: Family, ipus: int, tiles_per_ipu: int) -> IpuTraffic | None:
+    """The traffic, if what the parts of one IPU hold are disjoint boxes on both sides."""
+    held, needed = boxes_on_ipus(give, tiles_per_ipu), boxes_on_ipus(take, tiles_per_ipu)
+    if not (_are_disjoint(held, give) and _are_disjoint(needed, take)):
+        return None
+    from_box, to_box = (x.reshape(-1) for x in np.indices((len(held.owners), len(needed.owners))))
+    common = count_common(held, from_box, needed, to_box)
+    if common is None:
+        return None
+    asked = np.zeros(ipus, dtype=np.int64)
+    np.add.at(asked, needed.owners, needed.box_sizes)
+    found = np.zeros((ipus, ipus), dtype=np.int64)  # of each IPU, what it has of what another one needs
+    np.add.at(found, (held.owners[from_box], needed.owners[to_box]), np.broadcast_to(common, from_box.shape))
+    return _shared_out(asked, found)
+
+
+def _shared_out(asked: IntArray, found: IntArray) -> IpuTraffic:
+    """The traffic when IPU ``j`` asks for ``asked[j]`` elements, and IPU ``i`` has ``found[i, j]`` of them."""
+    received = asked - found.diagonal()
+    others = found - np.diag(found.diagonal())
+    have = others.sum(axis=0)
+    share = np.divide(received, have, out=np.zeros(len(asked)), where=have > 0)
+    return IpuTraffic(received, np.rint(others @ np.minimum(share, 1.0)).astype(np.int64))
+
+
+def _are_disjoint(boxes: Boxes, family: Family) -> bool:
+    """Whether no two boxes of one IPU share an element: its parts do not, or there is one box."""
+    return all(factor.disjoint for factor in family.factors) or len(set(boxes.owners.tolist())) == len(boxes.owners)
+
+
+def _by_element(
+    source: Mapping, source_view: View, dest: Mapping, dest_view: View, ipus: int, tiles_per_ipu: int
+) -> IpuTraffic:
+    """The traffic, by looking at every element."""
+    give, take = family_with_distinct_tiles(source), family_with_distinct_tiles(dest)
+    shown_from, shown_to = source_view.elements(), dest_view.elements()
+    held = np.stack([_held_on(give, ipu, tiles_per_ipu, source.elements)[shown_from] for ipu in range(ipus)])
+    asked = np.zeros(ipus, dtype=np.int64)
+    found = np.zeros((ipus, ipus), dtype=np.int64)
+    for ipu in range(ipus):
+        needed = _held_on(take, ipu, tiles_per_ipu, dest.elements)[shown_to]
+        asked[ipu], found[:, ipu] = np.count_nonzero(needed), np.count_nonzero(held & needed, axis=1)
+    return _shared_out(asked, found)
+
+
+def _held_on(family: Family, ipu: int, tiles_per_ipu: int, elements: int) -> BoolArray:
+    """Whether a tile of the IPU holds each element."""
+    held = np.zeros(elements, dtype=np.bool_)
+    held[elements_of(family, np.flatnonzero(family.tiles // tiles_per_ipu == ipu))[1]] = True
+    return held

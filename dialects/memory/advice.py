@@ -1,0 +1,117 @@
+"""What to try when a program does not fit: only what, by the numbers, can save what is too much on the worst tile."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ipu_mlir.dialects.attributes import parts_from_attr
+from ipu_mlir.dialects.buffers import root_of
+from ipu_mlir.dialects.machine import MACHINES
+from ipu_mlir.dialects.mapping.loops import ceil_div
+from ipu_mlir.dialects.memory.exchange_code import ExchangeCode
+from ipu_mlir.dialects.memory.report import CODE, MemoryReport, Variable
+from ipu_mlir.dialects.ops.vertices import accesses
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.program.tree import steps
+
+_NOT_SHARED = ("vertex_code", "vertex_state", "control_code")
+"""Categories that a tile has however many tiles there are."""
+
+_WIDE = ("f32", "f64", "i32", "i64")
+_PLACES = 3
+"""So many exchanges are named."""
+
+
+def advice_for_one_tile(report: MemoryReport, largest: tuple[tuple[Variable, int], ...]) -> tuple[str, ...]:
+    """What to try where all tiles but one fit."""
+    average = report.peak.total() // report.target.num_tiles
+    where = f"tiles need {average:,} B on average"
+    needed, op = max(_run_alone(report, report.peak.worst_tile()), default=(0, ""))
+    if needed > report.limit:
+        return (f"more parts (ipu.parts) for {op}, or a form of it that can be cut: it runs whole here; {where}",)
+    assert largest, "without data there is only code, which is another kind of problem"
+    variable = largest[0][0]
+    if variable.category in ("argument", "constant"):
+        return (f"another placement of {variable.name} (ipu.map, or ipu_mlir.place), or none: {where}",)
+    return (f"more parts (ipu.parts) for {variable.name}: {where}",)
+
+
+def _run_alone(report: MemoryReport, tile: int) -> Iterator[tuple[int, str]]:
+    """Bytes of all that it reads and writes, and name, of each op whose only vertex is on ``tile``."""
+    for step in steps(report.tree):
+        if step.kind != "compute":
+            continue
+        for family in step.op.regions[0].blocks[0].operations:
+            parts = parts_from_attr(family.operation.attributes["parts"])
+            if parts.num_parts == 1 and parts.first_tile == tile:
+                place = place_of(family.operation.location)
+                roots = {root_of(value) for value, _ in accesses(family)}
+                size = sum(report.sizes.of(root.type).data.on(tile) for root in roots)
+                yield size, f"the op at {place}" if place else "an op"
+
+
+def advice_for_all_tiles(report: MemoryReport) -> tuple[str, ...]:
+    """What to try where the program as a whole is too large, the likeliest first."""
+    tile = report.peak.worst_tile()
+    over = report.peak.on(tile) - report.limit
+    held = {name: each.on(tile) for name, each in report.categories.items()}
+    living = report.live_on(tile)
+    code = sum(held[name] for name in CODE)
+    fixed = sum(held[name] for name in _NOT_SHARED)
+    brought = sum(size for each, size in living if each.op is not None and each.op.name == "ipu.exchange")
+    computed = held["temporaries"] + held["results"] + held["scratch"] + held["exchange_code"]
+    wide = sum(
+        size
+        for each, size in living
+        if each.category in ("argument", "constant") and each.type_text.removesuffix(">").endswith(_WIDE)
+    )
+    found = []
+    if brought >= over:
+        found.append(
+            f"a smaller available_memory_proportion (ipu-sweep compares): operands that are brought take {brought:,} B"
+        )
+    if wide // 2 >= over:
+        found.append(f"16-bit types: arguments and constants of 32 bits or more take {wide:,} B here")
+    if computed >= over:
+        found.append(f"a smaller batch: results, operands on the way and the code that moves them take {computed:,} B")
+    if code >= over:
+        found.append(f"a loop (scf.for) where layers repeat, so that their code exists once: code takes {code:,} B")
+    if held["exchange_code"] >= over:
+        found.append(_longer_pieces(report, tile))
+    if held["gaps"] >= over:
+        found.append(f"fewer, larger buffers: {held['gaps']:,} B are lost between small ones")
+    if report.peak.total() <= report.limit * report.target.num_tiles and code <= report.limit:
+        average = report.peak.total() // report.target.num_tiles
+        found.append(f"another placement (ipu.map, ipu.parts): tiles need {average:,} B on average")
+    return tuple(_with_more_tiles(report, fixed + brought, found))
+
+
+def _with_more_tiles(report: MemoryReport, fixed: int, found: list[str]) -> list[str]:
+    """``found`` and how many tiles would do: first where the chip has them, last where it takes more chips.
+
+    Each tile is taken to need the bytes ``fixed`` of the worst tile however many there are; tiles share the others.
+    """
+    target, worst = report.target, report.peak.largest()
+    if fixed >= report.limit:
+        return found or ["a program with fewer ops: every tile has code for all of them"]
+    tiles = ceil_div(target.num_tiles * (worst - fixed), report.limit - fixed)
+    chip = MACHINES[target.name].tiles_per_ipu if target.name in MACHINES else 0
+    if target.tiles_per_ipu < chip:
+        ipus = max(target.ipus, ceil_div(tiles, chip))
+        option = f"tiles_per_ipu={chip}" + (f", ipus={ipus}" if ipus > target.ipus else "")
+        have = f"an {target.name} has" if ipus == 1 else f"{ipus} IPUs of the kind {target.name} have"
+        return [f"more tiles: at least about {tiles:,} are needed, {have} {ipus * chip:,} ({option})", *found]
+    if chip:
+        ipus = ceil_div(tiles, chip)
+        text = f"more IPUs: at least about {tiles:,} tiles are needed, {ipus} IPUs have {ipus * chip:,} (ipus={ipus})"
+        return [*found, text]
+    return [*found, f"more tiles: at least about {tiles:,} are needed, there are {target.num_tiles:,}"]
+
+
+def _longer_pieces(report: MemoryReport, tile: int) -> str:
+    """Which exchanges take most code on ``tile``."""
+    code, by_place = ExchangeCode(report.target.num_tiles), Counter[str]()
+    for step in steps(report.tree):
+        if step.kind == "exchange":
+            by_place[place_of(step.op.location) or "an unknown place"] += code.of(step.op).on(tile)
+    named = ", ".join(f"{size:,} B at {place}" for place, size in by_place.most_common(_PLACES))
+    return f"longer blocks (ipu.parts, ipu.map) where exchanges move single elements, most of their code here: {named}"

@@ -1,0 +1,146 @@
+"""A number of bytes that no tile exceeds, found much quicker than what each of them needs.
+
+One imagined tile holds the largest part of every buffer, and runs the largest vertex of every family. Most programs fit
+even so, and then nobody has to look at the tiles one by one.
+"""
+
+from typing import Any
+
+from ipu_mlir.dialects.attributes import mapping_from_attr, parts_from_attr
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.buffers import element_bytes
+from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.family import distinct_sizes
+from ipu_mlir.dialects.costs.footprint import FIELD_BYTES, code_bytes, scratch_bytes, vertex_state_bytes
+from ipu_mlir.dialects.costs.scalar_ops import takes_time
+from ipu_mlir.dialects.loop_nest import loop_nest
+from ipu_mlir.dialects.machine import Machine, machine_of
+from ipu_mlir.dialects.memory import exchange_code
+from ipu_mlir.dialects.memory.assumptions import ALLOCATION_BYTES
+from ipu_mlir.dialects.memory.report import control_bytes
+from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
+from ipu_mlir.dialects.memory.vertices import code_identity
+from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.dialects.program.build import program_tree
+from ipu_mlir.dialects.program.tree import steps
+
+_PLAIN = ("linalg.fill", "linalg.copy")
+_PLAIN_CODE_BYTES, _OP_CODE_BYTES, _LONG_OP_CODE_BYTES, _LOAD_CODE_BYTES = 352, 96, 640, 256
+"""No less than what ``costs.footprint`` says of a vertex without reductions, of each op in its body, of each load."""
+
+
+def memory_bound(module: ir.Module | ir.Operation | ir.OpView, entry: str = "main") -> int:
+    """Bytes that the program ``entry`` never exceeds on any tile: at least the largest peak of ``memory_report``.
+
+    Raises:
+        CompileError: no tree can be made of the program (``program_tree``).
+    """
+    tree, bound = program_tree(module, entry), _Bound(machine_of(module_target(module.operation)))
+    timeline = timeline_of(tree)
+    always = control_bytes(tree)
+    always += sum(bound.buffer(value.type) for value in tree.block.arguments if isinstance(value.type, ir.MemRefType))
+    always += sum(bound.buffer(constant.results[0].type) for constant in timeline.constants)
+    for step in steps(tree):
+        if step.kind == "exchange":
+            always += bound.exchange(step.op)
+        elif step.kind == "compute":
+            always += sum(bound.family(each.operation) for each in step.op.regions[0].blocks[0].operations)
+    return always + _most_alive(timeline, [bound.buffer(value.type) for value in timeline.allocations])
+
+
+def _most_alive(timeline: Timeline, sizes: list[int]) -> int:
+    alive = most = 0
+    for event in timeline.events:
+        if event.kind != "step":
+            alive += sizes[event.number] if event.kind == "birth" else -sizes[event.number]
+            most = max(most, alive)
+    return most
+
+
+class _Bound:
+    """Bounds of what a tile needs; equal questions have one answer."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._elements: dict[ir.Attribute, int] = {}
+        self._exchanges: dict[Any, int] = {}
+        self._families: dict[Any, int] = {}
+        self._codes: set[Any] = set()
+        """The code that is counted already."""
+
+    def buffer(self, memref: ir.Type) -> int:
+        """Of a buffer, with the gap behind it."""
+        memref = ir.MemRefType(memref)
+        size = self._held(memref.memory_space) * element_bytes(memref.element_type)
+        return size + -size % ALLOCATION_BYTES
+
+    def _held(self, memory_space: ir.Attribute) -> int:
+        """Elements of an allocation on a tile."""
+        if memory_space not in self._elements:
+            mapping, held = mapping_from_attr(memory_space), 1
+            for loop in mapping.loops:
+                held *= min(loop.block, loop.extent) if loop.stride else 1
+            self._elements[memory_space] = min(held, mapping.elements)
+        return self._elements[memory_space]
+
+    def exchange(self, op: ir.Operation) -> int:
+        """Of the code of an exchange: a tile moves all that it holds."""
+        source, dest = (operand.type for operand in op.operands)
+        if (source, dest) not in self._exchanges:
+            (give, shown), (take, filled) = exchange_code.seen(source), exchange_code.seen(dest)
+            piece = exchange_code.piece_elements((give, shown), (take, filled))
+            sent, received = (min(self._held(each.memory_space), shown.size) for each in (source, dest))
+            self._exchanges[source, dest] = int(exchange_code.code_bytes(sent, received, piece))
+        return self._exchanges[source, dest]
+
+    def family(self, vertices: ir.Operation) -> int:
+        """Of code, state and scratch of a vertex."""
+        op = vertices.regions[0].blocks[0].operations[0].operation
+        if op.name in _PLAIN:
+            return _state_bytes(op) + self._code((op.name, _element_type(op)), _PLAIN_CODE_BYTES)
+        if op.name == "linalg.generic" and _has_no_reduction(op):
+            return _state_bytes(op) + _PLAIN_CODE_BYTES + _body_code_bytes(op)
+        nest = loop_nest(op)
+        assert nest is not None, "vertices hold an op with a loop nest, says their verifier"
+        work, parts = classify(op, nest), parts_from_attr(vertices.attributes["parts"])
+        key = work, parts, len(op.operands)
+        if key not in self._families:
+            sizes, _ = distinct_sizes(parts)
+            state = vertex_state_bytes(work, sizes, len(op.operands), self._machine)
+            self._families[key] = int(state.max() + scratch_bytes(work, sizes, self._machine).max())
+        return self._families[key] + self._code(code_identity(work), code_bytes(work))
+
+    def _code(self, identity: Any, size: int) -> int:
+        """Its ``size`` when it comes for the first time: a tile has one copy of it."""
+        is_new = identity not in self._codes
+        self._codes.add(identity)
+        return size if is_new else 0
+
+
+def _element_type(op: ir.Operation) -> ir.Type:
+    """Of what a fill or a copy writes."""
+    return ir.MemRefType(op.operands[len(op.operands) - 1].type).element_type
+
+
+def _state_bytes(op: ir.Operation) -> int:
+    return FIELD_BYTES * (3 + len(op.operands))
+
+
+def _has_no_reduction(op: ir.Operation) -> bool:
+    return "library_call" not in op.attributes and "reduction" not in str(op.attributes["iterator_types"])
+
+
+def _body_code_bytes(op: ir.Operation) -> int:
+    total = 0
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        nonlocal total
+        name = inner.name
+        if name == "memref.load":
+            total += _LOAD_CODE_BYTES
+        elif inner != op and takes_time(inner):
+            total += _LONG_OP_CODE_BYTES if name.startswith("math.") else _OP_CODE_BYTES
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit)
+    return total

@@ -1,0 +1,152 @@
+"""When a buffer of a block is used for the last time: the block as a list of what matters for memory.
+
+A value lives from the op that makes it to the last op of its block that uses it, or in whose regions it is used; an
+argument of a block from the beginning. What an op of control flow is handed, and nothing uses later, moves into it.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
+
+Slot = int
+"""The number of a value that shows a buffer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Action:
+    """What one op of a block means for memory.
+
+    Attributes:
+        kind: ``allocate`` makes a buffer, ``constant`` shows one that always lives, ``show`` shows those of its
+            operands, ``node`` is a step or control flow, ``use`` does nothing but read.
+        op: the op.
+        node: for a step or control flow.
+        operands: slots of its operands; None for an operand that is no buffer.
+        results: slots of its results, likewise.
+        moved: slots that its operands fill and that nothing else uses: they end when control flow has begun.
+        dying: the other slots that nothing uses after it.
+    """
+
+    kind: Literal["allocate", "constant", "show", "node", "use"]
+    op: ir.Operation
+    node: Node | None
+    operands: tuple[Slot | None, ...]
+    results: tuple[Slot | None, ...]
+    moved: tuple[Slot, ...]
+    dying: tuple[Slot, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPlan:
+    """A block, op by op.
+
+    Attributes:
+        arguments: slots of its arguments; None for one that is no buffer.
+        unused: those of them that nothing in the block uses.
+        actions: per op that makes, shows or uses a buffer, or is a step or control flow; without the terminator.
+        handed_on: slots of the operands of the terminator.
+        last: slots that end with the block.
+    """
+
+    arguments: tuple[Slot | None, ...]
+    unused: tuple[Slot, ...]
+    actions: tuple[Action, ...]
+    handed_on: tuple[Slot | None, ...]
+    last: tuple[Slot, ...]
+
+
+class Planner:
+    """Makes the plans of the blocks of a tree, each once."""
+
+    def __init__(self) -> None:
+        self._slots: dict[ir.Value, Slot] = {}
+        self._plans: dict[int, BlockPlan] = {}
+
+    def plan(self, sequence: Sequence) -> BlockPlan:
+        """The plan of the block of ``sequence``."""
+        if sequence.number not in self._plans:
+            self._plans[sequence.number] = self._plan(sequence)
+        return self._plans[sequence.number]
+
+    def _plan(self, sequence: Sequence) -> BlockPlan:
+        *ops, terminator = (op.operation for op in sequence.block.operations)
+        nodes = {_op_of(node): node for node in sequence.children}
+        arguments = self._slots_of(sequence.block.arguments)
+        ending, is_used = self._last_uses(sequence.block, [*ops, terminator])
+        actions = [
+            self._action(op, nodes.get(op), tuple(ending[place]))
+            for place, op in enumerate(ops)
+            if ending[place] or op in nodes or any(slot is not None for slot in self._slots_of(op.results))
+        ]
+        return BlockPlan(
+            arguments,
+            tuple(slot for slot in arguments if slot is not None and slot not in is_used),
+            tuple(actions),
+            self._slots_of(terminator.operands),
+            tuple(ending[len(ops)]),
+        )
+
+    def _last_uses(self, block: ir.Block, ops: list[ir.Operation]) -> tuple[list[list[Slot]], set[Slot]]:
+        """Per op, the slots whose last use it is, and all slots that are used at all."""
+        place_of = {op: place for place, op in enumerate(ops)}
+        ending: list[list[Slot]] = [[] for _ in ops]
+        is_used: set[Slot] = set()
+        made = [(value, -1) for value in block.arguments]
+        made += [(value, place) for place, op in enumerate(ops) for value in op.results]
+        for value, place in made:
+            slot = self._slot_of(value)
+            if slot is None:
+                continue
+            last = place
+            for use in value.uses:
+                user = use.owner.operation
+                while user not in place_of:
+                    user = user.parent.operation
+                last = max(last, place_of[user])
+                is_used.add(slot)
+            if last >= 0:
+                ending[last].append(slot)
+        return ending, is_used
+
+    def _action(self, op: ir.Operation, node: Node | None, ending: tuple[Slot, ...]) -> Action:
+        operands, results = self._slots_of(op.operands), self._slots_of(op.results)
+        moved: tuple[Slot, ...] = ()
+        if isinstance(node, Repeat | While | Call):
+            moved = tuple(slot for slot in ending if slot in operands and not self._is_used_inside(op, slot))
+            ending = tuple(slot for slot in ending if slot not in moved)
+        shown = [slot for slot in operands if slot is not None]
+        kind: Literal["allocate", "constant", "show", "node", "use"] = "use"
+        if node is not None:
+            kind = "node"
+        elif op.name == "memref.get_global":
+            kind = "constant"
+        elif any(slot is not None for slot in results):
+            kind = "show" if shown else "allocate"
+        return Action(kind, op, node, operands, results, moved, ending)
+
+    def _is_used_inside(self, op: ir.Operation, slot: Slot) -> bool:
+        """Whether an op in the regions of ``op`` uses the operand of ``op`` in ``slot``."""
+        value = next(value for value in op.operands if self._slots.get(value) == slot)
+        return any(use.owner.operation != op for use in value.uses if _is_inside(use.owner.operation, op))
+
+    def _slots_of(self, values: "ir.OpOperandList | list[ir.Value]") -> tuple[Slot | None, ...]:
+        return tuple(self._slot_of(value) for value in values)
+
+    def _slot_of(self, value: ir.Value) -> Slot | None:
+        if not isinstance(value.type, ir.MemRefType):
+            return None
+        return self._slots.setdefault(value, len(self._slots))
+
+
+def _op_of(node: Node) -> ir.Operation | None:
+    return node.op if isinstance(node, Step | Repeat | While | Branch | Call) else None
+
+
+def _is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
+    while op.parent is not None:
+        op = op.parent.operation
+        if op == outer:
+            return True
+    return False

@@ -1,0 +1,76 @@
+"""Why a program does not fit: on which tile, at which step, how much is too much, what is largest, what to try."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ipu_mlir.dialects.memory.advice import advice_for_all_tiles, advice_for_one_tile
+from ipu_mlir.dialects.memory.report import CODE, MemoryReport, Variable
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.program.tree import steps
+
+ProblemKind = Literal["tiles", "one_tile", "code"]
+
+LARGEST = 5
+"""So many variables are named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One reason why a program does not fit into its machine.
+
+    Attributes:
+        kind: ``tiles``: more than one tile is too small; ``one_tile``: all others fit; ``code``: code and the state of
+            vertices alone are too much.
+        tile: the worst tile.
+        step: number of the step at which it needs most; None if what lives always is too much by itself.
+        over_bytes: how much it needs beyond what it has.
+        message: all of it in a sentence.
+        largest: the largest variables there at that moment, with their bytes.
+        tries: what may help, the likeliest first.
+        op: the op to report it at: that of the step, or the function.
+    """
+
+    kind: ProblemKind
+    tile: int
+    step: int | None
+    over_bytes: int
+    message: str
+    largest: tuple[tuple[Variable, int], ...]
+    tries: tuple[str, ...]
+    op: Any
+
+
+def memory_problems(report: MemoryReport) -> tuple[Problem, ...]:
+    """What does not fit, nothing if all of it does."""
+    if report.fits:
+        return ()
+    tile, limit = report.peak.worst_tile(), report.limit
+    needed, number = report.peak.on(tile), report.peak_step.on(tile)
+    step = None if number < 0 or report.always_live.on(tile) > limit else number
+    code = sum(report.categories[name].on(tile) for name in CODE)
+    crowded = report.peak.count_over(limit)
+    kind: ProblemKind = "code" if code > limit else "one_tile" if crowded == 1 < report.target.num_tiles else "tiles"
+    largest = tuple(report.live_on(tile)[:LARGEST])
+    tries = advice_for_one_tile(report, largest) if kind == "one_tile" else advice_for_all_tiles(report)
+    op = steps(report.tree)[step].op if step is not None else report.tree.block.owner
+    place = "all the time" if step is None else f"in superstep {step} ({_step_text(report, step)})"
+    what = {"code": _code_text(report, tile), "one_tile": "all other tiles fit"}.get(
+        kind, f"{crowded:,} of {report.target.num_tiles:,} tiles too small"
+    )
+    listed = ", ".join(f"{each.name} ({each.type_text}) {size:,} B" for each, size in largest) or "no data"
+    message = (
+        f"needs {needed:,} B on tile {tile}, which has {limit:,} B: {needed - limit:,} B too much {place}; {what}; "
+        f"largest there: {listed}; code and state {code:,} B; try {'; or '.join(tries)}"
+    )
+    return (Problem(kind, tile, step, needed - limit, message, largest, tries, op.operation),)
+
+
+def _step_text(report: MemoryReport, number: int) -> str:
+    step = steps(report.tree)[number]
+    place = place_of(step.op.location)
+    return f"{step.kind} at {place}" if place else step.kind
+
+
+def _code_text(report: MemoryReport, tile: int) -> str:
+    parts = ", ".join(f"{name.replace('_', ' ')} {report.categories[name].on(tile):,} B" for name in CODE)
+    return f"code alone is too much: {parts}"

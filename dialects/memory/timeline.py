@@ -1,0 +1,244 @@
+"""Which buffers live during which steps: a program run without data, every branch taken.
+
+A buffer lives while a value shows it (``lifetimes``). A loop runs until its carried buffers repeat: the buffer of one
+iteration still lives in the next. After a branch, what its bodies made for one result is one buffer. Arguments of the
+program and constants always live, and are none of the buffers here.
+"""
+
+from collections.abc import Sequence as Many
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.memory.lifetimes import Action, BlockPlan, Planner, Slot
+from ipu_mlir.dialects.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
+
+MOST_ITERATIONS = 8
+"""Loops whose carried buffers change places in longer cycles are followed so far."""
+
+Instance: TypeAlias = int
+Shown: TypeAlias = frozenset[Instance] | None
+"""The buffers that a value may show; None for a value that is no buffer."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens: a buffer is born or dies (``number`` counts allocations), or step ``number`` runs."""
+
+    kind: Literal["birth", "death", "step"]
+    number: int
+
+
+@dataclass
+class Timeline:
+    """What happens in a program, in order.
+
+    Attributes:
+        allocations: the values of the buffers, in the order of their first birth.
+        events: births, deaths and steps; steps of loops come several times.
+        constants: the ``memref.get_global`` ops.
+        results: per result of the program, the numbers of the allocations that it may show.
+    """
+
+    allocations: list[ir.Value] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    constants: list[ir.Operation] = field(default_factory=list)
+    results: list[frozenset[int]] = field(default_factory=list)
+
+
+def timeline_of(tree: Sequence) -> Timeline:
+    """Follow the program of ``tree``."""
+    run = _Run()
+    run.entry(tree)
+    return run.timeline
+
+
+class _Run:
+    """The state: per slot what it shows, per instance of a buffer how many slots and hands hold it."""
+
+    def __init__(self) -> None:
+        self.timeline = Timeline()
+        self._planner = Planner()
+        self._shown: dict[Slot, frozenset[Instance]] = {}
+        self._holders: dict[Instance, int] = {}
+        self._numbers: dict[Instance, int] = {}
+        self._number_of: dict[ir.Value, int] = {}
+        self._seen_constants: set[str] = set()
+        self._next = 0
+
+    def entry(self, tree: Sequence) -> None:
+        arguments = [frozenset[Instance]() for _ in tree.block.arguments]
+        found = self._block(tree, arguments)
+        self.timeline.results = [frozenset(self._numbers[each] for each in shown or ()) for shown in found]
+
+    def _block(self, sequence: Sequence, arguments: Many[Shown]) -> list[Shown]:
+        """Run a block on buffers that it takes over; what it hands on is held once for whoever gets it."""
+        plan: BlockPlan = self._planner.plan(sequence)
+        self._fill(plan.arguments, arguments)
+        self._forget(plan.unused)
+        for action in plan.actions:
+            self._act(action)
+            self._forget(action.dying)
+        handed_on = self._take(plan.handed_on)
+        self._forget(plan.last)
+        return handed_on
+
+    def _act(self, action: Action) -> None:
+        match action.kind:
+            case "allocate":
+                for value, slot in zip(action.op.results, action.results, strict=True):
+                    if slot is not None:
+                        self._shown[slot] = frozenset((self._birth(value),))
+            case "constant":
+                self._constant(action.op)
+                self._fill(action.results, [frozenset()])
+            case "show":
+                shown = frozenset().union(*(self._shown[slot] for slot in action.operands if slot is not None))
+                for slot in action.results:
+                    if slot is not None:
+                        self._hold(shown)
+                        self._shown[slot] = shown
+            case "node":
+                assert action.node is not None, "an action of this kind has its node"
+                self._node(action.node, action)
+            case "use":
+                pass
+
+    def _node(self, node: Node, action: Action) -> None:
+        if isinstance(node, Step):
+            self.timeline.events.append(Event("step", node.number))
+            return
+        taken = self._take(action.operands)
+        self._forget(action.moved)
+        match node:
+            case Repeat():
+                found = self._repeat(node, taken[3:])
+            case While():
+                found = self._while(node, taken)
+            case Call():
+                found = self._block(node.body, taken)
+            case Branch():
+                found = self._branch(node)
+            case Sequence():
+                raise AssertionError("a block stands in control flow, not in a block")
+        self._fill(action.results, found)
+
+    def _repeat(self, loop: Repeat, state: list[Shown]) -> list[Shown]:
+        """Iterations until what is carried repeats."""
+        before: list[list[Shown]] = [] if loop.count else [state]
+        seen: set[object] = set()
+        for _ in range(MOST_ITERATIONS if loop.count is None else min(loop.count, MOST_ITERATIONS)):
+            state = self._block(loop.body, [None, *state])
+            if (key := self._pattern(state)) in seen:
+                break
+            seen.add(key)
+            before.append(state)
+        return self._joined(state, before)
+
+    def _while(self, loop: While, state: list[Shown]) -> list[Shown]:
+        """The condition hands on what the body gets, and what the loop gives."""
+        _, *found = self._block(loop.condition, state)
+        before: list[list[Shown]] = []
+        seen: set[object] = set()
+        for _ in range(MOST_ITERATIONS):
+            if (key := self._pattern(found)) in seen:
+                break
+            seen.add(key)
+            before.append(found)
+            _, *found = self._block(loop.condition, self._block(loop.body, found))
+        return self._joined(found, before)
+
+    def _pattern(self, state: list[Shown]) -> object:
+        """What is carried, with buffers that nothing else shows numbered as they come: equal patterns go on alike."""
+        held = [each for shown in state for each in sorted(shown or ())]
+        own = {each for each in held if self._holders[each] == held.count(each)}
+        names: dict[Instance, int] = {}
+        return tuple(
+            tuple(-1 - names.setdefault(each, len(names)) if each in own else each for each in sorted(shown or ()))
+            for shown in state
+        )
+
+    def _joined(self, state: list[Shown], others: list[list[Shown]]) -> list[Shown]:
+        """``state``, or what else of ``others`` still lives: a result may show either."""
+        found: list[Shown] = []
+        for place, shown in enumerate(state):
+            if shown is None:
+                found.append(None)
+                continue
+            alive = {each for other in others for each in other[place] or () if each in self._holders} - shown
+            self._hold(alive)
+            found.append(shown | alive)
+        return found
+
+    def _branch(self, branch: Branch) -> list[Shown]:
+        """Every body from the same state. What bodies make for one result is one buffer: only one of them runs."""
+        kept: dict[int, Instance] = {}
+        """Per result for which a body made a buffer, the one that stands for all."""
+        results: list[set[Instance]] = [set() for _ in branch.op.results]
+        for body in branch.bodies:
+            first_new = self._next
+            found = self._block(body, [])
+            first_place: dict[Instance, int] = {}
+            for place, shown in enumerate(found):
+                for each in shown or ():
+                    if each < first_new:
+                        results[place].add(each)
+                    else:
+                        results[place].add(kept.setdefault(first_place.setdefault(each, place), each))
+            for shown in found:
+                self._let_go(shown or ())
+        for each in kept.values():
+            self._revive(each)
+        for shown in results:
+            self._hold(shown)
+        is_buffer = [isinstance(result.type, ir.MemRefType) for result in branch.op.results]
+        return [frozenset(shown) if buffer else None for shown, buffer in zip(results, is_buffer, strict=True)]
+
+    def _birth(self, value: ir.Value) -> Instance:
+        if value not in self._number_of:
+            self._number_of[value] = len(self.timeline.allocations)
+            self.timeline.allocations.append(value)
+        instance = self._next
+        self._next += 1
+        self._numbers[instance] = self._number_of[value]
+        self._revive(instance)
+        self._hold((instance,))
+        return instance
+
+    def _revive(self, instance: Instance) -> None:
+        self._holders[instance] = 0
+        self.timeline.events.append(Event("birth", self._numbers[instance]))
+
+    def _constant(self, op: ir.Operation) -> None:
+        name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+        if name not in self._seen_constants:
+            self._seen_constants.add(name)
+            self.timeline.constants.append(op)
+
+    def _fill(self, slots: Many[Slot | None], values: Many[Shown]) -> None:
+        """Let ``values``, each held once, be in ``slots``."""
+        for slot, shown in zip(slots, values, strict=True):
+            if slot is not None:
+                self._shown[slot] = shown or frozenset()
+
+    def _take(self, slots: Many[Slot | None]) -> list[Shown]:
+        """What is in ``slots``, held once more."""
+        found: list[Shown] = [None if slot is None else self._shown[slot] for slot in slots]
+        for shown in found:
+            self._hold(shown or ())
+        return found
+
+    def _hold(self, instances: "frozenset[Instance] | set[Instance] | tuple[Instance, ...]") -> None:
+        for each in instances:
+            self._holders[each] += 1
+
+    def _forget(self, slots: Many[Slot]) -> None:
+        for slot in slots:
+            self._let_go(self._shown.pop(slot))
+
+    def _let_go(self, instances: "frozenset[Instance] | tuple[Instance, ...]") -> None:
+        for each in instances:
+            self._holders[each] -= 1
+            if not self._holders[each]:
+                del self._holders[each]
+                self.timeline.events.append(Event("death", self._numbers[each]))

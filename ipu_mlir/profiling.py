@@ -1,0 +1,16 @@
+"""Profiles of programs that have no executable."""
+
+from typing import TYPE_CHECKING
+
+from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.runtime.profile.build import profile_of
+from ipu_mlir.runtime.profile.profile import Profile
+
+if TYPE_CHECKING:
+    from ipu_mlir.passes.check_memory import OutOfMemoryError
+
+
+def profile_of_failure(error: "OutOfMemoryError") -> Profile:
+    """The profile of the program that does not fit; its loops and branches are not counted."""
+    return profile_of(parse_module(error.module_text, ipu.context()), error.entry)

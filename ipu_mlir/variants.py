@@ -1,0 +1,84 @@
+"""One program compiled for many settings, to compare them: what does not depend on the settings is done once."""
+
+from typing import Any
+
+from ipu_mlir.compiler import check_supported
+from ipu_mlir.dialects.attributes import target_to_attr
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.module_target import ATTRIBUTE, module_target
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.entry import entry_alone, entry_of
+from ipu_mlir.lowering import VERIFIED, level_of, plan_lowering
+from ipu_mlir.passes import PASSES
+from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.check_memory import CheckMemory
+from ipu_mlir.passes.infer_sizes import dynamic_sizes
+from ipu_mlir.passes.manager import run_steps
+from ipu_mlir.passes.names import by_name
+from ipu_mlir.passes.partition import Partition
+from ipu_mlir.passes.pipelines import PIPELINES
+from ipu_mlir.passes.steps import PassStep, Registry, Step, replace_pass
+from ipu_mlir.runtime.profile.build import profile_of
+from ipu_mlir.runtime.profile.profile import Profile
+from ipu_mlir.sources import load_module
+
+
+class Variants:
+    """A program on its way to its partition, once for each machine.
+
+    Attributes:
+        source: the program as it came in.
+        entry: the function that runs.
+    """
+
+    def __init__(self, source: Any, entry: str = "main") -> None:
+        """Take in a program.
+
+        Args:
+            source: a path, MLIR text, or an ``ir.Module``.
+
+        Raises:
+            CompileError: as of ``compile``; or the program has unknown sizes, or is placed on tiles already.
+        """
+        self.source, self.entry = load_module(source), entry
+        function = entry_of(self.source, entry)
+        if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
+            raise CompileError(f"{entry!r} has sizes that are not known, and costs depend on them; give it fixed ones")
+        if level_of(function) != "l0":
+            raise CompileError(f"{entry!r} is placed on tiles already; settings matter for linalg on plain tensors")
+        check_supported(self.source, plan_lowering())
+        registry = Registry(by_name(PASSES), PIPELINES)
+        steps = [step for name in ("ipu-normalize", "ipu-place", "ipu-lower") for step in registry.resolve(name)]
+        first = next(place for place, step in enumerate(steps) if _is(step, Partition))
+        self._rest = [step for step in steps[first:] if not _is(step, CheckMemory)]
+        self._first, self._begun = steps[:first], dict[Target, ir.Operation]()
+
+    @property
+    def target(self) -> Target:
+        """The machine that the program names, or the default one."""
+        return module_target(self.source.operation)
+
+    def profile(self, target: Target, partition: Partition) -> Profile:
+        """What the program takes on ``target`` if it is cut as ``partition`` does; it need not fit.
+
+        Raises:
+            CompileError: a pass refuses the program, as where a hint names a tile that ``target`` does not have.
+        """
+        if target not in self._begun:
+            self._begun[target] = self._begin(target)
+        module = self._begun[target].clone()
+        run_steps(module, replace_pass(self._rest, partition), verify=VERIFIED)
+        return profile_of(module, self.entry, source=self.source.operation)
+
+    def _begin(self, target: Target) -> ir.Operation:
+        """The program before its partition: some passes ask for the memory of a tile."""
+        module = entry_alone(self.source.operation, self.entry)
+        with module.context, ir.Location.unknown():
+            module.attributes[ATTRIBUTE] = target_to_attr(target)
+        run_steps(module, self._first, verify=VERIFIED)
+        return module
+
+
+def _is(step: Step, kind: type[Pass]) -> bool:
+    return isinstance(step, PassStep) and isinstance(step.instance, kind)

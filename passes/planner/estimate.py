@@ -1,0 +1,164 @@
+"""What a grid costs: cycles of the vertices, of bringing operands, of combining partial results; and bytes."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
+from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
+from ipu_mlir.dialects.costs.family import cycles_of
+from ipu_mlir.dialects.costs.work import Reduction, Work
+from ipu_mlir.dialects.loop_nest import Index
+from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.mapping.loops import IntArray
+
+BoolArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """As much of an operand as its cost takes.
+
+    Attributes:
+        indices: per dimension, in terms of the loops.
+        shape: of the operand.
+        element_bytes: of one element.
+        placed: whether it lies somewhere already; another one is put where the first op needs it, if that is possible.
+        sent: elements that the fullest tile holds, all of which it may have to send; 0 if that is not known.
+    """
+
+    indices: tuple[Index, ...]
+    shape: tuple[int, ...]
+    element_bytes: int
+    placed: bool
+    sent: int = 0
+
+    def elements(self, blocks: IntArray) -> IntArray:
+        """Elements that one part of each grid touches."""
+        total = np.ones(len(blocks), dtype=np.int64)
+        for index, size in zip(self.indices, self.shape, strict=True):
+            if not index.linear:
+                total = total * size
+                continue
+            steps = np.abs(np.array(index.coefficients, dtype=np.int64))
+            total = total * np.minimum(size, 1 + (blocks - 1) @ steps)
+        return total
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """The loops that say which elements a part touches; a dimension with another index is touched whole by all."""
+        linear = [index for index in self.indices if index.linear]
+        return tuple(sorted({loop for index in linear for loop, c in enumerate(index.coefficients) if c}))
+
+
+@dataclass(frozen=True)
+class Question:
+    """An operation as far as its grids differ in cost; equal questions have equal answers.
+
+    Attributes:
+        extents: iterations per loop.
+        cuttable: the loops that may be cut, those that are reduced included if there may be partial results.
+        reduced: which of them are reduced: cutting one leaves partial results.
+        grains: per loop, the multiple at which it is cut.
+        num_tiles: the most parts.
+        most_partials: the most partial results of one element, 1 for none.
+        temporary_bytes: what operands brought to a tile and partial results may take there.
+    """
+
+    work: Work
+    extents: tuple[int, ...]
+    cuttable: tuple[int, ...]
+    reduced: tuple[int, ...]
+    grains: tuple[int, ...]
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
+    num_tiles: int
+    temporary_bytes: int
+    machine: Machine
+    most_partials: int = 1 << 62
+
+    def partials(self, blocks: IntArray) -> IntArray:
+        """How many partial results of each element the grids ``blocks`` leave, shape ``(grids,)``."""
+        counts = -(-np.array(self.extents, dtype=np.int64) // blocks)
+        return np.prod(counts[:, list(self.reduced)], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What each of many grids costs; arrays of shape ``(grids,)``.
+
+    Attributes:
+        compute: cycles of the largest part.
+        brought: cycles of the exchange that brings operands.
+        combined: cycles of combining partial results: their exchange, and the second compute set with its sync.
+        temporary: bytes that operands that are brought, and partial results, take on the fullest tile.
+        resident: bytes of all that the largest part works on: its pieces of the operands and of the results.
+    """
+
+    compute: IntArray
+    brought: IntArray
+    combined: IntArray
+    temporary: IntArray
+    resident: IntArray
+
+    @cached_property
+    def total(self) -> IntArray:
+        """Cycles in all."""
+        return self.compute + self.brought + self.combined
+
+
+def estimate(question: Question, blocks: IntArray, at_home: BoolArray | None = None) -> Estimate:
+    """Costs of the grids ``blocks``, shape ``(grids, loops)``.
+
+    Args:
+        at_home: whether each input lies where the parts need it, shape ``(grids, inputs)``. Without it, those that are
+            placed are assumed to lie elsewhere, and the others where the parts need them, if each part has its own.
+    """
+    machine = question.machine
+    counts = -(-np.array(question.extents, dtype=np.int64) // blocks)
+    compute = cycles_of(question.work, blocks, machine)
+    brought_bytes = np.zeros(len(blocks), dtype=np.int64)
+    sent_bytes = np.zeros(len(blocks), dtype=np.int64)
+    resident = np.zeros(len(blocks), dtype=np.int64)
+    for operand in (*question.inputs, *question.outputs):
+        resident += operand.elements(blocks) * operand.element_bytes
+    for number, operand in enumerate(question.inputs):
+        size = operand.elements(blocks) * operand.element_bytes
+        if at_home is not None:
+            size = np.where(at_home[:, number], 0, size)
+        elif not operand.placed:
+            others = [loop for loop in range(len(question.extents)) if loop not in operand.loops]
+            size = np.where(np.prod(counts[:, others], axis=1) > 1, size, 0)
+        brought_bytes += size
+        sent_bytes += np.where(size > 0, operand.sent * operand.element_bytes, 0)
+    brought = cycles_for_bytes(brought_bytes, sent_bytes, machine)
+    combined, partial_bytes = _combination(question, blocks)
+    return Estimate(compute, brought, combined, brought_bytes + partial_bytes, resident)
+
+
+def fits(question: Question, found: Estimate) -> BoolArray:
+    """Which grids stay within what the operation may take for a while, and within the memory of a tile."""
+    return (found.temporary <= question.temporary_bytes) & (found.resident <= question.machine.bytes_per_tile)
+
+
+def _combination(question: Question, blocks: IntArray) -> tuple[IntArray, IntArray]:
+    """Cycles of combining partial results, and the bytes of those that one tile receives."""
+    partials = question.partials(blocks)
+    machine = question.machine
+    cycles = np.zeros(len(blocks), dtype=np.int64)
+    size = np.zeros(len(blocks), dtype=np.int64)
+    if (partials == 1).all():
+        return cycles, size
+    for result in question.outputs:
+        elements = int(np.prod(result.shape, dtype=np.int64))
+        here = -(-elements // question.num_tiles)  # of the results, spread over all tiles
+        received = partials * here * result.element_bytes
+        sizes = np.stack([np.full_like(partials, here), partials], axis=-1)
+        dtype = "f32" if result.element_bytes >= 4 else "f16"
+        add = Reduction(dtype, dtype, (0,), (1,), False, (), ScalarOp(Shape.BINARY, "add", dtype))
+        cycles += cycles_for_bytes(received, received, machine) + cycles_of(add, sizes, machine)
+        size += received + result.elements(blocks) * result.element_bytes
+    split = partials > 1
+    return np.where(split, cycles + machine.sync_cycles, 0), np.where(split, size, 0)

@@ -1,0 +1,103 @@
+"""Grids: the ways to cut the loops of an operation into blocks that a planner compares."""
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+
+_MOST_GRIDS = 20_000  # what is compared at once: arrays of this length still fit the cache
+_RATIOS = {1: 1.1, 2: 1.1, 3: 1.25, 4: 1.5, 5: 1.6}
+_RATIO = 2.0  # of neighbouring numbers of parts, by how many loops may be cut
+
+
+def coarse_grids(
+    extents: Sequence[int], cuttable: Sequence[int], grains: Sequence[int], multiples: Sequence[int], num_tiles: int
+) -> IntArray:
+    """Blocks of every loop, shape ``(grids, loops)``, in at most ``num_tiles`` parts; far apart, for a first look.
+
+    Args:
+        extents: iterations per loop.
+        cuttable: the loops that may be cut.
+        grains: per loop, what a block is a multiple of.
+        multiples: per loop, what it is good for a block to be a multiple of; offered besides.
+
+    >>> coarse_grids((8, 3), cuttable=(0,), grains=(2, 1), multiples=(1, 1), num_tiles=3).tolist()
+    [[8, 3], [4, 3], [4, 3]]
+    """
+    ratio = _RATIOS.get(sum(extents[loop] > 1 for loop in cuttable), _RATIO)
+    blocks = np.array([extents], dtype=np.int64)
+    for loop in cuttable:
+        counts = _numbers_of_parts(-(-extents[loop] // grains[loop]), num_tiles, ratio)
+        blocks = _with_choices(blocks, loop, _blocks(extents[loop], counts, grains[loop], multiples[loop]))
+        blocks = _on_tiles(blocks, extents, num_tiles)
+        if len(blocks) > _MOST_GRIDS:  # the ones that use most tiles are the ones that end best
+            used = np.prod(-(-np.array(extents, dtype=np.int64) // blocks), axis=1)
+            blocks = blocks[np.argsort(-used, kind="stable")[:_MOST_GRIDS]]
+    return blocks
+
+
+def grids_near(
+    grids: IntArray,
+    extents: Sequence[int],
+    cuttable: Sequence[int],
+    grains: Sequence[int],
+    multiples: Sequence[int],
+    num_tiles: int,
+) -> IntArray:
+    """``grids`` and those with one loop cut a little finer or coarser, shape ``(more, loops)``."""
+    found = [grids]
+    for loop in cuttable:
+        for grid in grids:
+            count = -(-extents[loop] // int(grid[loop]))
+            others = prod(-(-e // int(b)) for e, b in zip(extents, grid, strict=True)) // count
+            most = min(-(-extents[loop] // grains[loop]), num_tiles // others)
+            low, high = max(1, int(count / 1.5)), min(most, int(count * 1.5) + 1)
+            step = max(1, (high - low) // 16)
+            choices = _blocks(extents[loop], [*range(low, high + 1, step), max(1, most)], grains[loop], multiples[loop])
+            found.append(_with_choices(grid[None], loop, choices))
+    return np.unique(_on_tiles(np.concatenate(found), extents, num_tiles), axis=0)
+
+
+def parts_of_grid(blocks: Sequence[int], extents: Sequence[int]) -> Parts:
+    """Parts numbered row by row, the last loop fastest.
+
+    >>> parts_of_grid((4, 2), (8, 6)).loops
+    (PartLoop(block=4, extent=8, tile_step=3), PartLoop(block=2, extent=6, tile_step=1))
+    """
+    loops, step = [], 1
+    for block, extent in zip(reversed(blocks), reversed(extents), strict=True):
+        count = -(-extent // int(block))
+        loops.append(PartLoop(int(block), extent, step if count > 1 else 0))
+        step *= count
+    return Parts(tuple(reversed(loops)))
+
+
+def _numbers_of_parts(most: int, num_tiles: int, ratio: float) -> list[int]:
+    most = max(1, min(most, num_tiles))
+    counts, exact = [1], 1.0
+    while counts[-1] < most:
+        exact = max(exact * ratio, counts[-1] + 1)
+        counts.append(min(int(exact), most))
+    return counts
+
+
+def _blocks(extent: int, counts: Sequence[int], grain: int, multiple: int) -> list[int]:
+    """A block for each number of parts, of whole grains, and one that is a multiple of what is good."""
+    sizes = [-(-extent // count) for count in counts]
+    units = (grain, multiple * grain // np.gcd(multiple, grain)) if multiple > 1 else (grain,)
+    return list(dict.fromkeys(min(extent, -(-size // unit) * unit) for size in sizes for unit in units))
+
+
+def _with_choices(blocks: IntArray, loop: int, choices: Sequence[int]) -> IntArray:
+    """Every row once per choice for ``loop``."""
+    more = np.repeat(blocks, len(choices), axis=0)
+    more[:, loop] = np.tile(np.array(choices, dtype=np.int64), len(blocks))
+    return more
+
+
+def _on_tiles(blocks: IntArray, extents: Sequence[int], num_tiles: int) -> IntArray:
+    counts = np.prod(-(-np.array(extents, dtype=np.int64) // blocks), axis=1)
+    return blocks[counts <= num_tiles]

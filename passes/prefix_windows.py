@@ -1,0 +1,152 @@
+"""Windows that combine everything up to an element: what frontends make of cumulative sums, products and extremes."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.loop_nest import LoopNest, loop_nest, reads_operand
+
+_FORMULAS = {
+    "addf(acc, x)": "add",
+    "addi(acc, x)": "add",
+    "mulf(acc, x)": "mul",
+    "muli(acc, x)": "mul",
+    "maximumf(acc, x)": "max",
+    "maxsi(acc, x)": "max",
+    "minimumf(acc, x)": "min",
+    "minsi(acc, x)": "min",
+    "select(cmpf(subf(acc, x), subf(acc, x)), addf(acc, x), "
+    "addf(log1p(exp(negf(absf(subf(acc, x))))), maximumf(acc, x)))": "logaddexp",
+}
+"""Bodies, as ``_formula`` writes them, and what they do."""
+
+_SYMMETRIC = ("addf", "addi", "mulf", "muli", "maximumf", "maxsi", "minimumf", "minsi")
+_IS_NAN = (13, 14)  # the predicates une and uno, of a number and itself
+_EXACT_IN_16_BITS = ("max", "min")
+
+
+@dataclass(frozen=True)
+class PrefixWindow:
+    """``result[i] = combine(source[0], ..., source[i])`` along ``dimension``, or from ``i`` to the end.
+
+    The elements of ``source`` may have to be widened to those of the result first.
+    """
+
+    source: ir.Value
+    dimension: int
+    from_end: bool
+    combine: str
+
+
+def prefix_window(op: ir.Operation) -> PrefixWindow | None:
+    """What ``op`` is, if it is a window as long as its dimension over elements padded by that length less one."""
+    nest = loop_nest(op) if op.name == "linalg.generic" and "library_call" not in op.attributes else None
+    if nest is None or len(op.results) != 1 or nest.parallel.count(False) != 1:
+        return None
+    read = [number for number in range(nest.num_inputs) if reads_operand(op, number)]
+    dimension = _window_dimension(nest, read[0]) if len(read) == 1 else None
+    if dimension is None:
+        return None
+    combine = _FORMULAS.get(_body_formula(op, read[0]), "")
+    if not combine or not _is_exact(combine, op.results[0].type.element_type):
+        return None
+    from_end = _padded_side(op.operands[read[0]], dimension, combine)
+    if from_end is None or not _is_neutral(_filled_with(op.operands[nest.num_inputs]), combine):
+        return None
+    return PrefixWindow(op.operands[read[0]].owner.operands[0], dimension, from_end, combine)
+
+
+def _window_dimension(nest: LoopNest, number: int) -> int | None:
+    """The dimension along which a window as long as the result slides over an operand; the others are the result's."""
+    reduced = nest.parallel.index(False)
+    found = None
+    written = [index.plain_loop for index in nest.outputs[0]]
+    if len(written) != len(nest.indices[number]):
+        return None
+    for dimension, (index, loop) in enumerate(zip(nest.indices[number], written, strict=True)):
+        if loop is None or not index.linear:
+            return None
+        if index.plain_loop == loop:
+            continue
+        wanted = tuple(int(other in (loop, reduced)) for other in range(len(nest.extents)))
+        if found is not None or index.coefficients != wanted or index.constant:
+            return None
+        if nest.extents[loop] != nest.extents[reduced]:
+            return None
+        found = dimension
+    return found
+
+
+def _padded_side(value: ir.Value, dimension: int, combine: str) -> bool | None:
+    """False if ``value`` is padded before ``dimension`` by its size less one, True if behind it; None if otherwise."""
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "tensor.pad":
+        return None
+    pad = value.owner.operation
+    *_, terminator = (inner.operation for inner in pad.regions[0].blocks[0].operations)
+    if not _is_neutral(_constant(terminator.operands[0]), combine):
+        return None
+    low, high = list(pad.attributes["static_low"]), list(pad.attributes["static_high"])
+    around = low.pop(dimension), high.pop(dimension)
+    if any((*low, *high)):
+        return None
+    whole = pad.operands[0].type.shape[dimension] - 1
+    return {(whole, 0): False, (0, whole): True}.get(around) if whole else None
+
+
+def _body_formula(op: ir.Operation, number: int) -> str:
+    block = op.regions[0].blocks[0]
+    *_, terminator = (inner.operation for inner in block.operations)
+    names = {block.arguments[number]: "x", block.arguments[len(block.arguments) - 1]: "acc"}
+    return _formula(terminator.operands[0], names)
+
+
+def _formula(value: ir.Value, names: dict[ir.Value, str]) -> str:
+    """``value`` as text: ``addf(acc, x)``; the operands of symmetric ops are in alphabetic order."""
+    if value in names or isinstance(value.owner, ir.Block):
+        return names.get(value, "?")
+    op = value.owner.operation
+    operands = [_formula(operand, names) for operand in op.operands]
+    if op.name == "arith.extf":
+        return operands[0] if operands == ["x"] else "?"
+    name = op.name.partition(".")[2]
+    if name == "cmpf" and ir.IntegerAttr(op.attributes["predicate"]).value not in _IS_NAN:
+        return "?"
+    if name in _SYMMETRIC or (name == "subf" and len(operands[0]) + len(operands[1]) == len("accx")):
+        operands.sort()  # of a difference of the two, logaddexp needs the size only
+    return f"{name}({', '.join(operands)})"
+
+
+def _is_exact(combine: str, element: ir.Type) -> bool:
+    """Whether a scan of such elements gives what windows of them give: sums of 16 bits are rounded in each step."""
+    if isinstance(element, ir.IntegerType):
+        return element.width > 1
+    if isinstance(element, ir.F16Type | ir.BF16Type):
+        return combine in _EXACT_IN_16_BITS
+    return isinstance(element, ir.F32Type | ir.F64Type)
+
+
+def _filled_with(value: ir.Value) -> ir.Attribute | None:
+    """The constant that every element of ``value`` is, if that is known."""
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "linalg.fill":
+        return None
+    return _constant(value.owner.operation.operands[0])
+
+
+def _constant(value: ir.Value) -> ir.Attribute | None:
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
+        return None
+    return value.owner.operation.attributes["value"]
+
+
+def _is_neutral(constant: Any, combine: str) -> bool:
+    """Whether the attribute ``constant`` changes nothing it is combined with; None does."""
+    if isinstance(constant, ir.FloatAttr):
+        smallest, largest = -math.inf, math.inf
+    elif isinstance(constant, ir.IntegerAttr) and isinstance(constant.type, ir.IntegerType):
+        largest = (1 << (constant.type.width - 1)) - 1
+        smallest = -largest - 1
+    else:
+        return False
+    neutral = {"add": 0, "mul": 1, "max": smallest, "min": largest, "logaddexp": smallest}
+    return bool(constant.value == neutral[combine])

@@ -1,0 +1,106 @@
+"""What running a program takes, as plain values of the profile (``model``)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Cycles of the whole execution; all tiles wait for the slowest in every step.
+
+    Attributes:
+        total: the sum of the following.
+        compute: vertices run.
+        exchange: data moves between tiles.
+        inter_ipu: data moves over the links between IPUs.
+        sync: tiles wait for a sync.
+        host: data moves between the host and the IPUs.
+    """
+
+    total: int
+    compute: int
+    exchange: int
+    inter_ipu: int
+    sync: int
+    host: int
+
+
+@dataclass(frozen=True)
+class ShareOfPeak:
+    """Operations per second as a share of the peak, of a type in which sums of products run; null for other types.
+
+    Attributes:
+        f16: of operations in 16-bit floats.
+        f32: of operations in 32-bit floats.
+    """
+
+    f16: float | None
+    f32: float | None
+
+
+@dataclass(frozen=True)
+class ExecutedStep:
+    """What one execution of a step takes, and how often it ran.
+
+    Attributes:
+        step: the id of the step.
+        count: executions.
+        compute: cycles of the slowest tile's vertices.
+        exchange: cycles of the tile that sends or receives longest.
+        inter_ipu: cycles of the links between IPUs.
+        sync: cycles of the sync.
+        host: cycles of copies from or to the host.
+        balance: busy cycles, mean over all tiles by that of the slowest; 0 where no tile is busy.
+        active_tiles: tiles that are busy.
+        bytes_sent: bytes that leave tiles.
+        bytes_received: bytes that come to tiles from others.
+        bytes_received_worst: bytes that come to the tile that receives most.
+        per_ipu: for each IPU cycles of its slowest tile in compute and in exchange; left out for a single IPU.
+    """
+
+    step: int
+    count: int
+    compute: int
+    exchange: int
+    inter_ipu: int
+    sync: int
+    host: int
+    balance: float
+    active_tiles: int
+    bytes_sent: int
+    bytes_received: int
+    bytes_received_worst: int
+    per_ipu: tuple[tuple[int, ...], ...] | None
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of one execution."""
+        return self.compute + self.exchange + self.inter_ipu + self.sync + self.host
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What running takes.
+
+    Attributes:
+        measured: whether a run has counted how often blocks run; otherwise only constant bounds are known.
+        unknown_counts: places of control flow that nobody knows about; each was taken to run once.
+        cycles: of the whole execution.
+        seconds: at the target's clock.
+        flops: floating-point operations.
+        bytes_exchanged: bytes that tiles received from others.
+        flops_per_second: operations by seconds.
+        share_of_peak: the same as a share of the peak.
+        tile_balance: busy compute cycles, mean over all tiles by ``cycles.compute``.
+        steps: what each step takes, in program order.
+    """
+
+    measured: bool
+    unknown_counts: tuple[str, ...]
+    cycles: Cycles
+    seconds: float
+    flops: int
+    bytes_exchanged: int
+    flops_per_second: float
+    share_of_peak: ShareOfPeak
+    tile_balance: float
+    steps: tuple[ExecutedStep, ...]

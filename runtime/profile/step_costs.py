@@ -1,0 +1,189 @@
+"""What one execution of a step takes, from its op alone."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ipu_mlir.dialects.attributes import parts_from_attr
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.exchange_cost import cost_of_exchange
+from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes
+from ipu_mlir.dialects.costs.flops import flops_of_parts
+from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
+from ipu_mlir.dialects.costs.op_loops import dtype_of
+from ipu_mlir.dialects.costs.sync import all_sync_cycles, compute_sync_cycles
+from ipu_mlir.dialects.costs.work import Contraction, Work
+from ipu_mlir.dialects.loop_nest import LoopNest, loop_nest
+from ipu_mlir.dialects.machine import machine_of
+from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.memory_access import memory_accesses
+from ipu_mlir.dialects.operand_mapping import operand_mapping
+from ipu_mlir.dialects.program.tree import Step
+from ipu_mlir.dialects.target import Target
+
+
+@dataclass(frozen=True, eq=False)
+class VertexCost:
+    """What equal work cut into equal parts costs; arrays have one entry per part."""
+
+    tiles: IntArray
+    cycles: IntArray
+    flops: int
+    code_bytes: int
+    state_bytes: int
+    scratch_bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyCost:
+    """One family of vertices.
+
+    Attributes:
+        op: the structured op that the vertices run.
+        codelet: its name.
+        vertex: cycles and bytes of the vertices.
+        on_slowest: its cycles on the tile that is the slowest of the whole compute set; over the families of a compute
+            set they add up to its cycles.
+        data_bytes: operands and results, as far as the vertices touch them, on all tiles.
+        peak_type: ``f16`` or ``f32``, by which peak its operations are measured.
+        is_contraction: whether it can run at that peak.
+    """
+
+    op: ir.Operation
+    codelet: str
+    vertex: VertexCost
+    on_slowest: int
+    data_bytes: int
+    peak_type: str
+    is_contraction: bool
+
+
+@dataclass(frozen=True, eq=False)
+class StepCost:
+    """Cycles and bytes of one execution of a step; ``busy`` is for how many cycles each tile works or moves data."""
+
+    busy: IntArray
+    compute: int = 0
+    exchange: int = 0
+    inter_ipu: int = 0
+    sync: int = 0
+    host: int = 0
+    bytes_sent: int = 0
+    bytes_received: int = 0
+    bytes_received_worst: int = 0
+    families: tuple[FamilyCost, ...] = ()
+
+    @cached_property
+    def balance(self) -> float:
+        """Mean over all tiles by the busiest; 0 where none is busy."""
+        most = int(self.busy.max(initial=0))
+        return float(self.busy.mean()) / most if most else 0.0
+
+    @cached_property
+    def active_tiles(self) -> int:
+        return int(np.count_nonzero(self.busy))
+
+
+class StepCosts:
+    """Costs on one target; equal work cut into equal parts is looked at once."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._machine = machine_of(target)
+        self._vertices: dict[tuple[Work, Parts, int], VertexCost] = {}
+        self._sizes: dict[Mapping, int] = {}
+        self._exchanges: dict[tuple[ir.Type, ir.Type], StepCost] = {}
+        self._idle = np.zeros(target.num_tiles, dtype=np.int64)
+
+    def of(self, step: Step) -> StepCost:
+        """What one execution of ``step`` takes."""
+        if step.kind == "compute":
+            return self._compute_set(step.op)
+        if step.kind == "exchange":
+            source, dest = (operand.type for operand in step.op.operands)
+            if (source, dest) not in self._exchanges:
+                self._exchanges[source, dest] = self._exchange(step.op)
+            return self._exchanges[source, dest]
+        assert step.kind == "control", f"a step of kind {step.kind}"
+        return StepCost(self._idle, sync=all_sync_cycles(self._target.ipus, self._machine))
+
+    def _exchange(self, op: ir.Operation) -> StepCost:
+        cost = cost_of_exchange(op, self._target)
+        return StepCost(
+            busy=cost.busy_cycles,
+            exchange=cost.cycles,
+            inter_ipu=cost.inter_ipu_cycles,
+            sync=cost.sync_cycles,
+            bytes_sent=cost.bytes_sent,
+            bytes_received=cost.bytes_received,
+            bytes_received_worst=cost.bytes_received_worst,
+        )
+
+    def _compute_set(self, op: ir.Operation) -> StepCost:
+        ops = [family.operation for family in op.regions[0].blocks[0].operations]
+        vertices = [self._read(family) for family in ops]
+        busy = np.zeros(self._target.num_tiles, dtype=np.int64)
+        for vertex, *_ in vertices:
+            busy[vertex.tiles] += vertex.cycles
+        slowest = int(busy.argmax()) if len(busy) else 0
+        families = []
+        for family, (vertex, work, data_bytes, peak_type) in zip(ops, vertices, strict=True):
+            families.append(
+                FamilyCost(
+                    op=family.regions[0].blocks[0].operations[0].operation,
+                    codelet=ir.StringAttr(family.attributes["codelet"]).value,
+                    vertex=vertex,
+                    on_slowest=int(vertex.cycles[vertex.tiles == slowest].sum()),
+                    data_bytes=data_bytes,
+                    peak_type=peak_type,
+                    is_contraction=isinstance(work, Contraction),
+                )
+            )
+        return StepCost(
+            busy, compute=int(busy[slowest]), sync=compute_sync_cycles(self._machine), families=tuple(families)
+        )
+
+    def _read(self, family: ir.Operation) -> tuple[VertexCost, Work, int, str]:
+        op = family.regions[0].blocks[0].operations[0].operation
+        nest = loop_nest(op)
+        assert nest is not None, "vertices hold an op with a loop nest, says their verifier"
+        work, parts = classify(op, nest), parts_from_attr(family.attributes["parts"])
+        key = work, parts, len(op.operands)
+        if key not in self._vertices:
+            self._vertices[key] = self._vertex(*key)
+        dtype = work.dtype if isinstance(work, Contraction) else dtype_of(op, 0)
+        peak_type = "f16" if dtype in ("f16", "bf16") else "f32"
+        return self._vertices[key], work, self._data_bytes(op, nest, parts), peak_type
+
+    def _vertex(self, work: Work, parts: Parts, operands: int) -> VertexCost:
+        sizes, number = distinct_sizes(parts)
+        return VertexCost(
+            tiles=parts.tiles(),
+            cycles=cycles_of_parts(work, parts, self._machine),
+            flops=flops_of_parts(work, parts),
+            code_bytes=code_bytes(work),
+            state_bytes=int(vertex_state_bytes(work, sizes, operands, self._machine)[number].sum()),
+            scratch_bytes=int(scratch_bytes(work, sizes, self._machine)[number].max(initial=0)),
+        )
+
+    def _data_bytes(self, op: ir.Operation, nest: LoopNest, parts: Parts) -> int:
+        total = 0
+        for access in memory_accesses(op, nest):
+            memref = ir.MemRefType(access.value.type)
+            mapping = memory_mapping(memref)
+            assert mapping is not None, "what vertices touch lies on tiles, says their verifier"
+            strides, offset = strides_and_offset(memref)
+            touched = operand_mapping(parts, access.indices, memref.shape, strides, offset, mapping.elements)
+            total += self._size(touched) * element_bytes(memref.element_type)
+        return total
+
+    def _size(self, mapping: Mapping) -> int:
+        """Elements on all tiles together."""
+        if mapping not in self._sizes:
+            self._sizes[mapping] = int(mapping.elements_per_tile()[1].sum())
+        return self._sizes[mapping]

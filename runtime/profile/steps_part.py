@@ -1,0 +1,164 @@
+"""The steps of a program as the profile has them: what each takes, how often it runs, and all of it together."""
+
+import numpy as np
+
+from ipu_mlir.dialects.memory.report import MemoryReport
+from ipu_mlir.dialects.memory.sweep import StepMemory
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.program.tree import Step, sequences, steps
+from ipu_mlir.runtime.profile import compilation, execution
+from ipu_mlir.runtime.profile.counting import BlockCounts
+from ipu_mlir.runtime.profile.host_steps import arguments_in, results_out
+from ipu_mlir.runtime.profile.program_part import exchange_name
+from ipu_mlir.runtime.profile.source_ops import SourceOps
+from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts
+from ipu_mlir.runtime.profile.target_facts import target_facts
+
+
+class StepsPart:
+    """Goes through the steps of a program once and adds up what they take."""
+
+    def __init__(self, report: MemoryReport, counts: BlockCounts, ops: SourceOps) -> None:
+        self._target = report.target
+        self._counts = counts
+        self._report = report
+        self.ops = ops
+        self.steps: list[compilation.Step] = []
+        self.compute_sets: list[compilation.ComputeSet] = []
+        self._executed: list[execution.ExecutedStep] = []
+        self._busy = 0
+        """Cycles of compute of all tiles together."""
+        self._flops = {"f16": 0, "f32": 0}
+        self._contracts: set[str] = set()
+        costs = StepCosts(report.target)
+        runs = {
+            child.number: counts.of.get(block.number, 0)
+            for block in sequences(report.tree)
+            for child in block.children
+            if isinstance(child, Step)
+        }
+        for step in steps(report.tree):
+            self._add(step, costs.of(step), runs[step.number])
+        self._host(arguments_in(report.tree.block, report.target), "arguments from the host")
+        self._host(results_out(report.tree.block, report.target), "results to the host")
+
+    def _host(self, cost: StepCost, name: str) -> None:
+        self._live_step(len(self.steps), "host_exchange", name, None, None)
+        self._execute(cost, 1)
+
+    def _add(self, step: Step, cost: StepCost, count: int) -> None:
+        number = step.number
+        op, name = None, "read a scalar for control flow"
+        if step.kind == "compute":
+            owners = self.ops.add_families(number, cost, count)
+            slowest = int(np.argmax([family.on_slowest for family in cost.families]))
+            op, name = owners[slowest], ", ".join(dict.fromkeys(family.codelet for family in cost.families))
+            self._compute_set(number, cost, owners, count)
+        elif step.kind == "exchange":
+            op, name = self.ops.add_exchange(number, step.op, cost, count), exchange_name(step.op)
+        self._live_step(number, step.kind, name, place_of(step.op.location) or None, op)
+        self._execute(cost, count)
+
+    def _live_step(
+        self, number: int, kind: compilation.StepKind, name: str, location: str | None, op: int | None
+    ) -> None:
+        """Take note of a step and of what lives then: only what always does, where the step never runs."""
+        always = self._report.always_live
+        nothing = StepMemory(always.worst_tile(), always.largest(), always.total())
+        live = self._report.steps.get(number, nothing)
+        self.steps.append(
+            compilation.Step(
+                id=number,
+                kind=kind,
+                name=name,
+                location=location,
+                op=op,
+                live_bytes_worst=live.live_bytes_worst,
+                live_bytes_total=live.live_bytes_total,
+                worst_tile=live.worst_tile,
+            )
+        )
+
+    def _compute_set(self, step: int, cost: StepCost, owners: tuple[int, ...], count: int) -> None:
+        families = []
+        for family, owner in zip(cost.families, owners, strict=True):
+            vertex = family.vertex
+            total, vertices = int(vertex.cycles.sum()), len(vertex.tiles)
+            families.append(
+                compilation.Family(
+                    codelet=family.codelet,
+                    op=owner,
+                    vertices=vertices,
+                    tiles=vertices,
+                    cycles_max=int(vertex.cycles.max(initial=0)),
+                    cycles_mean=total / vertices if vertices else 0.0,
+                    cycles_total=total,
+                    flops=vertex.flops,
+                    code_bytes=vertex.code_bytes,
+                    state_bytes=vertex.state_bytes,
+                    scratch_bytes=vertex.scratch_bytes,
+                )
+            )
+            self._busy += count * total
+            self._flops[family.peak_type] += count * vertex.flops
+            if family.is_contraction:
+                self._contracts.add(family.peak_type)
+        self.compute_sets.append(
+            compilation.ComputeSet(
+                id=len(self.compute_sets),
+                step=step,
+                vertices=sum(each.vertices for each in families),
+                tiles=len(np.unique(np.concatenate([each.vertex.tiles for each in cost.families]))),
+                families=tuple(families),
+            )
+        )
+
+    def _execute(self, cost: StepCost, count: int) -> None:
+        self._executed.append(
+            execution.ExecutedStep(
+                step=len(self._executed),
+                count=count,
+                compute=cost.compute,
+                exchange=cost.exchange,
+                inter_ipu=cost.inter_ipu,
+                sync=cost.sync,
+                host=cost.host,
+                balance=cost.balance,
+                active_tiles=cost.active_tiles,
+                bytes_sent=cost.bytes_sent,
+                bytes_received=cost.bytes_received,
+                bytes_received_worst=cost.bytes_received_worst,
+                per_ipu=self._per_ipu(cost),
+            )
+        )
+
+    def _per_ipu(self, cost: StepCost) -> tuple[tuple[int, ...], ...] | None:
+        if self._target.ipus == 1:
+            return None
+        worst = cost.busy.reshape(self._target.ipus, -1).max(axis=1).tolist()
+        return tuple((each, 0) if cost.families else (0, each) for each in worst)
+
+    def execution(self) -> execution.Execution:
+        """All of it together."""
+        kinds = ("compute", "exchange", "inter_ipu", "sync", "host")
+        sums = {kind: sum(step.count * getattr(step, kind) for step in self._executed) for kind in kinds}
+        cycles = execution.Cycles(total=sum(sums.values()), **sums)
+        seconds = cycles.total / self._target.clock_hz
+        flops = sum(self._flops.values())
+        peak = target_facts(self._target).peak_flops
+        share = {
+            kind: done / seconds / getattr(peak, kind) if kind in self._contracts and seconds else None
+            for kind, done in self._flops.items()
+        }
+        return execution.Execution(
+            measured=self._counts.measured,
+            unknown_counts=tuple(place_of(op.location) or op.name for op in self._counts.unknown),
+            cycles=cycles,
+            seconds=seconds,
+            flops=flops,
+            bytes_exchanged=sum(step.count * step.bytes_received for step in self._executed),
+            flops_per_second=flops / seconds if seconds else 0.0,
+            share_of_peak=execution.ShareOfPeak(**share),
+            tile_balance=self._busy / self._target.num_tiles / cycles.compute if cycles.compute else 0.0,
+            steps=tuple(self._executed),
+        )

@@ -1,0 +1,78 @@
+"""A profile as a text to read."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ipu_mlir.runtime.profile.profile import Profile
+
+_KINDS = (
+    ("compute", "compute"),
+    ("exchange", "exchange"),
+    ("inter_ipu", "links between IPUs"),
+    ("sync", "sync"),
+    ("host", "host"),
+)
+_TOP_OPS = 10
+
+
+def summary(profile: "Profile") -> str:
+    """Where the cycles go, how good the rate is, how full the worst tile is, and which ops take longest."""
+    return "\n".join([*_head(profile), "", *_cycles(profile), "", *_rates(profile), "", *_top_ops(profile)]) + "\n"
+
+
+def _head(profile: "Profile") -> list[str]:
+    target = profile.target
+    ipus = f"{target.ipus} IPU" + ("s" if target.ipus > 1 else "")
+    lines = [
+        f"{profile.program.entry} on {target.name}: {ipus} with {target.tiles_per_ipu:,} tiles at "
+        f"{target.clock_hz / 1e9:.3f} GHz",
+        f"{profile.num_compute_sets:,} compute sets, {profile.num_vertices:,} vertices, "
+        f"{len(profile.compilation.steps):,} steps",
+    ]
+    if profile.execution.unknown_counts:
+        lines.append(
+            f"not known how often control flow runs at {', '.join(profile.execution.unknown_counts)}: taken once; "
+            "profile with inputs to count"
+        )
+    return lines
+
+
+def _cycles(profile: "Profile") -> list[str]:
+    cycles = profile.execution.cycles
+    total = max(1, cycles.total)
+    rows = [(name, getattr(cycles, kind)) for kind, name in _KINDS if getattr(cycles, kind) or kind != "inter_ipu"]
+    lines = [f"{'cycles':<20}{'':>16}{'share':>8}"]
+    lines += [f"  {name:<18}{count:>16,}{count / total:>8.1%}" for name, count in rows]
+    lines.append(f"  {'total':<18}{cycles.total:>16,}{'':>8}  {_time(profile.execution.seconds)}")
+    return lines
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3f} {unit}"
+    return f"{seconds * 1e6:.3f} us"
+
+
+def _rates(profile: "Profile") -> list[str]:
+    execution, memory = profile.execution, profile.compilation.memory
+    shares = ((name, getattr(execution.share_of_peak, name)) for name in ("f16", "f32"))
+    of_peak = "".join(f", {share:.2%} of the {name} peak" for name, share in shares if share is not None)
+    fits = "fits" if profile.compilation.fits else "DOES NOT FIT"
+    lines = [
+        f"{execution.flops_per_second / 1e12:.3f} TFLOP/s{of_peak}; tile balance {execution.tile_balance:.1%}",
+        f"{execution.bytes_exchanged:,} B exchanged between tiles",
+        f"tile {memory.worst_tile} holds most: {memory.worst_bytes:,} of {memory.limit:,} B "
+        f"({memory.worst_bytes / memory.limit:.1%}), {fits}",
+    ]
+    return lines + [f"  {problem.message}" for problem in profile.compilation.problems]
+
+
+def _top_ops(profile: "Profile") -> list[str]:
+    ops = sorted(profile.ops, key=lambda op: -op.cycles)[:_TOP_OPS]
+    lines = [f"{'share':>6}{'cycles':>14}{'exchange':>14}{'of peak':>9}  op"]
+    for op in ops:
+        peak = "" if op.share_of_peak is None else f"{op.share_of_peak:.1%}"
+        place = f" at {op.location}" if op.location else ""
+        lines.append(f"{op.share:>6.1%}{op.cycles:>14,}{op.exchange_cycles:>14,}{peak:>9}  {op.name}{place}")
+    return lines

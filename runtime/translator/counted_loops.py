@@ -1,0 +1,197 @@
+"""Loops that count are loops over numbers, whatever they are written as.
+
+``while i < n: ...; i += 1`` is how JAX and TensorFlow write a loop. As a loop over numbers it needs no comparison and
+no sum in memory, and its number is known to lie inside what it indexes.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.aliases import without_copies
+from ipu_mlir.runtime.translator.control import (
+    Block,
+    Control,
+    ForLoop,
+    WhileLoop,
+    all_statements,
+    in_blocks,
+    known_rounds,
+)
+from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, rewrite
+from ipu_mlir.runtime.translator.intervals import Ranges
+from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Program, Statement
+from ipu_mlir.runtime.translator.transform import with_accesses
+
+
+def with_counted_loops(program: Program) -> Program:
+    """``program`` with such loops as ``ForLoop``, and choices that the number of a round decides as decided."""
+    if not any(isinstance(statement, ForLoop | WhileLoop) for statement in all_statements(program.statements)):
+        return program
+    counted = program.with_statements(_decided(_block(program.statements, _readers(program))))
+    found = without_copies(counted)  # what was a choice may be a copy of the number now
+    return found.with_statements(_decided(found.statements))
+
+
+def _readers(program: Program) -> Counter[Buffer]:
+    """How many statements read each buffer; its use as a result counts as one."""
+    found = Counter(access.buffer for access in program.results)
+    for statement in all_statements(program.statements):
+        found.update({access.buffer for access in _sources(statement)})
+    return found
+
+
+def _block(statements: Sequence[Statement], readers: Counter[Buffer]) -> list[Statement]:
+    found: list[Statement] = []
+    for old in statements:
+        made: list[Statement] = [old]
+        if isinstance(old, WhileLoop):
+            made = _counted(old, found, readers) or [old]
+        for statement in made:
+            if isinstance(statement, Control):
+                blocks = [tuple(_block(block, readers)) for block in statement.blocks()]
+                found.append(statement.with_blocks(blocks))
+            else:
+                found.append(statement)
+    return found
+
+
+@dataclass(frozen=True)
+class _Counter:
+    """A number in memory that begins at ``first`` and grows by ``step`` at ``position`` of the block of each round."""
+
+    buffer: Buffer
+    first: int
+    step: int
+    position: int
+
+
+def _counted(loop: WhileLoop, before: Sequence[Statement], readers: Counter[Buffer]) -> list[Statement] | None:
+    """``loop`` as a loop over numbers and what follows it; None if it does not just count."""
+    limits = _limits(loop, readers)
+    counters = [] if limits is None else [_counter(buffer, loop, before) for buffer in limits]
+    known = [counter for counter in counters if counter is not None]
+    if limits is None or not known or len(known) != len(counters):
+        return None
+    lead, upper = known[0], min(limits.values())
+    if any((c.first, c.step, c.buffer.dtype) != (lead.first, lead.step, lead.buffer.dtype) for c in known):
+        return None
+    last = lead.first + len(range(lead.first, upper, lead.step)) * lead.step
+    if last > np.iinfo(lead.buffer.dtype).max:
+        return None
+    gone = {counter.position for counter in known}
+    number = replace(lead.buffer, name="count", bounds=known_rounds(lead.first, upper, lead.step))
+    counted = {counter.buffer for counter in known}
+    body = _renamed([s for i, s in enumerate(loop.after) if i not in gone], counted, number)
+    rounds = ForLoop((), loop.origin, loop.ids[1:2], lead.first, upper, lead.step, Access(number, 0, ()), tuple(body))
+    ends = [
+        Elementwise((), loop.origin, (Access(buffer, 0, ()),), (Const.of(last, buffer.dtype),)) for buffer in counted
+    ]
+    return [rounds, *ends, *loop.leaving]
+
+
+def _limits(loop: WhileLoop, readers: Counter[Buffer]) -> dict[Buffer, int] | None:
+    """What each number stays below while ``loop`` runs, if that is all that decides, and all that is done for it."""
+    held: dict[Buffer, Expression] = {}
+
+    def inlined(node: Expression) -> Expression:
+        return held.get(node.access.buffer, node) if isinstance(node, Read) else node
+
+    for statement in loop.before:
+        if not isinstance(statement, Elementwise) or statement.extents or len(statement.outputs) != 1:
+            return None
+        buffer = statement.outputs[0].buffer
+        if buffer.mutable:
+            return None
+        (held[buffer],) = rewrite(statement.values, inlined)
+    own = Counter(buffer for statement in loop.before for buffer in {access.buffer for access in statement.sources()})
+    own[loop.condition.buffer] += 1
+    if any(readers[buffer] != own[buffer] for buffer in held):
+        return None  # it is used for something else, too
+    limits: dict[Buffer, int] = {}
+    waiting = [held.get(loop.condition.buffer)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Apply) and node.call in ("bitwise_and", "logical_and"):
+            waiting += node.args
+            continue
+        if not isinstance(node, Apply) or node.call not in ("less", "greater"):
+            return None
+        number, limit = node.args if node.call == "less" else node.args[::-1]
+        if not isinstance(number, Read) or not isinstance(limit, Const) or number.dtype.kind != "i":
+            return None
+        buffer = number.access.buffer
+        limits[buffer] = min(int(limit.value), limits.get(buffer, int(limit.value)))
+    return limits
+
+
+def _counter(buffer: Buffer, loop: WhileLoop, before: Sequence[Statement]) -> _Counter | None:
+    if buffer.elements != 1 or buffer.role is not Role.TEMPORARY:
+        return None
+    writes = [s for s in all_statements(loop.after) if not isinstance(s, Control) and _writes(s, buffer)]
+    positions = [position for position, statement in enumerate(loop.after) if statement in writes]
+    if len(writes) != 1 or len(positions) != 1:
+        return None
+    (position,) = positions
+    step = _growth(loop.after, position, buffer)
+    first = next((s for s in reversed(before) if _writes(s, buffer)), None)
+    start = first.filled() if isinstance(first, Elementwise) else None
+    reads_later = any(a.buffer is buffer for s in all_statements(loop.after[position + 1 :]) for a in _sources(s))
+    if start is None or step is None or reads_later:
+        return None
+    return _Counter(buffer, int(start.value), step, position)
+
+
+def _growth(block: Block, position: int, buffer: Buffer) -> int | None:
+    """By how much the statement at ``position`` makes the number in ``buffer`` grow, if it does that."""
+    statement = block[position]
+    if not isinstance(statement, Elementwise) or len(statement.values) != 1:
+        return None
+    (value,) = statement.values
+    if isinstance(value, Read) and not value.access.buffer.mutable:  # the sum was made before, in memory of its own
+        made = [s for s in block[:position] if _writes(s, value.access.buffer)]
+        if len(made) != 1 or not isinstance(made[0], Elementwise) or len(made[0].values) != 1:
+            return None
+        (value,) = made[0].values
+    if not isinstance(value, Apply) or value.call != "add":
+        return None
+    for number, step in (value.args, value.args[::-1]):
+        if isinstance(number, Read) and number.access.buffer is buffer and isinstance(step, Const) and step.value > 0:
+            return int(step.value)
+    return None
+
+
+def _writes(statement: Statement, buffer: Buffer) -> bool:
+    return any(dest.buffer is buffer for dest in statement.dests())
+
+
+def _sources(statement: Statement) -> Sequence[Access]:
+    """What ``statement`` itself reads, without the statements inside."""
+    return statement.read_directly() if isinstance(statement, Control) else statement.sources()
+
+
+def _renamed(statements: Sequence[Statement], old: set[Buffer], new: Buffer) -> list[Statement]:
+    def changed(access: Access) -> Access:
+        return replace(access, buffer=new) if access.buffer in old else access
+
+    return [
+        statement.changed(lambda block: _renamed(block, old, new), changed)
+        if isinstance(statement, Control)
+        else with_accesses(statement, changed, changed)
+        for statement in statements
+    ]
+
+
+def _decided(statements: Sequence[Statement]) -> list[Statement]:
+    """``statements`` without bounds and choices that the number of a round decides."""
+    found: list[Statement] = []
+    for old in statements:
+        statement = in_blocks(old, _decided)
+        if isinstance(statement, Elementwise | Fold) and any(a.buffer.bounds for a in statement.sources()):
+            values = tuple(rewrite(statement.values, Ranges(statement.extents).decided))
+            statement = replace(statement, values=values)
+        found.append(statement)
+    return found

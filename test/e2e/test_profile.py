@@ -1,0 +1,64 @@
+"""What the profile of a program says is what the per-tile executor does: bytes that move, steps that run."""
+
+import numpy as np
+import pytest
+from support.corpus import programs
+
+import ipu_mlir as ipu
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.ipu import context
+from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
+
+LOOP = """
+func.func @main(%x: tensor<9x10xf32>, %n: tensor<index>) -> tensor<9x10xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %times = tensor.extract %n[] : tensor<index>
+  %r = scf.for %i = %c0 to %times step %c1 iter_args(%a = %x) -> tensor<9x10xf32> {
+    %e = tensor.empty() : tensor<10x9xf32>
+    %t = linalg.transpose ins(%a : tensor<9x10xf32>) outs(%e : tensor<10x9xf32>) permutation = [1, 0]
+    %f = tensor.empty() : tensor<9x9xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%f : tensor<9x9xf32>) -> tensor<9x9xf32>
+    %square = linalg.matmul ins(%a, %t : tensor<9x10xf32>, tensor<10x9xf32>) outs(%start : tensor<9x9xf32>)
+      -> tensor<9x9xf32>
+    %g = tensor.empty() : tensor<9x10xf32>
+    %again = linalg.fill ins(%zero : f32) outs(%g : tensor<9x10xf32>) -> tensor<9x10xf32>
+    %y = linalg.matmul ins(%square, %a : tensor<9x9xf32>, tensor<9x10xf32>) outs(%again : tensor<9x10xf32>)
+      -> tensor<9x10xf32>
+    scf.yield %y : tensor<9x10xf32>
+  }
+  return %r : tensor<9x10xf32>
+}
+"""
+
+
+def check(source: object, inputs: list[np.ndarray], tiles: int) -> int:
+    """Compare the profile of a run with what the executor did in it; how many exchanges ran."""
+    executable = ipu.compile(source, target=ipu.Target(name="t", tiles_per_ipu=tiles))
+    profile = executable.profile(inputs)
+    with context():
+        executor = PerTileExecutor(ir.Module.parse(executable.mlir()))
+        executor.run(inputs)
+    for direction in ("received", "sent"):
+        copied = sum(int(getattr(each, direction).sum()) * each.element_bytes for each in executor.traffic)
+        reckoned = sum(step.count * getattr(step, f"bytes_{direction}") for step in profile.execution.steps)
+        assert reckoned == copied, direction
+    worst = max((int(each.received.max()) * each.element_bytes for each in executor.traffic), default=0)
+    assert max(step.bytes_received_worst for step in profile.execution.steps if step.count) == worst
+    kinds = {step.id: step.kind for step in profile.compilation.steps}
+    runs = sum(step.count for step in profile.execution.steps if kinds[step.step] == "exchange")
+    assert runs == len(executor.traffic)
+    return runs
+
+
+@pytest.mark.parametrize("name", list(programs()))
+def test_exchanged_bytes_are_those_that_are_copied(name: str) -> None:
+    program = programs()[name]
+    check(program.mlir, program.inputs, tiles=7)
+
+
+@pytest.mark.parametrize("times", [0, 1, 3])
+def test_exchanges_in_a_loop_count_as_often_as_they_run(times: int) -> None:
+    inputs = [np.random.default_rng(5).standard_normal((9, 10), np.float32) / 10, np.array(times, np.int64)]
+    assert check(LOOP, inputs, tiles=6) >= times

@@ -1,0 +1,7 @@
+// RUN: ipu-opt %s --ipu-set-target=emulated | filecheck %s
+
+// The target that the module names stays as it is, but is emulated.
+// CHECK: emulated = true
+// CHECK-SAME: name = "small"
+// CHECK-SAME: tiles_per_ipu = 4
+module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4}>} {}

@@ -1,0 +1,112 @@
+"""Cycles of exchanges: the busiest tile, pairs that listen to the same data, links between IPUs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.costs.exchange import cycles_for_bytes, exchange_cycles, exchange_cycles_per_tile, groups_of
+from ipu_mlir.dialects.costs.exchange_cost import ExchangeCost, cost_between
+from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles, ipu_link_cycles, streaming_cycles
+from ipu_mlir.dialects.machine import IPU2
+from ipu_mlir.dialects.mapping.build import by_rows, linear, one_tile
+from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
+from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
+from ipu_mlir.dialects.mapping.views import View
+from ipu_mlir.dialects.target import Target
+
+SMALL = replace(IPU2, tiles_per_ipu=4)
+
+
+def traffic(received: list[int], sent: list[int], local: list[int]) -> Traffic:
+    return Traffic(*(np.array(each, dtype=np.int64) for each in (received, sent, local)))
+
+
+def everywhere(elements: int, num_tiles: int) -> Mapping:
+    return Mapping(elements, (MappingLoop(elements, elements, 1, 0), MappingLoop(1, num_tiles, 0, 1))).normalized()
+
+
+def cost(source: Mapping, dest: Mapping, ipus: int = 1, element_bytes: int = 4) -> ExchangeCost:
+    view = View.whole((dest.elements,))
+    return cost_between((source, view), (dest, view), element_bytes, Target(name="t", ipus=ipus, tiles_per_ipu=4))
+
+
+def test_the_busiest_sender_or_receiver_counts() -> None:
+    moved = traffic([10, 0, 3, 0], [0, 13, 0, 0], [0, 0, 0, 9])
+    assert exchange_cycles_per_tile(moved, 4, SMALL).tolist() == [10, 13, 3, 0]
+    assert exchange_cycles(moved, 4, SMALL) == 13
+    assert exchange_cycles(moved, 1, SMALL) == 4  # 13 bytes at 4 per cycle, rounded up
+
+
+@pytest.mark.parametrize(("received", "sent", "cycles"), [(0, 0, 0), (1, 0, 1), (4, 5, 2), (4096, 12, 1024)])
+def test_bytes_at_four_per_cycle(received: int, sent: int, cycles: int) -> None:
+    assert cycles_for_bytes(received, sent, SMALL) == cycles
+
+
+def test_candidates_of_a_planner_are_compared_at_once() -> None:
+    cycles = cycles_for_bytes(np.array([8, 16]), np.array([20, 4]), SMALL)
+    assert np.asarray(cycles).tolist() == [5, 4]
+
+
+def test_neighbours_that_receive_the_same_get_it_at_twice_the_rate() -> None:
+    """Tile 0 sends 8 elements to all: tiles 2 and 3 share a bus, tile 1 has its neighbour as sender."""
+    found = cost(one_tile(8), everywhere(8, 4))
+    assert found.busy_cycles.tolist() == [8, 8, 4, 4]
+    assert (found.bytes_sent, found.bytes_received, found.bytes_received_worst) == (32, 96, 32)
+
+
+def test_neighbours_share_only_what_neither_has() -> None:
+    """Every tile needs all 8 elements and has 2 of them: 4 are new to both tiles of a pair, and 2 to one alone."""
+    assert cost(linear(8, 4), everywhere(8, 4)).busy_cycles.tolist() == [2 + 4 // 2] * 4
+
+
+def test_neighbours_of_different_groups_share_nothing() -> None:
+    dest = by_rows((4, 8), 4)
+    source = one_tile(32)
+    assert groups_of(dest, 4).tolist() == [0, 1, 2, 3]
+    assert cost(source, dest).busy_cycles.tolist() == [24, 8, 8, 8]
+
+
+def test_pairs_do_not_reach_over_the_edge_of_a_chip() -> None:
+    view, machine = View.whole((8,)), replace(IPU2, tiles_per_ipu=3)
+    dest = everywhere(8, 6)
+    moved = exchange_traffic(one_tile(8, tile=1), view, dest, view, 6)
+    cycles = exchange_cycles_per_tile(moved, 4, machine, groups_of(dest, 6))
+    assert cycles.tolist() == [8, 8, 8, 4, 4, 8]  # pairs (0, 1), (3, 4); tiles 2 and 5 stand alone
+
+
+def test_one_chip_needs_no_links() -> None:
+    found = cost(one_tile(8), everywhere(8, 4))
+    assert (found.inter_ipu_cycles, found.sync_cycles) == (0, 0)
+
+
+def test_what_comes_from_another_ipu_goes_over_its_links_once() -> None:
+    found = cost(one_tile(1 << 20), everywhere(1 << 20, 8), ipus=2)
+    assert found.bytes_from_other_ipus.tolist() == [0, 4 << 20]
+    assert found.inter_ipu_cycles == ipu_link_cycles(4 << 20, IPU2) == -(-(4 << 20) * 1325 // 160_000)
+    assert found.sync_cycles == IPU2.external_sync_cycles
+
+
+def test_the_ipu_that_gives_most_counts_as_well() -> None:
+    found = cost(one_tile(1 << 20), Mapping(1 << 20, (MappingLoop(1 << 17, 1 << 20, 1, 1),)), ipus=2)
+    assert found.bytes_to_other_ipus.tolist() == [2 << 20, 0]
+    assert found.inter_ipu_cycles == ipu_link_cycles(2 << 20, IPU2)
+    scattered = cost(one_tile(1 << 20), Mapping(1 << 20, (MappingLoop(1 << 16, 1 << 20, 1, 1),)), ipus=4)
+    assert scattered.bytes_from_other_ipus.tolist() == [0, 1 << 20, 1 << 20, 1 << 20]
+    assert scattered.inter_ipu_cycles == ipu_link_cycles(3 << 20, IPU2)
+
+
+def test_an_exchange_within_each_ipu_needs_no_links() -> None:
+    blocks = Mapping(64, (MappingLoop(8, 64, 1, 1),))
+    dest = Mapping(64, (MappingLoop(32, 64, 1, 4), MappingLoop(1, 4, 0, 1)))
+    found = cost(blocks, dest, ipus=2)
+    assert found.bytes_from_other_ipus.tolist() == [0, 0]
+    assert (found.inter_ipu_cycles, found.sync_cycles, found.cycles) == (0, 0, 16)
+
+
+def test_links_take_bytes_by_bandwidth() -> None:
+    assert host_write_cycles(16_000, IPU2) == 1325
+    assert host_read_cycles(5_500, IPU2) == 1325
+    assert streaming_cycles(20_000, IPU2) == 1325
+    assert ipu_link_cycles(160_001, IPU2) == 1326
+    assert host_write_cycles(0, IPU2) == 0

@@ -1,0 +1,150 @@
+"""``ipu-sweep``: compile a program with many settings, and show cycles against memory."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
+
+if TYPE_CHECKING:
+    from ipu_mlir.tools.sweep.settings import Setting
+    from ipu_mlir.tools.sweep.sweep import Sweep
+
+_DESCRIPTION = """\
+Compile a function of an MLIR file with every combination of settings, and print the cycles and the bytes of each.
+Nothing runs; what does not fit into the memory of the tiles is marked."""
+_EPILOG = """\
+examples:
+  ipu-sweep model.mlir                                             proportions 0.05, 0.1, 0.2, 0.4 and 0.6
+  ipu-sweep model.mlir --tiles 368,736,1472 -o sweep.html          a page with a plot
+  ipu-sweep model.mlir --available-memory-proportion 0.2,0.6 --most-partials 1,4,none -o sweep.csv
+
+exit status: 0 done, 1 the program is wrong, 2 wrong usage
+"""
+_SUFFIXES = (".html", ".json", ".csv")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the tool; gives the exit status."""
+    return run_tool("ipu-sweep", _ipu_sweep, argv)
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = Parser("ipu-sweep", _DESCRIPTION, _EPILOG)
+    flag = parser.add_argument
+    flag("file", metavar="FILE", help="MLIR text or bytecode")
+    flag("--entry", default="main", metavar="NAME", help="the function to compile (default: main)")
+    flag("--chip", metavar="NAME", help="ipu1, ipu2 or ipu21 (default: the target of the module)")
+    flag(
+        "--available-memory-proportion",
+        type=_each(_proportion),
+        metavar="X,...",
+        help="shares of a tile's memory that operands brought to it and partial results may take "
+        "(default: 0.05,0.1,0.2,0.4,0.6, or 0.6 where something else varies)",
+    )
+    flag("--tiles", type=_each(_count), metavar="N,...", help="tiles of each IPU (default: those of the target)")
+    flag(
+        "--most-partials",
+        type=_each(_partials),
+        metavar="N,...",
+        help="into how many partial results a reduction may be split; none for no limit (default: none)",
+    )
+    flag(
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        type=_output,
+        metavar="FILE",
+        help="write a page with a plot (.html) or the data (.json, .csv); may be repeated",
+    )
+    return parser.parse_args(list(argv))
+
+
+def _each(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    """A converter of comma-separated values; each value counts once."""
+    return lambda text: list(dict.fromkeys(convert(each.strip()) for each in text.split(",")))
+
+
+def _proportion(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"a proportion is more than 0 and at most 1, got '{text}'")
+    return value
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected whole numbers from 1, separated by commas, got '{text}'")
+    return int(text)
+
+
+def _partials(text: str) -> int | None:
+    if text == "none":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected whole numbers from 1 or none, separated by commas, got '{text}'")
+    return int(text)
+
+
+def _output(text: str) -> str:
+    path = Path(text)
+    if path.suffix not in _SUFFIXES:
+        raise argparse.ArgumentTypeError(f"'{text}' says not what to write; it ends in {', '.join(_SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"cannot write {text}: there is no folder {path.parent}")
+    return text
+
+
+def _ipu_sweep(argv: Sequence[str]) -> int:
+    arguments = _parse(argv)
+
+    from ipu_mlir.dialects.errors import TargetError
+    from ipu_mlir.dialects.targets import target_named
+
+    try:
+        target = target_named(arguments.chip) if arguments.chip else None
+    except TargetError as error:
+        raise UsageError(f"argument --chip: {error}") from error
+
+    from ipu_mlir.tools.sweep.outcome import measure
+    from ipu_mlir.tools.sweep.settings import settings
+    from ipu_mlir.tools.sweep.sweep import Sweep
+    from ipu_mlir.variants import Variants
+
+    variants = Variants(Path(arguments.file), arguments.entry)
+    target = target or variants.target
+    given = (arguments.available_memory_proportion, arguments.tiles, arguments.most_partials)
+    chosen = list(settings(*given, tiles_of_target=target.tiles_per_ipu))
+    try:
+        outcomes = measure(variants, target, chosen, _progress(len(chosen)))
+    finally:
+        _say("")
+    sweep = Sweep(f"{Path(arguments.file).name}: {arguments.entry}", target, outcomes)
+    print(sweep.table(), end="", flush=True)
+    for path in arguments.output:
+        write_output(path, _content(sweep, Path(path).suffix))
+    return 0
+
+
+def _progress(total: int) -> "Callable[[int, Setting], None]":
+    return lambda number, setting: _say(f"{number + 1} of {total}: {setting}")
+
+
+def _say(text: str) -> None:
+    """Show ``text`` in place of what was shown before, to people only."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _content(sweep: "Sweep", suffix: str) -> str:
+    if suffix == ".html":
+        from ipu_mlir.tools.sweep.page import page
+
+        return page(sweep)
+    return sweep.json() if suffix == ".json" else sweep.csv()

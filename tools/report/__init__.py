@@ -1,0 +1,1 @@
+"""The page of ``ipu-report``: reading profiles, saying what they mean, and putting the page together."""

@@ -1,0 +1,98 @@
+"""Profiles from files, whole and consistent."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import NoReturn
+
+from ipu_mlir.dialects.errors import IpuError
+from ipu_mlir.runtime.profile.compilation import ProgramNode
+from ipu_mlir.runtime.profile.model import SCHEMA, VERSION
+from ipu_mlir.runtime.profile.profile import Profile
+from ipu_mlir.tools.report import runs
+
+
+class UnreadableProfile(IpuError):
+    """A file cannot be read, or is no profile."""
+
+
+def read_profile(path: str) -> Profile:
+    """The profile of the JSON file ``path``.
+
+    Raises:
+        UnreadableProfile: there is no such file, or it is not a profile that this version reads; names ``path``.
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise UnreadableProfile(f"cannot read {path}: {error.strerror}") from error
+    try:
+        return parse_profile(content)
+    except IpuError as error:
+        raise UnreadableProfile(f"{path}: {error}") from error
+
+
+def parse_profile(content: bytes) -> Profile:
+    """The profile that ``content`` holds as JSON.
+
+    Raises:
+        IpuError: it is not JSON, not a profile, of a newer version, or contradicts itself.
+    """
+    try:
+        value = json.loads(content.decode(), parse_constant=_refuse_constant)
+        _check_schema(value)
+        profile = Profile.from_json(value)
+    except UnicodeDecodeError as error:
+        raise UnreadableProfile("not JSON: the file is no UTF-8 text") from error
+    except json.JSONDecodeError as error:
+        raise UnreadableProfile(f"not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from error
+    except RecursionError as error:
+        raise UnreadableProfile("nested too deeply") from error
+    _check_tiles(profile)
+    _check_steps(profile)
+    return profile
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise UnreadableProfile(f"not JSON: {name} is no number")
+
+
+def _check_schema(value: object) -> None:
+    found = value.get("schema") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or found != SCHEMA:
+        raise UnreadableProfile(
+            f"not a profile: schema is {found!r:.60}; expected {SCHEMA!r}, as ipu-run --profile writes"
+        )
+    version = value.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise UnreadableProfile(f"version {version} of the profile's schema is newer than {VERSION}; update ipu-mlir")
+
+
+def _check_tiles(profile: Profile) -> None:
+    memory, tiles = profile.compilation.memory, profile.target.num_tiles
+    for group in (memory.per_tile, memory.categories):
+        for field in fields(group):
+            found = runs.length(getattr(group, field.name))
+            if found != tiles:
+                raise UnreadableProfile(f"memory of {field.name} is of {found} tiles; the target has {tiles}")
+
+
+def _check_steps(profile: Profile) -> None:
+    known = {step.id for step in profile.compilation.steps}
+    for place, step in _named_steps(profile):
+        if step not in known:
+            raise UnreadableProfile(f"{place} names step {step}; compilation.steps has no such id")
+
+
+def _named_steps(profile: Profile) -> Iterator[tuple[str, int | None]]:
+    for step in profile.execution.steps:
+        yield "execution.steps", step.step
+    for compute_set in profile.compilation.compute_sets:
+        yield "compilation.compute_sets", compute_set.step
+    nodes: list[ProgramNode] = [profile.compilation.program_tree]
+    while nodes:
+        node = nodes.pop()
+        nodes += node.children
+        if node.kind == "step":
+            yield "compilation.program_tree", node.step

@@ -1,0 +1,98 @@
+"""What a setting gives, and which settings no other one beats."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.passes.partition import Partition
+from ipu_mlir.runtime.profile.profile import Profile
+from ipu_mlir.tools.sweep.settings import Setting
+from ipu_mlir.variants import Variants
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The program compiled with one setting. Cycles are without the transfers of the host.
+
+    Attributes:
+        setting: what it was compiled with.
+        cycles: of one run; ``compute``, ``exchange`` (links between IPUs included) and ``sync`` add up to them.
+        seconds: the same at the clock of the chip.
+        tile_bytes: of the tile that needs most; ``tile``: that tile.
+        fits: whether that is no more than a tile has.
+        unknown_counts: places of control flow that was taken to run once.
+        frontier: whether no other setting has both fewer cycles and fewer bytes.
+    """
+
+    setting: Setting
+    cycles: int
+    compute: int
+    exchange: int
+    sync: int
+    seconds: float
+    tile_bytes: int
+    tile: int
+    fits: bool
+    unknown_counts: tuple[str, ...]
+    frontier: bool = False
+
+
+def measure(
+    variants: Variants, target: Target, settings: Sequence[Setting], progress: Callable[[int, Setting], None]
+) -> list[Outcome]:
+    """What each setting gives; ``progress`` is told before each of them.
+
+    Raises:
+        CompileError: a pass refuses the program; says with which setting.
+    """
+    found = []
+    for number, setting in enumerate(settings):
+        progress(number, setting)
+        partition = Partition(
+            available_memory_proportion=setting.proportion,
+            most_partials=setting.most_partials,
+        )
+        try:
+            profile = variants.profile(replace(target, tiles_per_ipu=setting.tiles, emulated=True), partition)
+        except CompileError as error:
+            raise CompileError(f"with {setting}: {error}") from error
+        found.append(outcome_of(setting, profile))
+    return with_frontier(found)
+
+
+def outcome_of(setting: Setting, profile: Profile) -> Outcome:
+    """The figures of a profile that a sweep compares."""
+    cycles, memory = profile.execution.cycles, profile.compilation.memory
+    total = cycles.total - cycles.host
+    return Outcome(
+        setting=setting,
+        cycles=total,
+        compute=cycles.compute,
+        exchange=cycles.exchange + cycles.inter_ipu,
+        sync=cycles.sync,
+        seconds=total / profile.target.clock_hz,
+        tile_bytes=memory.worst_bytes,
+        tile=memory.worst_tile,
+        fits=profile.compilation.fits,
+        unknown_counts=profile.execution.unknown_counts,
+    )
+
+
+def with_frontier(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """``outcomes``, those marked that no other one beats; equals do not beat each other."""
+    fewest_bytes: dict[int, int] = {}  # by cycles
+    outcomes = list(outcomes)
+    for each in outcomes:
+        fewest_bytes[each.cycles] = min(each.tile_bytes, fewest_bytes.get(each.cycles, each.tile_bytes))
+    best: dict[int, int] = {}
+    least = None
+    for cycles in sorted(fewest_bytes):
+        if least is None or fewest_bytes[cycles] < least:
+            best[cycles] = least = fewest_bytes[cycles]
+    return [replace(each, frontier=best.get(each.cycles) == each.tile_bytes) for each in outcomes]
+
+
+def fastest_that_fits(outcomes: Iterable[Outcome]) -> Outcome | None:
+    """The setting with the fewest cycles among those that fit, and among these with the fewest bytes."""
+    return min((each for each in outcomes if each.fits), key=lambda each: (each.cycles, each.tile_bytes), default=None)

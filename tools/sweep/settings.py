@@ -1,0 +1,54 @@
+"""The settings that a sweep goes through."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from ipu_mlir.tools.report.units import counted
+
+PROPORTIONS = (0.05, 0.1, 0.2, 0.4, 0.6)
+DEFAULT_PROPORTION = 0.6
+"""Of ``ipu-partition``."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to compile the program.
+
+    Attributes:
+        proportion: the ``available-memory-proportion``.
+        tiles: of each IPU.
+        most_partials: into how many partial results a reduction may be split; None for no limit.
+    """
+
+    proportion: float
+    tiles: int
+    most_partials: int | None
+
+    def __str__(self) -> str:
+        partials = "" if self.most_partials is None else f", at most {counted(self.most_partials, 'partial')}"
+        return f"proportion {self.proportion:g}, {counted(self.tiles, 'tile')}{partials}"
+
+
+def partials_text(most_partials: int | None) -> str:
+    """As on the command line."""
+    return "none" if most_partials is None else str(most_partials)
+
+
+def settings(
+    proportions: Sequence[float] | None,
+    tiles: Sequence[int] | None,
+    most_partials: Sequence[int | None] | None,
+    tiles_of_target: int,
+) -> Iterator[Setting]:
+    """All combinations of what is given; what is not stays at its default, but something varies.
+
+    >>> [setting.proportion for setting in settings(None, None, None, 1472)]
+    [0.05, 0.1, 0.2, 0.4, 0.6]
+    >>> print(*settings(None, [8, 16], None, 1472), sep="; ")
+    proportion 0.6, 8 tiles; proportion 0.6, 16 tiles
+    """
+    if proportions is None:
+        proportions = PROPORTIONS if tiles is None and most_partials is None else (DEFAULT_PROPORTION,)
+    combinations = product(tiles or (tiles_of_target,), most_partials or (None,), proportions)
+    return (Setting(proportion, count, most) for count, most, proportion in combinations)

@@ -1,0 +1,125 @@
+"""A whole sweep, and what it says in text, JSON and CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.tools.report.units import bytes_text, counted, seconds_text
+from ipu_mlir.tools.sweep.outcome import Outcome, fastest_that_fits
+from ipu_mlir.tools.sweep.settings import partials_text
+
+SCHEMA, VERSION = "ipu-mlir.sweep", 1
+
+_COLUMNS = {
+    "available_memory_proportion": 11,
+    "tiles_per_ipu": 8,
+    "most_partials": 9,
+    "cycles": 14,
+    "compute": 14,
+    "exchange": 14,
+    "sync": 10,
+    "tile_bytes": 12,
+}
+_HEADS = {"available_memory_proportion": "proportion", "tiles_per_ipu": "tiles", "most_partials": "partials"}
+HOST_LEFT_OUT = "cycles are estimated and leave out what the host transfers"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What came out.
+
+    Attributes:
+        program: the file and the function.
+        target: the machine; how many tiles it has is up to the settings.
+        outcomes: of all settings, in the order of the command line.
+    """
+
+    program: str
+    target: Target
+    outcomes: Sequence[Outcome]
+
+    @property
+    def title(self) -> str:
+        """The program and the machine."""
+        return f"{self.program} on {counted(self.target.ipus, 'IPU')} of the kind {self.target.name}"
+
+    def notes(self) -> list[str]:
+        """What a reader of the numbers has to know, and which setting to take."""
+        notes = [f"{HOST_LEFT_OUT}; a tile has {self.target.bytes_per_tile:,} B"]
+        unknown = list(dict.fromkeys(place for each in self.outcomes for place in each.unknown_counts))
+        if unknown:
+            notes.append(f"not known how often control flow runs at {', '.join(unknown)}: taken once")
+        best = fastest_that_fits(self.outcomes)
+        if best is None:
+            least = min(self.outcomes, key=lambda each: each.tile_bytes)
+            over = least.tile_bytes - self.target.bytes_per_tile
+            notes.append(f"nothing fits; the nearest is {least.setting}: {over:,} B too much")
+        else:
+            time, size = seconds_text(best.seconds), bytes_text(best.tile_bytes)
+            notes.append(f"fastest that fits: {best.setting}: {time}, {size} on the fullest tile")
+        return notes
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row per setting, as in the data files."""
+        return [
+            {
+                "available_memory_proportion": each.setting.proportion,
+                "tiles_per_ipu": each.setting.tiles,
+                "most_partials": each.setting.most_partials,
+                "cycles": each.cycles,
+                "compute": each.compute,
+                "exchange": each.exchange,
+                "sync": each.sync,
+                "seconds": each.seconds,
+                "tile_bytes": each.tile_bytes,
+                "worst_tile": each.tile,
+                "fits": each.fits,
+                "frontier": each.frontier,
+            }
+            for each in self.outcomes
+        ]
+
+    def table(self) -> str:
+        """The rows as a text to read; ``*`` marks the frontier."""
+        heads = "".join(f"{_HEADS.get(name, name.replace('_', ' ')):>{width}}" for name, width in _COLUMNS.items())
+        lines = [self.title, f"  {heads}{'time':>10}"]
+        for row in self.rows():
+            shown = {**row, "most_partials": partials_text(row["most_partials"])}
+            cells = "".join(f"{_cell(shown[name]):>{width}}" for name, width in _COLUMNS.items())
+            fits = "" if row["fits"] else "  does not fit"
+            lines.append(f"{'*' if row['frontier'] else ' '} {cells}{seconds_text(row['seconds']):>10}{fits}")
+        lines.append("* no other setting has fewer cycles and fewer bytes on the fullest tile")
+        return "\n".join([*lines, *self.notes()]) + "\n"
+
+    def json(self) -> str:
+        """All as JSON."""
+        return json.dumps(self.plain(), indent=1) + "\n"
+
+    def plain(self) -> dict[str, Any]:
+        """All as JSON values."""
+        return {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "title": self.title,
+            "notes": self.notes(),
+            "target": {"name": self.target.name, "ipus": self.target.ipus, "clock_hz": self.target.clock_hz},
+            "bytes_per_tile": self.target.bytes_per_tile,
+            "rows": self.rows(),
+        }
+
+    def csv(self) -> str:
+        """The rows, with a line of names; no limit of partials is an empty cell."""
+        text = io.StringIO()
+        rows = self.rows()
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else value
