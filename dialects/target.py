@@ -28,6 +28,7 @@ class Target:
     f16_vector_width: int = 4
     exchange_bytes_per_cycle: int = 4  # received by one tile
     sync_cycles: int = 100  # of all tiles of one IPU; assumed: between 70 and 160, not public
+    io_tiles: int = 0  # of an IPU, its last ones: kept free of the program, for data on the way in and out
     emulated: bool = False  # no real machine: a program that does not fit its memory is compiled all the same
 
     def __post_init__(self) -> None:
@@ -37,6 +38,25 @@ class Target:
                 raise TargetError(f"a target needs {field} >= 1, got {value}")
         if self.sync_cycles < 0:
             raise TargetError(f"a target needs sync_cycles >= 0, got {self.sync_cycles}")
+        if not 0 <= self.io_tiles < self.tiles_per_ipu:
+            raise TargetError(
+                f"a target needs io_tiles between 0 and {self.tiles_per_ipu - 1}, so that one of its "
+                f"{self.tiles_per_ipu} tiles is left for the program; got {self.io_tiles}"
+            )
+        if self.io_tiles and self.ipus > 1:
+            raise TargetError(
+                f"a target of {self.ipus} IPUs has no io_tiles yet: ops are spread over the tiles of all IPUs, which "
+                "the I/O tiles would interrupt; use ipus=1"
+            )
+
+    @property
+    def num_compute_tiles(self) -> int:
+        """Tiles that ops and tensors are spread over: all but the I/O tiles.
+
+        >>> Target(io_tiles=32).num_compute_tiles
+        1440
+        """
+        return self.num_tiles - self.io_tiles
 
     @property
     def num_tiles(self) -> int:

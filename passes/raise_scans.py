@@ -39,7 +39,8 @@ class RaiseScans(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             tile_bytes = module_target(module).bytes_per_tile
-            for op in list_ops(module, "linalg.generic"):
+            pads = list_ops(module, "tensor.pad")
+            for op in dict.fromkeys(use.owner.operation for pad in pads for use in pad.results[0].uses):
                 window = prefix_window(op)
                 if window is not None:
                     result = op.results[0].type

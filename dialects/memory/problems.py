@@ -55,7 +55,7 @@ def memory_problems(report: MemoryReport) -> tuple[Problem, ...]:
     op = steps(report.tree)[step].op if step is not None else report.tree.block.owner
     place = "all the time" if step is None else f"in superstep {step} ({_step_text(report, step)})"
     what = {"code": _code_text(report, tile), "one_tile": "all other tiles fit"}.get(
-        kind, f"{crowded:,} of {report.target.num_tiles:,} tiles too small"
+        kind, f"{crowded:,} of {report.target.num_tiles:,} tiles are too small"
     )
     listed = ", ".join(f"{each.name} ({each.type_text}) {size:,} B" for each, size in largest) or "no data"
     message = (

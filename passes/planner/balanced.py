@@ -42,7 +42,7 @@ class Balanced:
     def _grid(self, operation: Operation, target: Target) -> Parts:
         reads = () if all(operation.parallel) else _reads(operation)
         grains = result_grains(operation, self.grain_bytes)
-        return best_grid(operation.extents, operation.cuttable, reads, grains, target.num_tiles)
+        return best_grid(operation.extents, operation.cuttable, reads, grains, target.num_compute_tiles)
 
 
 def result_grains(operation: Operation, grain_bytes: int) -> tuple[int, ...]:

@@ -75,7 +75,7 @@ def question_of(
         grains=result_grains(operation, grain_bytes),
         inputs=tuple(_operand(use) for use in operation.inputs),
         outputs=tuple(_operand(use) for use in operation.outputs),
-        num_tiles=target.num_tiles,
+        num_tiles=target.num_compute_tiles,
         temporary_bytes=operation.temporary_bytes,
         machine=machine_of(target),
         most_partials=min(most_partials or elements, max(1, elements // 2)),  # fewer than there were to combine

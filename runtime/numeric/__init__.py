@@ -11,6 +11,7 @@ from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones,
 from ipu_mlir.runtime.numeric.calls import require, run_codelet
 from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
 from ipu_mlir.runtime.numeric.error_function import erf, erfc
+from ipu_mlir.runtime.numeric.first_extreme import first_maximum, first_minimum
 from ipu_mlir.runtime.numeric.integers import ceil_divide, divide_to_zero, integer_power
 from ipu_mlir.runtime.numeric.rounding import is_normal, round_half_away
 
@@ -27,6 +28,8 @@ _OWN: dict[str, Callable[..., Any]] = {
     "divide_to_zero": divide_to_zero,
     "erf": erf,
     "erfc": erfc,
+    "first_maximum": first_maximum,
+    "first_minimum": first_minimum,
     "integer_power": integer_power,
     "is_normal": is_normal,
     "positive_bool": positive_bool,

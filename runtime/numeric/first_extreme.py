@@ -28,15 +28,15 @@ def first_minimum(a: np.ndarray, axis: int, out: np.ndarray) -> np.ndarray:
 
 
 def _settled(a: np.ndarray, axis: int, out: np.ndarray, better: np.ufunc, worst: float) -> np.ndarray:
-    """``out`` corrected for rows with NaN, where it has the place of that, and rows with nothing ``better`` than ``worst``."""
+    """``out`` corrected where it is the place of a NaN, or of what is no ``better`` than ``worst``."""
     found = np.take_along_axis(a, np.expand_dims(out, axis), axis).squeeze(axis)
     rows = np.moveaxis(a, axis, -1)
     for row in map(tuple, np.argwhere(~better(found, worst))):
         end = int(out[row]) if np.isnan(found[row]) else 0
-        best = np.minimum(0, end - 1)
+        out[row] = -1
         if end:
             before = rows[row][:end]
-            best = before.argmax() if better is np.greater else before.argmin()
-            best = best if better(before[best], worst) else -1
-        out[row] = best
+            place = before.argmax() if better is np.greater else before.argmin()
+            if better(before[place], worst):
+                out[row] = place
     return out

@@ -18,6 +18,7 @@ from ipu_mlir.runtime.translator.expression import (
     reads,
     rewrite,
 )
+from ipu_mlir.runtime.translator.first_extremes import kept_from_first
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents
@@ -45,6 +46,9 @@ def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
         matched = combiner_of(fold.values[0])
         if matched is not None:
             return _combined(fold, *matched, options)
+    placed = kept_from_first(fold, lambda term, statements: _as_access(term, fold, "terms", statements))
+    if placed is not None:
+        return placed
     return [statement for part in in_chunks(fold) for statement in _scanned(part)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from ipu_mlir.runtime.translator.emit_calls import emit_check, emit_library_call
 from ipu_mlir.runtime.translator.emit_contraction import emit_contraction
 from ipu_mlir.runtime.translator.emit_elementwise import emit_elementwise
-from ipu_mlir.runtime.translator.emit_reduction import emit_reduction
+from ipu_mlir.runtime.translator.emit_reduction import emit_first_extreme, emit_reduction
 from ipu_mlir.runtime.translator.emit_scan import emit_scan
 from ipu_mlir.runtime.translator.emit_slice import emit_slice_update
 from ipu_mlir.runtime.translator.schedule import Schedule
@@ -14,6 +14,7 @@ from ipu_mlir.runtime.translator.statements import (
     Check,
     Dot,
     Elementwise,
+    FirstExtreme,
     LibraryCall,
     Reduce,
     Scan,
@@ -25,6 +26,7 @@ EMITTERS: dict[type[Statement], Callable[[Any, Schedule], None]] = {
     Elementwise: emit_elementwise,
     Dot: emit_contraction,
     Reduce: emit_reduction,
+    FirstExtreme: emit_first_extreme,
     Scan: emit_scan,
     SliceUpdate: emit_slice_update,
     Check: emit_check,

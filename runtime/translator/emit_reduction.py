@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role, merged_loops
 from ipu_mlir.runtime.translator.schedule import COPY, Axes, Schedule, View, template
-from ipu_mlir.runtime.translator.statements import Reduce
+from ipu_mlir.runtime.translator.statements import FirstExtreme, Reduce
 from ipu_mlir.runtime.translator.types import unsigned
 
 
@@ -29,6 +29,16 @@ def emit_reduction(statement: Reduce, schedule: Schedule) -> None:
     # NumPy would sum small integers in a wider type unless told
     kind = f"'{seen.str[1:]}'" if seen.kind in "iub" else "None"
     schedule.call(f"{statement.call}.reduce({{0}}, {axis}, {kind}, {{out}})", (source,), out, statement.origin)
+
+
+def emit_first_extreme(statement: FirstExtreme, schedule: Schedule) -> None:
+    """Append the call of ``statement``."""
+    axes = _axes(statement, schedule)
+    reduced = tuple(statement.reduced[group[0]] for group in axes.groups)
+    assert sum(reduced) == 1, "what is compared is evenly spaced"
+    out = _kept(axes, reduced, statement.out, statement.out.buffer.dtype)
+    call = f"{statement.call}({{0}}, {reduced.index(True)}, {{out}})"
+    schedule.call(call, (axes.full_view(statement.source),), out, statement.origin)
 
 
 def _axes(statement: Reduce, schedule: Schedule) -> Axes:

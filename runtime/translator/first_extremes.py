@@ -21,7 +21,7 @@ from ipu_mlir.runtime.translator.expression import (
     uses_accumulator,
 )
 from ipu_mlir.runtime.translator.iota import INDEX, numbers
-from ipu_mlir.runtime.translator.statements import Elementwise, FirstExtreme, Fold, Statement
+from ipu_mlir.runtime.translator.statements import Elementwise, FirstExtreme, Fold, Reduce, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents
 
 _BETTER = {"maximum": ("greater", "less"), "minimum": ("less", "greater")}
@@ -98,12 +98,28 @@ def _is_one_axis(access: Access, fold: Fold, loops: list[int]) -> bool:
 
 
 def _standing(node: Expression, fold: Fold, loops: list[int], place: Read) -> Expression:
-    """``node`` at the point number ``place`` of the reduced loops."""
+    """``node`` at point number ``place`` of the reduced loops."""
     if not isinstance(node, Read) or not any(node.access.strides[loop] for loop in loops):
         return node
-    access, rest, index = node.access, place, Const.of(0, INDEX)
-    limit = 1
-    for loop in reversed(loops):
-        n, stride = fold.extents[loop], access.strides[loop]
-        ...
-    return node
+    access = node.access
+    index: Expression | None = None
+    for loop, digit in zip(loops, _digits(place, [fold.extents[loop] for loop in loops]), strict=True):
+        if stride := access.strides[loop]:
+            step = digit if stride == 1 else apply("multiply", digit, Const.of(stride, INDEX))
+            index = step if index is None else apply("add", index, step)
+    assert index is not None, "it moves with one of the loops"
+    if access.buffer is numbers(access.buffer.elements) and access.offset == 0 and len(access.loops()) == 1:
+        return index
+    strides = tuple(0 if loop in loops else stride for loop, stride in enumerate(access.strides))
+    reach = sum(access.strides[loop] * (fold.extents[loop] - 1) for loop in loops)
+    return Gather(node.dtype, replace(access, strides=strides), index, 1, reach + 1)
+
+
+def _digits(number: Expression, extents: list[int]) -> list[Expression]:
+    """``number`` in the mixed base of ``extents``, most significant digit first."""
+    digits: list[Expression] = []
+    for extent in reversed(extents[1:]):
+        base = Const.of(extent, INDEX)
+        digits.insert(0, apply("remainder", number, base))
+        number = apply("floor_divide", number, base)
+    return [number, *digits]

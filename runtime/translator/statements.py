@@ -112,6 +112,15 @@ class Reduce(Statement):
 
 
 @dataclass(frozen=True)
+class FirstExtreme(Reduce):
+    """``out <- the place of the first of the largest (or smallest) elements of source``, counting reduced points.
+
+    ``call`` is ``first_maximum`` or ``first_minimum`` of ``ipu_mlir.runtime.numeric``. What is compared with each other
+    is evenly spaced.
+    """
+
+
+@dataclass(frozen=True)
 class Scan(Statement):
     """A reduction with any body: reduction loops run one point at a time over whole parallel planes.
 

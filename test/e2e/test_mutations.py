@@ -35,7 +35,7 @@ KINDS = {
 }
 WITHOUT_EXCHANGES = {"jax_math_zoo", "dynamic-slice"}
 """Their arguments lie where their vertices run."""
-WITHOUT_FREE_SOURCES = {"jax_math_zoo", "embedding-gradient", "scan", "sort", "top-k", "while", "call"}
+WITHOUT_FREE_SOURCES = {"jax_math_zoo", "embedding-gradient", "scan", "sort", "summed-area", "top-k", "while", "call"}
 """Vertices read all their arguments and constants where these lie."""
 OVERWRITE = {"convolution": 1}
 """How many exchanges fill part of a buffer that holds something already."""

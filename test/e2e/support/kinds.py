@@ -1,5 +1,7 @@
 """Small programs, one per kind of op that moves data in a way of its own: windows, gathers, updates, loops."""
 
+import re
+
 import numpy as np
 from support.case import Case, some
 from support.prefix_windows import window
@@ -101,6 +103,13 @@ _SCAN = """
     %more = tensor.insert_slice %sum into %rows[%i, 0] [1, 9] [1, 1] : tensor<9xf32> into tensor<6x9xf32>
     scf.yield %sum, %more : tensor<9xf32>, tensor<6x9xf32>
   }"""
+
+_SUMMED_AREA = "\n".join(
+    (
+        re.sub("%(?!a0)([a-z])", r"%row_\1", window("6x9xf32", 1, False, "arith.addf", "0.0")),
+        window("6x9xf32", 0, False, "arith.addf", "0.0").replace("%a0", "%row_r0"),
+    )
+)
 
 _SORT = """
   %e = tensor.empty() : tensor<12xf32>
@@ -226,8 +235,8 @@ KINDS = {
             lambda x, start: np.cumsum(np.vstack([start, x]), axis=0, dtype=np.float32)[1:], 6,
         ),
         _case(
-            "cumulative-sum", ["6x9xf32"], "6x9xf32", window("6x9xf32", 1, False, "arith.addf", "0.0"), some("6x9xf32"),
-            lambda x: np.cumsum(x, axis=1, dtype=np.float32), 9,
+            "summed-area", ["6x9xf32"], "6x9xf32", _SUMMED_AREA, some("6x9xf32"),
+            lambda x: np.cumsum(np.cumsum(x, axis=1, dtype=np.float32), axis=0, dtype=np.float32), 54,
         ),
         _case("sort", ["12xf32"], "12xf32", _SORT, _X12, np.sort),
         _case("top-k", ["12xf32"], "3xf32", _TOP, _X12, lambda x: np.sort(x)[:-4:-1]),

@@ -66,3 +66,43 @@ func.func @reshape_to_a_shape_from_outside_stays(%x: tensor<4xf32>, %shape: tens
   %y = tensor.reshape %x(%shape) : (tensor<4xf32>, tensor<2xi64>) -> tensor<2x2xf32>
   return %y : tensor<2x2xf32>
 }
+
+// CHECK-LABEL: func.func @loop_that_updates_what_it_carries
+// CHECK: scf.for {{.*}} -> (tensor<4xf32>)
+// CHECK: scf.if {{.*}} -> (tensor<4xf32>)
+// CHECK-NOT: ?
+// CHECK: return
+func.func @loop_that_updates_what_it_carries(%x: tensor<4xf32>, %v: f32, %c: i1) -> (tensor<4xf32>, f32) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %a = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  %b = scf.for %i = %zero to %four step %one iter_args(%t = %a) -> tensor<?xf32> {
+    %w = scf.if %c -> tensor<?xf32> {
+      %u = scf.for %j = %zero to %four step %one iter_args(%s = %t) -> tensor<?xf32> {
+        %n = tensor.insert %v into %s[%j] : tensor<?xf32>
+        scf.yield %n : tensor<?xf32>
+      }
+      scf.yield %u : tensor<?xf32>
+    } else {
+      scf.yield %t : tensor<?xf32>
+    }
+    scf.yield %w : tensor<?xf32>
+  }
+  %d = tensor.extract %b[%one] : tensor<?xf32>
+  %r = tensor.cast %b : tensor<?xf32> to tensor<4xf32>
+  return %r, %d : tensor<4xf32>, f32
+}
+
+// CHECK-LABEL: func.func @loop_whose_tensor_grows
+// CHECK: scf.for {{.*}} -> (tensor<?xf32>)
+func.func @loop_whose_tensor_grows(%x: tensor<4xf32>, %n: index) -> tensor<?xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %a = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
+  %b = scf.for %i = %zero to %n step %one iter_args(%t = %a) -> tensor<?xf32> {
+    %w = tensor.concat dim(0) %t, %x : (tensor<?xf32>, tensor<4xf32>) -> tensor<?xf32>
+    scf.yield %w : tensor<?xf32>
+  }
+  return %b : tensor<?xf32>
+}

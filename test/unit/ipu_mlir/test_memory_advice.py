@@ -173,5 +173,5 @@ func.func @main(%x: tensor<200000xf32>) -> tensor<200000xf32> {
 
 def test_the_only_tile_of_a_machine_is_not_one_of_several() -> None:
     found = problem(layers, specs(512, 512, 1), target=replace(SMALL, tiles_per_ipu=1))
-    assert found.kind == "tiles" and "1 of 1 tiles too small" in found.message
+    assert found.kind == "tiles" and "1 of 1 tiles are too small" in found.message
     advised(found, "more tiles")

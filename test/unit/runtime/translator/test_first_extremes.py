@@ -1,0 +1,110 @@
+"""Argmax without a tie-break: the first of the largest elements in one call, nothing after a NaN."""
+
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(12)
+
+
+def arg(shape, *, best="maximumf", better="ogt", start="0xFF800000", outer="parallel", payload=False) -> str:
+    """The best element of each row of ``%x`` (of all where ``outer`` is a reduction), and its place or ``%p`` there."""
+    rows, columns = shape
+    kept, one = ("d0", f"{rows}x") if outer == "parallel" else ("", "")
+    reads = f", affine_map<(d0, d1) -> ({kept + ', ' if kept else ''}d1)>" if payload else ""
+    table = f"memref<{one}{columns}xi64>"
+    return f"""func.func @main(%x: memref<{rows}x{columns}xf32>, %p: {table}) -> (memref<{one}f32>, memref<{one}i64>) {{
+      %low = arith.constant {start} : f32
+      %none = arith.constant 7 : i64
+      %v = memref.alloc() : memref<{one}f32>
+      %i = memref.alloc() : memref<{one}i64>
+      linalg.fill ins(%low : f32) outs(%v : memref<{one}f32>)
+      linalg.fill ins(%none : i64) outs(%i : memref<{one}i64>)
+      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>{reads}, affine_map<(d0, d1) -> ({kept})>,
+        affine_map<(d0, d1) -> ({kept})>], iterator_types = ["{outer}", "reduction"]}}
+        ins(%x{", %p" if payload else ""} : memref<{rows}x{columns}xf32>{", " + table if payload else ""})
+        outs(%v, %i : memref<{one}f32>, memref<{one}i64>) {{
+      ^bb0(%e: f32{", %q: i64" if payload else ""}, %a: f32, %old: i64):
+        %row = linalg.index 0 : index
+        %column = linalg.index 1 : index
+        %width = arith.constant {columns if outer == "reduction" else 0} : index
+        %first = arith.muli %row, %width : index
+        %at = arith.addi %first, %column : index
+        %here = arith.index_cast %at : index to i64
+        %m = arith.{best} %e, %a : f32
+        %c = arith.cmpf {better}, %e, %a : f32
+        %n = arith.select %c, {"%q" if payload else "%here"}, %old : i64
+        linalg.yield %m, %n : f32, i64
+      }}
+      return %v, %i : memref<{one}f32>, memref<{one}i64>
+    }}"""
+
+
+def values(*shape: int) -> np.ndarray:
+    """Numbers with ties, a NaN in some rows and at the beginning of one, and a row of nothing but -inf."""
+    x = RNG.integers(-4, 9, shape).astype(np.float32)
+    x[0, shape[1] // 2], x[1, 0], x[2] = np.nan, np.nan, -np.inf
+    return x
+
+
+def in_order(rows: np.ndarray, start: float, better) -> np.ndarray:
+    """The places as the loop finds them; 7 where nothing is better than ``start``."""
+    places = []
+    for row in rows:
+        best, place = np.float32(start), 7
+        for number, value in enumerate(row):
+            if better(value, best) or np.isnan(value):
+                best, place = value, place if np.isnan(value) else number
+            if np.isnan(best):
+                break
+        places.append(place)
+    return np.array(places)
+
+
+@pytest.fixture
+def unused() -> np.ndarray:
+    return np.zeros((5, 12), np.int64)
+
+
+def test_first_of_the_largest(run, engine, unused):
+    x = values(5, 12)
+    best, place = run(arg((5, 12)), x, unused)
+    np.testing.assert_array_equal(place, in_order(x, -np.inf, np.greater))
+    np.testing.assert_array_equal(best, x.max(1))
+    assert "for " not in engine(arg((5, 12))).source
+
+
+def test_first_of_the_smallest(run, unused):
+    x = values(5, 12)
+    text = arg((5, 12), best="minimumf", better="olt", start="0x7F800000")
+    best, place = run(text, x, unused)
+    np.testing.assert_array_equal(place, in_order(x, np.inf, np.less))
+    np.testing.assert_array_equal(best, x.min(1))
+
+
+def test_last_of_the_largest_is_found_step_by_step(run, engine, unused):
+    x = values(5, 12)
+    text = arg((5, 12), better="oge")
+    np.testing.assert_array_equal(run(text, x, unused)[1], in_order(x, -np.inf, np.greater_equal))
+    assert "for " in engine(text).source
+
+
+def test_value_to_start_from_that_may_win(run, unused):
+    x = np.minimum(values(5, 12), np.float32(3))
+    place = run(arg((5, 12), start="0x40000000"), x, unused)[1]  # 2.0
+    np.testing.assert_array_equal(place, in_order(x, 2, np.greater))
+
+
+def test_place_among_all(run, engine):
+    x = RNG.integers(-4, 9, (5, 12)).astype(np.float32)
+    best, place = run(arg((5, 12), outer="reduction"), x, np.zeros(12, np.int64))
+    assert (best, place) == (x.max(), x.argmax())
+    assert "for " not in engine(arg((5, 12), outer="reduction")).source
+
+
+@pytest.mark.parametrize("outer", ["parallel", "reduction"])
+def test_something_else_from_where_the_largest_is(outer, run):
+    x = RNG.permutation(60).reshape(5, 12).astype(np.float32)
+    table = RNG.integers(0, 99, (5, 12) if outer == "parallel" else 12)
+    got = run(arg((5, 12), outer=outer, payload=True), x, table)[1]
+    at = x.argmax(1) if outer == "parallel" else x.argmax() % 12
+    np.testing.assert_array_equal(got, table[np.arange(5), at] if outer == "parallel" else table[at])
