@@ -9,7 +9,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering
-from ipu_mlir.passes.infer_sizes import dynamic_sizes
+from ipu_mlir.passes.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.manager import run_steps
 from ipu_mlir.passes.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.steps import PassStep

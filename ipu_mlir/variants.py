@@ -13,7 +13,7 @@ from ipu_mlir.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.check_memory import CheckMemory
-from ipu_mlir.passes.infer_sizes import dynamic_sizes
+from ipu_mlir.passes.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.manager import run_steps
 from ipu_mlir.passes.names import by_name
 from ipu_mlir.passes.partition import Partition

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir, passmanager, upstream
-from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.carried_sizes import carry_what_is_cast
+from ipu_mlir.passes.dynamic_types import before_cast, cast_to, dynamic_sizes
 from ipu_mlir.passes.rewriting import list_ops
 
 
@@ -38,18 +39,8 @@ def infer_sizes(module: ir.Operation) -> None:
     manager = passmanager.PassManager.parse("builtin.module(canonicalize,cse)", context=module.context)
     with module.context, ir.Location.unknown():
         manager.run(module)
-        while _concatenate_what_is_cast(module) + _write_reshapes_as_views(module) + _carry_what_is_cast(module):
+        while _concatenate_what_is_cast(module) + _write_reshapes_as_views(module) + carry_what_is_cast(module):
             manager.run(module)
-
-
-def dynamic_sizes(shaped: ir.Type) -> int:
-    """How many ``?`` a tensor type has.
-
-    Types that are no tensors have none.
-    """
-    if not isinstance(shaped, ir.RankedTensorType):
-        return 0
-    return sum(shaped.is_dynamic_dim(dimension) for dimension in range(shaped.rank))
 
 
 def _concatenate_what_is_cast(module: ir.Operation) -> int:
@@ -60,8 +51,8 @@ def _concatenate_what_is_cast(module: ir.Operation) -> int:
     count = 0
     for op in list_ops(module, "tensor.concat"):
         for number, operand in enumerate(op.operands):
-            if dynamic_sizes(_not_cast(operand).type) < dynamic_sizes(operand.type):
-                op.operands[number] = _not_cast(operand)
+            if dynamic_sizes(before_cast(operand).type) < dynamic_sizes(operand.type):
+                op.operands[number] = before_cast(operand)
                 count += 1
     return count
 
@@ -74,62 +65,10 @@ def _write_reshapes_as_views(module: ir.Operation) -> int:
         if shape is None or dynamic_sizes(source.type) or prod(shape) != prod(source.type.shape):
             continue
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(_cast(_reshape(source, shape), op.results[0].type))
+            op.results[0].replace_all_uses_with(cast_to(_reshape(source, shape), op.results[0].type))
         op.erase()
         count += 1
     return count
-
-
-def _carry_what_is_cast(module: ir.Operation) -> int:
-    """Let ``scf.for`` carry tensors that each iteration only updates, not their casts; gives how many.
-
-    Upstream does so where all users of the result cast it back.
-    """
-    count = 0
-    for loop in list_ops(module, "scf.for"):
-        body = loop.regions[0].blocks[0]
-        terminator = body.operations[len(body.operations) - 1].operation
-        for number, result in enumerate(loop.results):
-            init, carried = loop.operands[number + 3], body.arguments[number + 1]
-            before = _not_cast(init)
-            known, general = before.type, result.type
-            if dynamic_sizes(known) >= dynamic_sizes(general) or not _is_update(terminator.operands[number], carried):
-                continue
-            loop.operands[number + 3] = before
-            carried.set_type(known)
-            with ir.InsertionPoint.at_block_begin(body), loop.location:
-                inside = _cast(carried, general)
-                carried.replace_all_uses_except(inside, inside.owner.operation)
-            with ir.InsertionPoint(terminator), loop.location:
-                terminator.operands[number] = _cast(terminator.operands[number], known)
-            result.set_type(known)
-            with ir.InsertionPoint.after(loop), loop.location:
-                outside = _cast(result, general)
-                result.replace_all_uses_except(outside, outside.owner.operation)
-            count += 1
-    return count
-
-
-def _is_update(value: ir.Value, of: ir.Value) -> bool:
-    """Whether ``value`` is ``of`` with other elements, so of the same sizes."""
-    if value == of:
-        return True
-    if isinstance(value.owner, ir.Block):
-        return False
-    op, number = value.owner.operation, ir.OpResult(value).result_number
-    if op.name in ("tensor.insert", "tensor.insert_slice"):
-        return _is_update(op.operands[1], of)
-    if op.name == "tensor.cast":
-        return _is_update(op.operands[0], of)
-    if is_structured(op):
-        return _is_update(op.operands[len(op.operands) - len(op.results) + number], of)
-    if op.name in ("scf.for", "scf.if", "scf.index_switch"):
-        ends = [region.blocks[0].operations[len(region.blocks[0].operations) - 1] for region in op.regions]
-        if op.name != "scf.for":
-            return all(_is_update(end.operands[number], of) for end in ends)
-        carried = op.regions[0].blocks[0].arguments[number + 1]
-        return _is_update(op.operands[number + 3], of) and _is_update(ends[0].operands[number], carried)
-    return False
 
 
 def _constant_shape(value: ir.Value) -> list[int] | None:
@@ -156,13 +95,3 @@ def _reshape(source: Any, shape: list[int]) -> ir.Value:
         else:
             source = tensor.CollapseShapeOp(wanted, source, []).result
     return source
-
-
-def _not_cast(value: ir.Value) -> ir.Value:
-    """``value`` before it was cast, if it was."""
-    is_cast = not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.cast"
-    return value.owner.operands[0] if is_cast else value
-
-
-def _cast(value: ir.Value, wanted: ir.Type) -> ir.Value:
-    return value if value.type == wanted else upstream("tensor").CastOp(wanted, value).result

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.base import Pass, Refusals
-from ipu_mlir.passes.infer_sizes import dynamic_sizes, infer_sizes
+from ipu_mlir.passes.dynamic_types import dynamic_sizes
+from ipu_mlir.passes.infer_sizes import infer_sizes
 from ipu_mlir.passes.rewriting import list_ops
 
 

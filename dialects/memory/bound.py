@@ -90,7 +90,10 @@ class _Bound:
             (give, shown), (take, filled) = exchange_code.seen(source), exchange_code.seen(dest)
             piece = exchange_code.piece_elements((give, shown), (take, filled))
             sent, received = (min(self._held(each.memory_space), shown.size) for each in (source, dest))
-            self._exchanges[source, dest] = int(exchange_code.code_bytes(sent, received, piece))
+            moved = (sent + received) * element_bytes(source.element_type)
+            direct = exchange_code.code_bytes(sent, received, piece)
+            code, messages = exchange_code.code_and_messages(direct, moved)
+            self._exchanges[source, dest] = int(code + messages)
         return self._exchanges[source, dest]
 
     def family(self, vertices: ir.Operation) -> int:

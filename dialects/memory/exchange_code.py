@@ -1,4 +1,8 @@
-"""Bytes of the code of exchanges on every tile: assumed to grow with the contiguous pieces that a tile moves.
+"""Bytes of the code of exchanges on every tile, and of the messages that they gather on it.
+
+The code is assumed to grow with the contiguous pieces that a tile moves. Where that takes more than the data itself, the
+tile gathers its pieces into one message before it sends, and spreads what it receives: a message takes memory while the
+exchange runs. The cycles of that are not counted.
 
 The constants are those of ``assumptions``.
 """
@@ -6,7 +10,7 @@ The constants are those of ``assumptions``.
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.costs.sizes import Size
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -15,6 +19,7 @@ from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.memory.assumptions import (
     EXCHANGE_INSTRUCTIONS,
     INSTRUCTION_BYTES,
+    REARRANGE_INSTRUCTIONS,
     RECEIVE_INSTRUCTIONS,
     SEND_INSTRUCTIONS,
 )
@@ -26,16 +31,25 @@ class ExchangeCode:
 
     def __init__(self, num_tiles: int) -> None:
         self._num_tiles = num_tiles
-        self._known: dict[tuple[ir.Type, ir.Type], PerTile] = {}
+        self._known: dict[tuple[ir.Type, ir.Type], tuple[PerTile, PerTile]] = {}
 
     def of(self, exchange: ir.Operation) -> PerTile:
-        """Bytes per tile of one exchange, or copy."""
+        """Bytes per tile of the code of one exchange, or copy."""
+        return self._of(exchange)[0]
+
+    def messages(self, exchange: ir.Operation) -> PerTile:
+        """Bytes per tile of what one exchange gathers before it sends, and what it spreads after it received."""
+        return self._of(exchange)[1]
+
+    def _of(self, exchange: ir.Operation) -> tuple[PerTile, PerTile]:
         source, dest = (operand.type for operand in exchange.operands)
         if (source, dest) not in self._known:
             (give, shown), (take, filled) = seen(source), seen(dest)
             traffic = exchange_traffic(give, shown, take, filled, self._num_tiles)
             piece = piece_elements((give, shown), (take, filled))
-            self._known[source, dest] = PerTile.of(code_bytes(traffic.sent, traffic.received, piece))
+            moved = (traffic.sent + traffic.received) * element_bytes(source.element_type)
+            code, messages = code_and_messages(code_bytes(traffic.sent, traffic.received, piece), moved)
+            self._known[source, dest] = PerTile.of(code), PerTile.of(messages)
         return self._known[source, dest]
 
 
@@ -48,6 +62,17 @@ def code_bytes(sent: Size, received: Size, piece: int) -> IntArray:
     sends, receives = -(-sent // piece), -(-received // piece)
     instructions = SEND_INSTRUCTIONS * sends + RECEIVE_INSTRUCTIONS * receives
     return INSTRUCTION_BYTES * np.where(instructions > 0, EXCHANGE_INSTRUCTIONS + instructions, 0)
+
+
+def code_and_messages(piece_by_piece: Size, moved: Size) -> tuple[IntArray, IntArray]:
+    """Code, and messages, of tiles that move ``moved`` bytes by code of ``piece_by_piece`` bytes, or gather them.
+
+    >>> [x.tolist() for x in code_and_messages(np.array([48, 4000]), np.array([400, 1000]))]
+    [[48, 120], [0, 1000]]
+    """
+    gathered = INSTRUCTION_BYTES * (EXCHANGE_INSTRUCTIONS + REARRANGE_INSTRUCTIONS)
+    gathers = np.asarray(piece_by_piece > gathered + moved)
+    return np.where(gathers, gathered, piece_by_piece), np.where(gathers, moved, 0)
 
 
 def piece_elements(source: tuple[Mapping, View], dest: tuple[Mapping, View]) -> int:

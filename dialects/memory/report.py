@@ -132,6 +132,7 @@ def memory_report(module: ir.Module | ir.Operation | ir.OpView, entry: str = "ma
     constants = [sizes.of(op.results[0].type) for op in timeline.constants]
     families, scratch = _families(steps(tree), VertexSizes(machine_of(target), num_tiles))
     exchange_code = ExchangeCode(num_tiles)
+    scratch |= {x.number: exchange_code.messages(x.op) for x in steps(tree) if x.kind == "exchange"}
     categories = {
         "vertex_code": code_of(families, num_tiles),
         "vertex_state": total_of([family.state for family in families], num_tiles),

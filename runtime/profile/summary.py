@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ipu_mlir.runtime.profile.execution import Execution
     from ipu_mlir.runtime.profile.profile import Profile
 
 _KINDS = (
@@ -56,16 +57,26 @@ def _time(seconds: float) -> str:
 
 def _rates(profile: "Profile") -> list[str]:
     execution, memory = profile.execution, profile.compilation.memory
-    shares = ((name, getattr(execution.share_of_peak, name)) for name in ("f16", "f32"))
-    of_peak = "".join(f", {share:.2%} of the {name} peak" for name, share in shares if share is not None)
     fits = "fits" if profile.compilation.fits else "DOES NOT FIT"
     lines = [
-        f"{execution.flops_per_second / 1e12:.3f} TFLOP/s{of_peak}; tile balance {execution.tile_balance:.1%}",
+        *_flop_rates(execution),
+        f"tile balance {execution.tile_balance:.1%}",
         f"{execution.bytes_exchanged:,} B exchanged between tiles",
         f"tile {memory.worst_tile} holds most: {memory.worst_bytes:,} of {memory.limit:,} B "
         f"({memory.worst_bytes / memory.limit:.1%}), {fits}",
     ]
     return lines + [f"  {problem.message}" for problem in profile.compilation.problems]
+
+
+def _flop_rates(execution: "Execution") -> list[str]:
+    """Operations per second as a whole, and without the transfers of the host, which a stream would hide."""
+    device = max(1, execution.cycles.total - execution.cycles.host)
+    found = []
+    for text, factor in (("", 1.0), (" without the host", execution.cycles.total / device)):
+        shares = ((name, getattr(execution.share_of_peak, name)) for name in ("f16", "f32"))
+        of_peak = "".join(f", {share * factor:.2%} of the {name} peak" for name, share in shares if share is not None)
+        found.append(f"{execution.flops_per_second * factor / 1e12:.3f} TFLOP/s{of_peak}{text}")
+    return found if execution.flops and execution.cycles.host else found[:1]
 
 
 def _top_ops(profile: "Profile") -> list[str]:

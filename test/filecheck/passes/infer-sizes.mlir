@@ -93,16 +93,3 @@ func.func @loop_that_updates_what_it_carries(%x: tensor<4xf32>, %v: f32, %c: i1)
   %r = tensor.cast %b : tensor<?xf32> to tensor<4xf32>
   return %r, %d : tensor<4xf32>, f32
 }
-
-// CHECK-LABEL: func.func @loop_whose_tensor_grows
-// CHECK: scf.for {{.*}} -> (tensor<?xf32>)
-func.func @loop_whose_tensor_grows(%x: tensor<4xf32>, %n: index) -> tensor<?xf32> {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %a = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
-  %b = scf.for %i = %zero to %n step %one iter_args(%t = %a) -> tensor<?xf32> {
-    %w = tensor.concat dim(0) %t, %x : (tensor<?xf32>, tensor<4xf32>) -> tensor<?xf32>
-    scf.yield %w : tensor<?xf32>
-  }
-  return %b : tensor<?xf32>
-}

@@ -1,0 +1,24 @@
+"""Tensor types with sizes that are not known, and casts between types that say more or less."""
+
+from ipu_mlir.dialects.bindings import ir, upstream
+
+
+def dynamic_sizes(shaped: ir.Type) -> int:
+    """How many ``?`` a tensor type has.
+
+    Types that are no tensors have none.
+    """
+    if not isinstance(shaped, ir.RankedTensorType):
+        return 0
+    return sum(shaped.is_dynamic_dim(dimension) for dimension in range(shaped.rank))
+
+
+def before_cast(value: ir.Value) -> ir.Value:
+    """``value`` before it was cast, if it was."""
+    is_cast = not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.cast"
+    return value.owner.operands[0] if is_cast else value
+
+
+def cast_to(value: ir.Value, wanted: ir.Type) -> ir.Value:
+    """``value`` as a tensor of type ``wanted``."""
+    return value if value.type == wanted else upstream("tensor").CastOp(wanted, value).result
