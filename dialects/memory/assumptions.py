@@ -19,7 +19,7 @@ RECEIVE_INSTRUCTIONS = 2
 """For each contiguous piece that a tile receives: choose the sender, set the address."""
 
 REARRANGE_INSTRUCTIONS = 24
-"""Of an exchange whose pieces are so small that a tile gathers them into one message first, and spreads those that come."""
+"""Of an exchange whose pieces are so small that a tile gathers them into one message, and spreads what comes."""
 
 STEP_INSTRUCTIONS = 8
 """Of a step in the program of a tile, on every tile: call it, sync, and start the vertices or the exchange."""

@@ -93,7 +93,7 @@ class _Bound:
             moved = (sent + received) * element_bytes(source.element_type)
             direct = exchange_code.code_bytes(sent, received, piece)
             code, messages = exchange_code.code_and_messages(direct, moved)
-            self._exchanges[source, dest] = int(code + messages)
+            self._exchanges[source, dest] = max(int(code + messages), exchange_code.GATHERED_BYTES + moved)
         return self._exchanges[source, dest]
 
     def family(self, vertices: ir.Operation) -> int:

@@ -1,8 +1,8 @@
 """Bytes of the code of exchanges on every tile, and of the messages that they gather on it.
 
-The code is assumed to grow with the contiguous pieces that a tile moves. Where that takes more than the data itself, the
-tile gathers its pieces into one message before it sends, and spreads what it receives: a message takes memory while the
-exchange runs. The cycles of that are not counted.
+The code is assumed to grow with the contiguous pieces that a tile moves. Where that takes more than a quarter of the
+data, the tile gathers its pieces into one message before it sends, and spreads what it receives: code stays for ever, a
+message takes memory while the exchange runs. The cycles of that are not counted.
 
 The constants are those of ``assumptions``.
 """
@@ -24,6 +24,11 @@ from ipu_mlir.dialects.memory.assumptions import (
     SEND_INSTRUCTIONS,
 )
 from ipu_mlir.dialects.memory.per_tile import PerTile
+
+GATHERED_BYTES = INSTRUCTION_BYTES * (EXCHANGE_INSTRUCTIONS + REARRANGE_INSTRUCTIONS)
+"""Code of an exchange of messages that are gathered."""
+
+_WORTH = 4  # bytes of memory for a while that are as good as one for ever; a choice, nothing is published
 
 
 class ExchangeCode:
@@ -69,10 +74,11 @@ def code_and_messages(piece_by_piece: Size, moved: Size) -> tuple[IntArray, IntA
 
     >>> [x.tolist() for x in code_and_messages(np.array([48, 4000]), np.array([400, 1000]))]
     [[48, 120], [0, 1000]]
+    >>> [int(x) for x in code_and_messages(300, 400)]
+    [120, 400]
     """
-    gathered = INSTRUCTION_BYTES * (EXCHANGE_INSTRUCTIONS + REARRANGE_INSTRUCTIONS)
-    gathers = np.asarray(piece_by_piece > gathered + moved)
-    return np.where(gathers, gathered, piece_by_piece), np.where(gathers, moved, 0)
+    gathers = np.asarray(piece_by_piece > GATHERED_BYTES + moved // _WORTH)
+    return np.where(gathers, GATHERED_BYTES, piece_by_piece), np.where(gathers, moved, 0)
 
 
 def piece_elements(source: tuple[Mapping, View], dest: tuple[Mapping, View]) -> int:
@@ -93,9 +99,11 @@ def piece_elements(source: tuple[Mapping, View], dest: tuple[Mapping, View]) -> 
     if from_blocks is None or to_blocks is None:
         return min(contiguous(*source), contiguous(*dest))
     piece = 1
-    for sent, received in zip(reversed(from_blocks), reversed(to_blocks), strict=True):
-        piece *= min(sent, received)
-        if sent != received:
+    for sent, received, shown in zip(
+        reversed(from_blocks), reversed(to_blocks), reversed(source[1].shape), strict=True
+    ):
+        piece *= min(sent, received, shown)
+        if sent != received or shown < sent:
             break
     return piece
 
@@ -107,21 +115,37 @@ def part_blocks(mapping: Mapping, view: View) -> list[int] | None:
     >>> part_blocks(Mapping(24, (MappingLoop(12, 24, 1, 1),)), View.whole((4, 6)))
     [2, 6]
     """
-    if view.size != mapping.elements or list(view.strides) != list(View.whole(view.shape).strides):
+    shape = _allocation_shape(mapping.elements, view)
+    if shape is None:
         return None
-    blocks = [1] * len(view.shape)
+    blocks = [1] * len(shape)
     for loop in mapping.normalized().loops:
         stride, extent, block = loop.stride, loop.extent, min(loop.block, loop.extent)
         while extent > 1:
-            found = [d for d, size in enumerate(view.shape) if view.strides[d] == stride and size > 1]
-            if not found or (extent > view.shape[found[0]] and extent % view.shape[found[0]]):
+            found = [d for d, size in enumerate(shape) if view.strides[d] == stride and size > 1]
+            if not found or (extent > shape[found[0]] and extent % shape[found[0]]):
                 return None
-            size = min(extent, view.shape[found[0]])
+            size = min(extent, shape[found[0]])
             if block > size and block % size:
                 return None
             blocks[found[0]] = min(block, size)
             stride, extent, block = stride * size, extent // size, max(1, block // size)
     return blocks
+
+
+def _allocation_shape(elements: int, view: View) -> list[int] | None:
+    """The shape of the allocation that ``view`` is a slice of, without steps; None for another kind of view.
+
+    >>> _allocation_shape(24, View(offset=7, shape=(2, 3), strides=(6, 1)))
+    [4, 6]
+    """
+    sizes, outer = [], elements
+    for stride in view.strides:
+        if stride <= 0 or outer % stride:
+            return None
+        sizes.append(outer // stride)
+        outer = stride
+    return sizes if outer == 1 and all(a <= b for a, b in zip(view.shape, sizes, strict=True)) else None
 
 
 def contiguous(mapping: Mapping, view: View) -> int:

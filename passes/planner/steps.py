@@ -16,11 +16,13 @@ def in_steps(question: Question, loops: tuple[int, ...], whole: Candidate) -> In
     """The fewest steps, a power of two, in which a grid fits, unless it is faster to run as a ``whole`` that fits.
 
     The longest of ``loops`` is cut; a step has all of the results, and a share of the operands that the loop indexes.
+    Where nothing fits, the steps that need least are better than a whole that needs twice as much.
     """
     if not loops:
         return None
     loop = max(loops, key=lambda each: question.extents[each])
     block = question.extents[loop]
+    least, smallest = whole.temporary // 2, None  # steps that do not fit either, but take less than half
     while block > 1 and question.extents[loop] < _MOST_STEPS * block:
         block = -(-block // 2)
         step = _step_of(question, loop, block)
@@ -28,7 +30,9 @@ def in_steps(question: Question, loops: tuple[int, ...], whole: Candidate) -> In
         if fits(step, found).all():
             cycles = int(found.total[0]) * -(-question.extents[loop] // block)
             return None if whole.fits and whole.total <= cycles else InSteps(loop, block)
-    return None
+        if found.temporary[0] < least:
+            least, smallest = int(found.temporary[0]), InSteps(loop, block)
+    return None if whole.fits else smallest
 
 
 def _step_of(question: Question, loop: int, block: int) -> Question:
