@@ -11,7 +11,12 @@ from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones,
 from ipu_mlir.runtime.numeric.calls import require, run_codelet
 from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
 from ipu_mlir.runtime.numeric.error_function import erf, erfc
-from ipu_mlir.runtime.numeric.first_extreme import first_maximum, first_minimum
+from ipu_mlir.runtime.numeric.first_extreme import (
+    first_maximum,
+    first_maximum_after_nan,
+    first_minimum,
+    first_minimum_after_nan,
+)
 from ipu_mlir.runtime.numeric.integers import ceil_divide, divide_to_zero, integer_power
 from ipu_mlir.runtime.numeric.rounding import is_normal, round_half_away
 
@@ -29,7 +34,9 @@ _OWN: dict[str, Callable[..., Any]] = {
     "erf": erf,
     "erfc": erfc,
     "first_maximum": first_maximum,
+    "first_maximum_after_nan": first_maximum_after_nan,
     "first_minimum": first_minimum,
+    "first_minimum_after_nan": first_minimum_after_nan,
     "integer_power": integer_power,
     "is_normal": is_normal,
     "positive_bool": positive_bool,

@@ -1,5 +1,7 @@
 """Where along an axis the largest or the smallest element stands for the first time."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 
@@ -12,8 +14,7 @@ def first_maximum(a: np.ndarray, axis: int, out: np.ndarray) -> np.ndarray:
     [1, 0, -1]
     """
     a.argmax(axis, out)
-    lowest = -np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).min
-    return _settled(a, axis, out, np.greater, lowest)
+    return _settled(a, axis, out, np.greater, _before_nan)
 
 
 def first_minimum(a: np.ndarray, axis: int, out: np.ndarray) -> np.ndarray:
@@ -23,20 +24,60 @@ def first_minimum(a: np.ndarray, axis: int, out: np.ndarray) -> np.ndarray:
     1
     """
     a.argmin(axis, out)
-    highest = np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).max
-    return _settled(a, axis, out, np.less, highest)
+    return _settled(a, axis, out, np.less, _before_nan)
 
 
-def _settled(a: np.ndarray, axis: int, out: np.ndarray, better: np.ufunc, worst: float) -> np.ndarray:
-    """``out`` corrected where it is the place of a NaN, or of what is no ``better`` than ``worst``."""
+def first_maximum_after_nan(a: np.ndarray, axis: int, out: np.ndarray) -> np.ndarray:
+    """``first_maximum`` of what comes after the last NaN, or the place of that where nothing does.
+
+    As a loop that keeps ``best if best >= a[i] else a[i]``, and the place with it: it begins anew after a NaN.
+
+    >>> first_maximum_after_nan(np.array([[1, 7, 7], [2, np.nan, 3], [2, 3, np.nan]]), 1, np.empty(3, int)).tolist()
+    [1, 2, 2]
+    """
+    a.argmax(axis, out)
+    return _settled(a, axis, out, np.greater, _after_nan)
+
+
+def first_minimum_after_nan(a: np.ndarray, axis: int, out: np.ndarray) -> np.ndarray:
+    """``first_maximum_after_nan`` with order turned around.
+
+    >>> first_minimum_after_nan(np.array([0, np.nan, 3, 1, 1]), 0, np.empty((), int)).tolist()
+    3
+    """
+    a.argmin(axis, out)
+    return _settled(a, axis, out, np.less, _after_nan)
+
+
+def _settled(
+    a: np.ndarray, axis: int, out: np.ndarray, better: np.ufunc, with_nan: Callable[[np.ndarray, np.ufunc], int]
+) -> np.ndarray:
+    """``out`` corrected where it is the place of a NaN, or of the worst of all numbers."""
     found = np.take_along_axis(a, np.expand_dims(out, axis), axis).squeeze(axis)
     rows = np.moveaxis(a, axis, -1)
-    for row in map(tuple, np.argwhere(~better(found, worst))):
-        end = int(out[row]) if np.isnan(found[row]) else 0
-        out[row] = -1
-        if end:
-            before = rows[row][:end]
-            place = before.argmax() if better is np.greater else before.argmin()
-            if better(before[place], worst):
-                out[row] = place
+    for row in map(tuple, np.argwhere(~better(found, _worst(a.dtype, better)))):
+        out[row] = with_nan(rows[row], better) if np.isnan(found[row]) else -1
     return out
+
+
+def _before_nan(row: np.ndarray, better: np.ufunc) -> int:
+    before = row[: int(np.isnan(row).argmax())]
+    place = _best(before, better) if before.size else -1
+    return place if place >= 0 and better(before[place], _worst(row.dtype, better)) else -1
+
+
+def _after_nan(row: np.ndarray, better: np.ufunc) -> int:
+    last = int(np.flatnonzero(np.isnan(row))[-1])
+    after = row[last + 1 :]
+    return last + 1 + _best(after, better) if after.size else last
+
+
+def _best(row: np.ndarray, better: np.ufunc) -> int:
+    return int(row.argmax() if better is np.greater else row.argmin())
+
+
+def _worst(dtype: np.dtype, better: np.ufunc) -> float:
+    """The number that nothing is worse than."""
+    if dtype.kind == "f":
+        return -np.inf if better is np.greater else np.inf
+    return np.iinfo(dtype).min if better is np.greater else np.iinfo(dtype).max

@@ -1,7 +1,7 @@
 """Reductions that keep the largest (or smallest) element and, from where it came first, something else: argmax."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,6 +25,21 @@ from ipu_mlir.runtime.translator.statements import Elementwise, FirstExtreme, Fo
 from ipu_mlir.runtime.translator.transform import parallel_extents
 
 _BETTER = {"maximum": ("greater", "less"), "minimum": ("less", "greater")}
+_KEEPS = {"greater_equal": "maximum", "less_equal": "minimum"}
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Keep the best ``term`` in running value ``best``, and ``chosen`` from where it came first in the other one.
+
+    ``call`` is maximum or minimum. ``restarts`` says that a NaN is always taken, and never kept.
+    """
+
+    call: str
+    term: Expression
+    best: int
+    chosen: Expression
+    restarts: bool
 
 
 def kept_from_first(fold: Fold, in_memory: Callable[[Expression, list[Statement]], Access]) -> list[Statement] | None:
@@ -35,56 +50,100 @@ def kept_from_first(fold: Fold, in_memory: Callable[[Expression, list[Statement]
     """
     if len(fold.values) != 2:
         return None
-    for value, other in ((0, 1), (1, 0)):
-        matched = combiner_of(fold.values[value])
-        if matched is None or matched[0] not in _BETTER or matched[1] or matched[2].dtype.kind not in "fi":
-            continue
-        call, _, term = matched
-        chosen = _chosen_where_better(fold.values[other], call, term, value, other)
-        if chosen is not None and is_neutral(call, False, fold.inits[value]):
-            return _statements(fold, call, term, (value, chosen), in_memory)
+    for best in (0, 1):
+        choice = _where_better(fold, best) or _with_least_place(fold, best)
+        if choice is not None and choice.term.dtype.kind in "fi" and is_neutral(choice.call, False, fold.inits[best]):
+            return _statements(fold, choice, in_memory)
     return None
 
 
-def _chosen_where_better(choice: Expression, call: str, term: Expression, best: int, number: int) -> Expression | None:
-    """What running value ``number`` becomes where ``term`` is better than running value ``best``."""
+def _where_better(fold: Fold, best: int) -> _Choice | None:
+    """maximum(best, term), and chosen where term > best: what torch-mlir writes."""
+    matched, choice = combiner_of(fold.values[best]), fold.values[1 - best]
+    if matched is None or matched[0] not in _BETTER or matched[1]:
+        return None
+    call, _, term = matched
     if not isinstance(choice, Apply) or choice.call != "select":
         return None
     condition, chosen, kept = choice.args
-    if not isinstance(kept, Accumulator) or kept.index != number or uses_accumulator(chosen):
+    if not _is_running(kept, 1 - best) or uses_accumulator(chosen):
         return None
     if not isinstance(condition, Apply) or condition.call not in _BETTER[call]:
         return None
     new, running = condition.args if condition.call == _BETTER[call][0] else condition.args[::-1]
-    return chosen if new is term and isinstance(running, Accumulator) and running.index == best else None
+    return _Choice(call, term, best, chosen, restarts=False) if new is term and _is_running(running, best) else None
+
+
+def _with_least_place(fold: Fold, best: int) -> _Choice | None:
+    """best >= term ? best : term, and the place with it, the least where both are equal: what XLA's argmax is."""
+    value, place = fold.values[best], fold.values[1 - best]
+    if not (
+        isinstance(value, Apply) and value.call == "select" and isinstance(place, Apply) and place.call == "select"
+    ):
+        return None
+    keeps, running, term = value.args
+    if not isinstance(keeps, Apply) or keeps.call not in _KEEPS or not _is_running(running, best):
+        return None
+    (same, least, other), compared = place.args, (running, term)
+    if not (isinstance(same, Apply) and same.call == "equal" and isinstance(least, Apply) and least.call == "minimum"):
+        return None
+    old, new = least.args
+    if not (isinstance(other, Apply) and other.call == "select") or not _is_running(old, 1 - best):
+        return None
+    if not _are(keeps.args, compared) or not _are(same.args, compared) or not _are(other.args, (keeps, old, new)):
+        return None
+    init = fold.inits[1 - best]
+    if uses_accumulator(term) or not _counts_up(new, fold) or not isinstance(init, Const) or init.value > 0:
+        return None
+    return _Choice(_KEEPS[keeps.call], term, best, new, restarts=True)
+
+
+def _is_running(node: Expression, number: int) -> bool:
+    return isinstance(node, Accumulator) and node.index == number
+
+
+def _are(nodes: Sequence[Expression], wanted: Sequence[Expression]) -> bool:
+    return all(node is each for node, each in zip(nodes, wanted, strict=True))
+
+
+def _counts_up(place: Expression, fold: Fold) -> bool:
+    """Whether ``place`` is the number of the point of the one loop that is reduced."""
+    if isinstance(place, Apply) and place.call == "cast":
+        (place,) = place.args
+    if not isinstance(place, Read) or place.access.buffer is not numbers(place.access.buffer.elements):
+        return False
+    loops = [loop for loop, reduced in enumerate(fold.reduced) if reduced and fold.extents[loop] > 1]
+    return place.access.offset == 0 and list(place.access.loops()) == loops and place.access.strides[loops[0]] == 1
 
 
 def _statements(
-    fold: Fold,
-    call: str,
-    term: Expression,
-    kept: tuple[int, Expression],
-    in_memory: Callable[[Expression, list[Statement]], Access],
+    fold: Fold, choice: _Choice, in_memory: Callable[[Expression, list[Statement]], Access]
 ) -> list[Statement] | None:
     statements: list[Statement] = []
-    source = in_memory(term, statements)
+    source = in_memory(choice.term, statements)
     loops = [loop for loop, reduced in enumerate(fold.reduced) if reduced and fold.extents[loop] > 1]
     if not loops or not _is_one_axis(source, fold, loops):
         return None
-    (value, chosen), extents = kept, parallel_extents(fold)
+    extents, best, other = parallel_extents(fold), choice.best, 1 - choice.best
     standing = [loop for loop, n in enumerate(extents) if n > 1]
-    place = temporary(f"{fold.outputs[1 - value].buffer.name}_place", INDEX, fold.extents, standing)
+    place = temporary(f"{fold.outputs[other].buffer.name}_place", INDEX, fold.extents, standing)
     at = Read(INDEX, place)
-    (there,) = rewrite([chosen], lambda node: _standing(node, fold, loops, at))
-    none = apply("greater_equal", at, Const.of(0, INDEX), dtype=np.dtype(np.bool_))
-    picked = apply("select", none, there, fold.inits[1 - value], dtype=there.dtype)
+
+    def picked(term: Expression, init: Expression) -> Expression:
+        (there,) = rewrite([term], lambda node: _standing(node, fold, loops, at))
+        is_one = apply("greater_equal", at, Const.of(0, INDEX), dtype=np.dtype(np.bool_))
+        return apply("select", is_one, there, init, dtype=there.dtype)
+
     where = (fold.extents, fold.origin, fold.reduced)
-    return [
-        *statements,
-        FirstExtreme(*where, f"first_{call}", source, place),
-        Reduce(*where, call, source, fold.outputs[value]),
-        Elementwise(extents, fold.origin, (fold.outputs[1 - value],), (picked,)),
-    ]
+    function = f"first_{choice.call}_after_nan" if choice.restarts else f"first_{choice.call}"
+    statements.append(FirstExtreme(*where, function, source, place))
+    if choice.restarts:
+        value = picked(Read(choice.term.dtype, source), fold.inits[best])
+        statements.append(Elementwise(extents, fold.origin, (fold.outputs[best],), (value,)))
+    else:
+        statements.append(Reduce(*where, choice.call, source, fold.outputs[best]))
+    value = picked(choice.chosen, fold.inits[other])
+    return [*statements, Elementwise(extents, fold.origin, (fold.outputs[other],), (value,))]
 
 
 def _is_one_axis(access: Access, fold: Fold, loops: list[int]) -> bool:
