@@ -8,7 +8,7 @@ from ipu_mlir.dialects.mapping.parts import Parts
 def broken_part_rule(parts: Parts, extents: Sequence[int], multiples: Sequence[int]) -> str | None:
     """The first rule that ``parts`` break for loops of these ``extents``, as the end of a sentence, or None.
 
-    ``multiples`` says per loop at which multiples it may be cut, 0 for a loop that may not (``LoopNest.cut_multiples``).
+    ``multiples`` says per loop where it may be cut, 0 for one that may not be cut at all (``LoopNest.cut_multiples``).
 
     >>> from ipu_mlir.dialects.mapping.parts import PartLoop
     >>> broken_part_rule(Parts((PartLoop(4, 8, 1),)), extents=(10,), multiples=(1,))

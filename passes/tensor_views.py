@@ -50,11 +50,13 @@ def without_dropped(window: Window, shape: Sequence[int]) -> Window:
 
     >>> without_dropped(Window((1, 3, 1), (9, 3, 1)), (3, 1))
     Window(shape=(3, 1), strides=(3, 1), offset=0)
+    >>> without_dropped(Window((1, 3, 1, 1), (9, 3, 1, 1)), (1, 3, 1))
+    Window(shape=(1, 3, 1), strides=(9, 3, 1), offset=0)
     """
     kept: list[int] = []
     wanted = list(shape)
     for dimension, size in enumerate(window.shape):
-        if wanted and size == wanted[0] and not (size == 1 and len(window.shape) - dimension > len(wanted)):
+        if wanted and size == wanted[0]:  # of dimensions of size 1, any will do
             kept.append(dimension)
             wanted.pop(0)
     return Window(tuple(shape), tuple(window.strides[dimension] for dimension in kept), window.offset)

@@ -16,7 +16,12 @@ from ipu_mlir.dialects.costs.scalar_ops import takes_time
 from ipu_mlir.dialects.loop_nest import loop_nest
 from ipu_mlir.dialects.machine import Machine, machine_of
 from ipu_mlir.dialects.memory import exchange_code
-from ipu_mlir.dialects.memory.assumptions import ALLOCATION_BYTES
+from ipu_mlir.dialects.memory.assumptions import (
+    ALLOCATION_BYTES,
+    EXCHANGE_INSTRUCTIONS,
+    INSTRUCTION_BYTES,
+    REARRANGE_INSTRUCTIONS,
+)
 from ipu_mlir.dialects.memory.report import control_bytes
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
 from ipu_mlir.dialects.memory.vertices import code_identity
@@ -57,6 +62,10 @@ def _most_alive(timeline: Timeline, sizes: list[int]) -> int:
     return most
 
 
+_MESSAGES = 2 * INSTRUCTION_BYTES * (EXCHANGE_INSTRUCTIONS + REARRANGE_INSTRUCTIONS)
+"""Code to gather one message and to spread another."""
+
+
 class _Bound:
     """Bounds of what a tile needs; equal questions have one answer."""
 
@@ -88,12 +97,11 @@ class _Bound:
         source, dest = (operand.type for operand in op.operands)
         if (source, dest) not in self._exchanges:
             (give, shown), (take, filled) = exchange_code.seen(source), exchange_code.seen(dest)
-            piece = exchange_code.piece_elements((give, shown), (take, filled))
+            pieces = exchange_code.piece_elements((give, shown), (take, filled))
             sent, received = (min(self._held(each.memory_space), shown.size) for each in (source, dest))
-            moved = (sent + received) * element_bytes(source.element_type)
-            direct = exchange_code.code_bytes(sent, received, piece)
-            code, messages = exchange_code.code_and_messages(direct, moved)
-            self._exchanges[source, dest] = max(int(code + messages), exchange_code.GATHERED_BYTES + moved)
+            size = element_bytes(source.element_type)
+            code, messages = exchange_code.code_and_messages(sent, received, pieces, size)
+            self._exchanges[source, dest] = max(int(code + messages), (sent + received) * size + _MESSAGES)
         return self._exchanges[source, dest]
 
     def family(self, vertices: ir.Operation) -> int:

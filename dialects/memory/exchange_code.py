@@ -25,9 +25,6 @@ from ipu_mlir.dialects.memory.assumptions import (
 )
 from ipu_mlir.dialects.memory.per_tile import PerTile
 
-GATHERED_BYTES = INSTRUCTION_BYTES * (EXCHANGE_INSTRUCTIONS + REARRANGE_INSTRUCTIONS)
-"""Code of an exchange of messages that are gathered."""
-
 _WORTH = 4  # bytes of memory for a while that are as good as one for ever; a choice, nothing is published
 
 
@@ -51,61 +48,71 @@ class ExchangeCode:
         if (source, dest) not in self._known:
             (give, shown), (take, filled) = seen(source), seen(dest)
             traffic = exchange_traffic(give, shown, take, filled, self._num_tiles)
-            piece = piece_elements((give, shown), (take, filled))
-            moved = (traffic.sent + traffic.received) * element_bytes(source.element_type)
-            code, messages = code_and_messages(code_bytes(traffic.sent, traffic.received, piece), moved)
+            pieces = piece_elements((give, shown), (take, filled))
+            size = element_bytes(source.element_type)
+            code, messages = code_and_messages(traffic.sent, traffic.received, pieces, size)
             self._known[source, dest] = PerTile.of(code), PerTile.of(messages)
         return self._known[source, dest]
 
 
-def code_bytes(sent: Size, received: Size, piece: int) -> IntArray:
-    """Bytes of code of tiles that send and receive so many elements in contiguous pieces of ``piece`` elements.
+def code_and_messages(
+    sent: Size, received: Size, pieces: tuple[int, int], element_size: int
+) -> tuple[IntArray, IntArray]:
+    """Bytes of code, and of messages, of tiles that send and receive so many elements.
 
-    >>> code_bytes(np.array([0, 8]), np.array([0, 0]), piece=4).tolist()
-    [0, 32]
+    Args:
+        pieces: elements that follow one another, on a tile that sends and on one that receives (``piece_elements``).
+
+    >>> code, messages = code_and_messages(np.array([0, 8, 900]), np.array([0, 0, 4]), pieces=(4, 4), element_size=4)
+    >>> code.tolist(), messages.tolist()
+    ([0, 32, 932], [0, 0, 0])
+    >>> [x.tolist() for x in code_and_messages(900, 4, pieces=(1, 4), element_size=4)]
+    [132, 3600]
     """
-    sends, receives = -(-sent // piece), -(-received // piece)
-    instructions = SEND_INSTRUCTIONS * sends + RECEIVE_INSTRUCTIONS * receives
-    return INSTRUCTION_BYTES * np.where(instructions > 0, EXCHANGE_INSTRUCTIONS + instructions, 0)
+    sending, gathered = _code_of_side(sent, pieces[0], SEND_INSTRUCTIONS, element_size)
+    receiving, spread = _code_of_side(received, pieces[1], RECEIVE_INSTRUCTIONS, element_size)
+    takes_part = np.where(np.asarray(sent) + received > 0, INSTRUCTION_BYTES * EXCHANGE_INSTRUCTIONS, 0)
+    return takes_part + sending + receiving, gathered + spread
 
 
-def code_and_messages(piece_by_piece: Size, moved: Size) -> tuple[IntArray, IntArray]:
-    """Code, and messages, of tiles that move ``moved`` bytes by code of ``piece_by_piece`` bytes, or gather them.
-
-    >>> [x.tolist() for x in code_and_messages(np.array([48, 4000]), np.array([400, 1000]))]
-    [[48, 120], [0, 1000]]
-    >>> [int(x) for x in code_and_messages(300, 400)]
-    [120, 400]
-    """
-    gathers = np.asarray(piece_by_piece > GATHERED_BYTES + moved // _WORTH)
-    return np.where(gathers, GATHERED_BYTES, piece_by_piece), np.where(gathers, moved, 0)
+def _code_of_side(elements: Size, piece: int, instructions: int, element_size: int) -> tuple[IntArray, IntArray]:
+    """Code that sends, or receives, ``elements`` in pieces, and the message where that is smaller than the code."""
+    direct = INSTRUCTION_BYTES * instructions * -(-elements // piece)
+    message = INSTRUCTION_BYTES * (REARRANGE_INSTRUCTIONS + instructions)
+    gathers = np.asarray(direct > message + elements * element_size // _WORTH)
+    return np.where(gathers, message, direct), np.where(gathers, elements * element_size, 0)
 
 
-def piece_elements(source: tuple[Mapping, View], dest: tuple[Mapping, View]) -> int:
-    """How many elements travel from tile to tile in one piece: they follow one another in the memory of both tiles.
+def piece_elements(source: tuple[Mapping, View], dest: tuple[Mapping, View]) -> tuple[int, int]:
+    """How many elements that travel together follow one another in the memory of the sender, and of the receiver.
 
-    On a tile, the elements of a part lie densely, in their order. Two parts meet in a box, and a piece goes on from one
-    dimension to the next as long as the box has all that both of them have of it.
+    On a tile, the elements of a part lie densely, in their order. Two parts meet in a box, and on either side a piece
+    goes on from one dimension to the next as long as the box has all that the part has of it.
 
     >>> from ipu_mlir.dialects.mapping.build import blocks
     >>> whole = View.whole((8, 6))
     >>> columns, squares = blocks((8, 6), (8, 2)), blocks((8, 6), (4, 2))
     >>> piece_elements((columns, whole), (squares, whole))
-    8
+    (8, 8)
     >>> piece_elements((columns, whole), (blocks((8, 6), (4, 3)), whole))
-    2
+    (8, 2)
     """
     from_blocks, to_blocks = part_blocks(*source), part_blocks(*dest)
     if from_blocks is None or to_blocks is None:
-        return min(contiguous(*source), contiguous(*dest))
-    piece = 1
-    for sent, received, shown in zip(
-        reversed(from_blocks), reversed(to_blocks), reversed(source[1].shape), strict=True
-    ):
-        piece *= min(sent, received, shown)
-        if sent != received or shown < sent:
+        piece = min(contiguous(*source), contiguous(*dest))
+        return piece, piece
+    box = [min(sizes) for sizes in zip(from_blocks, to_blocks, source[1].shape, strict=True)]
+    return _run(box, from_blocks), _run(box, to_blocks)
+
+
+def _run(box: list[int], block: list[int]) -> int:
+    """Elements of ``box`` that follow one another in a dense ``block``."""
+    run = 1
+    for meets, holds in zip(reversed(box), reversed(block), strict=True):
+        run *= meets
+        if meets != holds:
             break
-    return piece
+    return run
 
 
 def part_blocks(mapping: Mapping, view: View) -> list[int] | None:

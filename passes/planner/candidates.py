@@ -37,7 +37,8 @@ def candidates_of(operation: Operation, question: Question, origins: dict[Parts,
     """The costs of all parts of ``origins``, which says how each was found."""
     at_home = np.array([[_is_at_home(use, parts) for use in operation.inputs] for parts in origins], dtype=np.bool_)
     blocks = np.array([[min(loop.block, loop.extent) for loop in parts.loops] for parts in origins], dtype=np.int64)
-    cost = estimate(question, blocks.reshape(len(origins), -1), at_home.reshape(len(origins), -1))
+    fastest = np.array([_fastest(parts) for parts in origins], dtype=np.int64)
+    cost = estimate(question, blocks.reshape(len(origins), -1), at_home.reshape(len(origins), -1), fastest)
     columns = (cost.compute, cost.brought, cost.combined, cost.temporary, cost.resident)
     numbers = np.stack(columns, axis=1).tolist()
     good = fits(question, cost).tolist()
@@ -45,6 +46,12 @@ def candidates_of(operation: Operation, question: Question, origins: dict[Parts,
         Candidate(parts, origin, *row, fits=is_good)
         for (parts, origin), row, is_good in zip(origins.items(), numbers, good, strict=True)
     ]
+
+
+def _fastest(parts: Parts) -> int:
+    """The loop in which neighbouring tiles differ; -1 where there are no neighbours."""
+    cut = [loop.tile_step == 1 and loop.block < loop.extent for loop in parts.loops]
+    return cut.index(True) if True in cut else -1
 
 
 def rank(candidate: Candidate) -> tuple[bool, int, int]:

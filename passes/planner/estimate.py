@@ -91,10 +91,11 @@ class Estimate:
 
     Attributes:
         compute: cycles of the largest part.
-        brought: cycles of the exchange that brings operands.
+        brought: cycles of the exchange that brings operands; neighbours that need the same receive it twice as fast.
         combined: cycles of combining partial results: their exchange, and the second compute set with its sync.
         temporary: bytes that operands that are brought, and partial results, take on the fullest tile.
         resident: bytes of all that the largest part works on: its pieces of the operands and of the results.
+        fastest: the loop in which neighbouring tiles differ.
     """
 
     compute: IntArray
@@ -102,6 +103,7 @@ class Estimate:
     combined: IntArray
     temporary: IntArray
     resident: IntArray
+    fastest: IntArray
 
     @cached_property
     def total(self) -> IntArray:
@@ -109,12 +111,16 @@ class Estimate:
         return self.compute + self.brought + self.combined
 
 
-def estimate(question: Question, blocks: IntArray, at_home: BoolArray | None = None) -> Estimate:
+def estimate(
+    question: Question, blocks: IntArray, at_home: BoolArray | None = None, fastest: IntArray | None = None
+) -> Estimate:
     """Costs of the grids ``blocks``, shape ``(grids, loops)``.
 
     Args:
         at_home: whether each input lies where the parts need it, shape ``(grids, inputs)``. Without it, those that are
             placed are assumed to lie elsewhere, and the others where the parts need them, if each part has its own.
+        fastest: the loop in which neighbouring tiles differ, shape ``(grids,)``; -1 where it is not known. Without it,
+            the best one.
     """
     machine = question.machine
     counts = -(-np.array(question.extents, dtype=np.int64) // blocks)
@@ -122,6 +128,7 @@ def estimate(question: Question, blocks: IntArray, at_home: BoolArray | None = N
     brought_bytes = np.zeros(len(blocks), dtype=np.int64)
     sent_bytes = np.zeros(len(blocks), dtype=np.int64)
     resident = np.zeros(len(blocks), dtype=np.int64)
+    shared = np.zeros((len(blocks), len(question.extents) + 1), dtype=np.int64)
     for operand in (*question.inputs, *question.outputs):
         resident += operand.elements(blocks) * operand.element_bytes
     for number, operand in enumerate(question.inputs):
@@ -132,10 +139,20 @@ def estimate(question: Question, blocks: IntArray, at_home: BoolArray | None = N
             others = [loop for loop in range(len(question.extents)) if loop not in operand.loops]
             size = np.where(np.prod(counts[:, others], axis=1) > 1, size, 0)
         brought_bytes += size
+        for loop in question.cuttable:
+            if loop not in operand.loops:
+                shared[:, loop] += np.where(counts[:, loop] % 2 == 0, size, 0)
         sent_bytes += np.where(size > 0, operand.sent * operand.element_bytes, 0)
-    brought = cycles_for_bytes(brought_bytes, sent_bytes, machine)
+    if fastest is None:
+        cut = counts > 1
+        last = len(question.extents) - 1 - np.argmax(cut[:, ::-1], axis=1) if question.extents else 0
+        found = np.argmax(shared[:, :-1], axis=1) if question.extents else 0
+        fastest = np.where(shared.max(axis=1) > 0, found, last)
+    at_once = shared[np.arange(len(blocks)), fastest] // machine.tiles_per_shared_bus
+    saved = at_once if machine.tiles_per_shared_bus == 2 else 0
+    brought = cycles_for_bytes(brought_bytes - saved, sent_bytes, machine)
     combined, partial_bytes = _combination(question, blocks)
-    return Estimate(compute, brought, combined, brought_bytes + partial_bytes, resident)
+    return Estimate(compute, brought, combined, brought_bytes + partial_bytes, resident, fastest)
 
 
 def fits(question: Question, found: Estimate) -> BoolArray:

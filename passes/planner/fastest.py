@@ -48,8 +48,8 @@ class Fastest:
         followers = [parts for parts in _followers(operation) if _partials(operation, parts) <= question.most_partials]
         found = dict.fromkeys(followers, "an operand's cuts")
         if not all(operation.parallel) or not any(_is_whole(operation, parts) for parts in found):
-            for grid in best_grids(question):
-                found.setdefault(parts_of_grid(grid, operation.extents), "grid")
+            for grid, fastest in best_grids(question):
+                found.setdefault(parts_of_grid(grid, operation.extents, fastest), "grid")
         candidates = candidates_of(operation, question, found)
         chosen: Candidate | InSteps = min(candidates, key=rank)
         if not min(candidates, key=lambda each: each.total).fits:

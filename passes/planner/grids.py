@@ -25,7 +25,7 @@ def coarse_grids(
         multiples: per loop, what it is good for a block to be a multiple of; offered besides.
 
     >>> coarse_grids((8, 3), cuttable=(0,), grains=(2, 1), multiples=(1, 1), num_tiles=3).tolist()
-    [[8, 3], [4, 3], [4, 3]]
+    [[8, 3], [4, 3]]
     """
     ratio = _RATIOS.get(sum(extents[loop] > 1 for loop in cuttable), _RATIO)
     blocks = np.array([extents], dtype=np.int64)
@@ -61,18 +61,21 @@ def grids_near(
     return np.unique(_on_tiles(np.concatenate(found), extents, num_tiles), axis=0)
 
 
-def parts_of_grid(blocks: Sequence[int], extents: Sequence[int]) -> Parts:
-    """Parts numbered row by row, the last loop fastest.
+def parts_of_grid(blocks: Sequence[int], extents: Sequence[int], fastest: int | None = None) -> Parts:
+    """Parts numbered row by row; neighbours differ in the loop ``fastest``, the last one by default.
 
     >>> parts_of_grid((4, 2), (8, 6)).loops
     (PartLoop(block=4, extent=8, tile_step=3), PartLoop(block=2, extent=6, tile_step=1))
     """
-    loops, step = [], 1
-    for block, extent in zip(reversed(blocks), reversed(extents), strict=True):
-        count = -(-extent // int(block))
-        loops.append(PartLoop(int(block), extent, step if count > 1 else 0))
+    loops = [PartLoop(int(block), extent, 0) for block, extent in zip(blocks, extents, strict=True)]
+    order = sorted(range(len(loops)), key=lambda loop: (loop == fastest, loop))
+    step = 1
+    for loop in reversed(order):
+        count = -(-extents[loop] // loops[loop].block)
+        if count > 1:
+            loops[loop] = PartLoop(loops[loop].block, extents[loop], step)
         step *= count
-    return Parts(tuple(reversed(loops)))
+    return Parts(tuple(loops))
 
 
 def _numbers_of_parts(most: int, num_tiles: int, ratio: float) -> list[int]:

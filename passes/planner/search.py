@@ -16,27 +16,33 @@ _ALIKE = 2  # of these, how many cut the same loops
 
 
 @lru_cache(maxsize=4096)
-def best_grids(question: Question) -> tuple[tuple[int, ...], ...]:
-    """The cheapest grids, the best first, as blocks per loop; operands that are placed count as lying elsewhere."""
+def best_grids(question: Question) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """The cheapest grids, the best first, as blocks per loop, and the loop in which neighbouring tiles differ.
+
+    Operands that are placed count as lying elsewhere.
+    """
     multiples = _good_multiples(question)
     space = (question.extents, question.cuttable, question.grains, multiples)
     grids = _within_limit(question, coarse_grids(*space, question.num_tiles))
     order = _order(question, estimate(question, grids))
     grids = _within_limit(question, grids_near(grids[order[:_REFINED]], *space, question.num_tiles))
-    order = _order(question, estimate(question, grids))
-    return _unlike([tuple(grid) for grid in grids[order].tolist()], question.extents)
+    found = estimate(question, grids)
+    chosen = _unlike(_order(question, found), grids, question.extents)
+    return tuple((tuple(grids[number].tolist()), int(found.fastest[number])) for number in chosen)
 
 
-def _unlike(grids: list[tuple[int, ...]], extents: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The first of ``grids``, but of those that cut the same loops only the first few."""
+def _unlike(order: IntArray, grids: IntArray, extents: tuple[int, ...]) -> list[int]:
+    """The first of ``order``, numbers of ``grids``, but of those that cut the same loops only the first few."""
     alike: Counter[tuple[bool, ...]] = Counter()
-    found = []
-    for grid in grids:
-        is_cut = tuple(block < extent for block, extent in zip(grid, extents, strict=True))
+    found: list[int] = []
+    for number in order.tolist():
+        is_cut = tuple((grids[number] < np.array(extents)).tolist())
         alike[is_cut] += 1
         if alike[is_cut] <= _ALIKE:
-            found.append(grid)
-    return tuple(found[:_COMPARED])
+            found.append(number)
+        if len(found) == _COMPARED:
+            break
+    return found
 
 
 def _within_limit(question: Question, grids: IntArray) -> IntArray:

@@ -26,7 +26,7 @@ def in_steps(question: Question, loops: tuple[int, ...], whole: Candidate) -> In
     while block > 1 and question.extents[loop] < _MOST_STEPS * block:
         block = -(-block // 2)
         step = _step_of(question, loop, block)
-        found = estimate(step, np.array(best_grids(step)[:1], dtype=np.int64))
+        found = estimate(step, np.array([best_grids(step)[0][0]], dtype=np.int64))
         if fits(step, found).all():
             cycles = int(found.total[0]) * -(-question.extents[loop] // block)
             return None if whole.fits and whole.total <= cycles else InSteps(loop, block)

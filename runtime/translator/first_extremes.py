@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import prod
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.combiner import combiner_of, is_neutral
@@ -21,10 +23,12 @@ from ipu_mlir.runtime.translator.expression import (
     uses_accumulator,
 )
 from ipu_mlir.runtime.translator.iota import INDEX, numbers
+from ipu_mlir.runtime.translator.simplify import call_by_name
 from ipu_mlir.runtime.translator.statements import Elementwise, FirstExtreme, Fold, Reduce, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents
 
 _BETTER = {"maximum": ("greater", "less"), "minimum": ("less", "greater")}
+_MOST_COUNTED = 1 << 20  # points of the reduced loops; their places are counted when the program is translated
 _KEEPS = {"greater_equal": "maximum", "less_equal": "minimum"}
 
 
@@ -92,8 +96,7 @@ def _with_least_place(fold: Fold, best: int) -> _Choice | None:
         return None
     if not _are(keeps.args, compared) or not _are(same.args, compared) or not _are(other.args, (keeps, old, new)):
         return None
-    init = fold.inits[1 - best]
-    if uses_accumulator(term) or not _counts_up(new, fold) or not isinstance(init, Const) or init.value > 0:
+    if uses_accumulator(term) or not _counts_up(new, fold.inits[1 - best], fold):
         return None
     return _Choice(_KEEPS[keeps.call], term, best, new, restarts=True)
 
@@ -106,14 +109,33 @@ def _are(nodes: Sequence[Expression], wanted: Sequence[Expression]) -> bool:
     return all(node is each for node, each in zip(nodes, wanted, strict=True))
 
 
-def _counts_up(place: Expression, fold: Fold) -> bool:
-    """Whether ``place`` is the number of the point of the one loop that is reduced."""
-    if isinstance(place, Apply) and place.call == "cast":
-        (place,) = place.args
-    if not isinstance(place, Read) or place.access.buffer is not numbers(place.access.buffer.elements):
-        return False
+def _counts_up(place: Expression, init: Expression, fold: Fold) -> bool:
+    """Whether ``place`` grows with every point of the reduced loops, alike everywhere, and is never below ``init``."""
     loops = [loop for loop, reduced in enumerate(fold.reduced) if reduced and fold.extents[loop] > 1]
-    return place.access.offset == 0 and list(place.access.loops()) == loops and place.access.strides[loops[0]] == 1
+    if not loops or not isinstance(init, Const) or prod(fold.extents[loop] for loop in loops) > _MOST_COUNTED:
+        return False
+    places = _known(place, [fold.extents[loop] for loop in loops], loops)
+    if places is None:
+        return False
+    in_order = np.broadcast_to(places, [fold.extents[loop] for loop in loops]).ravel()
+    return bool(in_order[0] >= init.value and (np.diff(in_order) > 0).all())
+
+
+def _known(node: Expression, extents: list[int], loops: list[int]) -> np.ndarray | None:
+    """The values of ``node`` at all points of ``loops``; None if they depend on anything else."""
+    if isinstance(node, Const):
+        return np.asarray(node.value)
+    if isinstance(node, Read):
+        access = node.access
+        if access.buffer.value is None or not access.loops() <= set(loops):
+            return None
+        steps = [access.strides[loop] * node.dtype.itemsize for loop in loops]
+        return as_strided(access.buffer.value[access.offset :], extents, steps)
+    if not isinstance(node, Apply):
+        return None
+    args = [_known(arg, extents, loops) for arg in node.args]
+    known = [arg for arg in args if arg is not None]
+    return call_by_name(node.call, known, node.dtype) if len(known) == len(args) else None
 
 
 def _statements(

@@ -1,7 +1,7 @@
 """Reductions in 16-bit floats are done in f32 and rounded once.
 
-Maxima and minima are the same, and faster. Sums in 16 bits are left only where ``ipu-widen-sums`` was told to leave them,
-or where somebody wrote such supersteps; step by step, as those say, they would take hundreds of times as long.
+Maxima and minima are the same, and faster. Sums in 16 bits are left only where ``ipu-widen-sums`` was told to leave
+them, or where somebody wrote such supersteps; step by step, as those say, they would take hundreds of times as long.
 """
 
 from dataclasses import replace

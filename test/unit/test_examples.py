@@ -45,13 +45,13 @@ def code_lines(name: str) -> int:
 def test_custom_pass_works_in_ipu_opt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "dense.mlir"
     program.write_text(PROGRAM)
-    arguments = ["--load-pass", str(EXAMPLES / "custom_pass.py"), "--ipu-set-target=tiles=3", "--ipu-compile"]
+    arguments = ["--load-pass", str(EXAMPLES / "custom_pass.py"), "--ipu-set-target=tiles=4", "--ipu-compile"]
     assert ipu_opt.main([str(program), *arguments, "--report-exchanges", "-o", "/dev/null"]) == 0
-    # w (512 elements) and b (16 elements) go whole to three tiles, which have their homes' share already.
+    # w (512 elements) and b (16 elements) go whole to four tiles, which have their homes' share already.
     shown = capsys.readouterr().out.splitlines()
-    assert shown == ["exchange: 4,096 bytes to 3 tiles, at most 1,408", "exchange: 128 bytes to 3 tiles, at most 48"]
-    assert ipu_opt.main([str(program), *arguments, "--report-exchanges=limit-bytes=1400", "-o", "/dev/null"]) == 1
-    assert "sends 1,408 bytes to one tile; the limit is 1,400" in capsys.readouterr().err
+    assert shown == ["exchange: 6,144 bytes to 4 tiles, at most 1,536", "exchange: 192 bytes to 4 tiles, at most 48"]
+    assert ipu_opt.main([str(program), *arguments, "--report-exchanges=limit-bytes=1500", "-o", "/dev/null"]) == 1
+    assert "sends 1,536 bytes to one tile; the limit is 1,500" in capsys.readouterr().err
 
 
 def test_custom_pass_works_in_compile(capsys: pytest.CaptureFixture[str]) -> None:

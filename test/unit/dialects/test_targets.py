@@ -34,7 +34,9 @@ def test_cycles_of_a_sync_are_a_parameter_of_the_target() -> None:
 
 
 def test_every_field_of_a_target_that_is_a_figure_is_one_of_the_machine() -> None:
-    assert {field.name for field in fields(Target)} - {"ipus", "io_tiles", "emulated"} <= {field.name for field in fields(Machine)}
+    assert {field.name for field in fields(Target)} - {"ipus", "io_tiles", "emulated"} <= {
+        field.name for field in fields(Machine)
+    }
 
 
 def test_peaks_of_the_data_sheets() -> None:

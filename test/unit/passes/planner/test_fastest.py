@@ -67,7 +67,7 @@ def test_no_grid_is_much_faster_than_the_one_that_is_found(sizes):
     every = [sorted({-(-extent // count) for count in range(1, 65)}) for extent in sizes]
     grids = np.array(list(product(*every)), dtype=np.int64)
     grids = grids[np.prod(-(-np.array(sizes) // grids), axis=1) <= 64]
-    found = estimate(question, np.array(best_grids(question)[:1]))
+    found = estimate(question, np.array([best_grids(question)[0][0]]))
     assert found.total[0] <= 1.1 * estimate(question, grids).total.min()
 
 
@@ -129,7 +129,7 @@ def test_what_does_not_fit_runs_in_the_fewest_steps_that_fit():
     def fit(block):
         step = replace(matmul(512, 512, block, (linear(512 * block, 64),) * 2), temporary_bytes=20_000)
         question = question_of(step, TILES, 8)
-        return fits(question, estimate(question, np.array(best_grids(question)[:1]))).all()
+        return fits(question, estimate(question, np.array([best_grids(question)[0][0]]))).all()
 
     assert fit(steps.block) and not fit(2 * steps.block)
 
@@ -146,7 +146,8 @@ def test_the_parts_of_a_candidate_cost_what_its_vertices_cost():
     machine = machine_of(TILES)
     assert found.compute == cycles_of(operation.work, np.array([[16, 32, 64]]), machine)[0]
     received = (16 * 64 + 64 * 32) * 4
-    assert found.brought == received // machine.exchange_bytes_per_cycle
+    shared = 16 * 64 * 4  # the rows of two neighbours are the same
+    assert found.brought == (received - shared // 2) // machine.exchange_bytes_per_cycle
     assert (found.combined, found.temporary, found.resident) == (0, received, received + 16 * 32 * 4)
 
 

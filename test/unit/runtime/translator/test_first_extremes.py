@@ -1,4 +1,4 @@
-"""Argmax without a tie-break: the first of the largest elements in one call, nothing after a NaN."""
+"""Argmax in the forms of torch-mlir and XLA: the first of the largest elements in one call, whatever a NaN does."""
 
 import numpy as np
 import pytest
@@ -108,3 +108,79 @@ def test_something_else_from_where_the_largest_is(outer, run):
     got = run(arg((5, 12), outer=outer, payload=True), x, table)[1]
     at = x.argmax(1) if outer == "parallel" else x.argmax() % 12
     np.testing.assert_array_equal(got, table[np.arange(5), at] if outer == "parallel" else table[at])
+
+
+def xla_arg(shape, *, keeps="oge", start="0xFF800000", none=0, outer="parallel") -> str:
+    """The best element of each row of ``%x`` (of all where ``outer`` is a reduction), and its i32 place."""
+    rows, columns = shape
+    kept, one = ("d0", f"{rows}x") if outer == "parallel" else ("", "")
+    return f"""func.func @main(%x: memref<{rows}x{columns}xf32>) -> (memref<{one}f32>, memref<{one}i32>) {{
+      %low = arith.constant {start} : f32
+      %none = arith.constant {none} : i32
+      %v = memref.alloc() : memref<{one}f32>
+      %i = memref.alloc() : memref<{one}i32>
+      linalg.fill ins(%low : f32) outs(%v : memref<{one}f32>)
+      linalg.fill ins(%none : i32) outs(%i : memref<{one}i32>)
+      linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ({kept})>,
+        affine_map<(d0, d1) -> ({kept})>], iterator_types = ["{outer}", "reduction"]}}
+        ins(%x : memref<{rows}x{columns}xf32>) outs(%v, %i : memref<{one}f32>, memref<{one}i32>) {{
+      ^bb0(%e: f32, %a: f32, %old: i32):
+        %row = linalg.index 0 : index
+        %column = linalg.index 1 : index
+        %width = arith.constant {columns} : index
+        %first = arith.muli %row, %width : index
+        %at = arith.addi %first, %column : index
+        %here = arith.index_cast {"%at" if outer == "reduction" else "%column"} : index to i32
+        %k = arith.cmpf {keeps}, %a, %e : f32
+        %m = arith.select %k, %a, %e : f32
+        %s = arith.cmpf oeq, %a, %e : f32
+        %l = arith.minsi %old, %here : i32
+        %o = arith.select %k, %old, %here : i32
+        %n = arith.select %s, %l, %o : i32
+        linalg.yield %m, %n : f32, i32
+      }}
+      return %v, %i : memref<{one}f32>, memref<{one}i32>
+    }}"""
+
+
+def xla_in_order(rows: np.ndarray, start: float, keeps, none: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    found = []
+    for row in rows:
+        best, place = np.float32(start), none
+        for number, value in enumerate(row):
+            place = min(place, number) if best == value else place if keeps(best, value) else number
+            best = best if keeps(best, value) else value
+        found.append((best, place))
+    return np.array([best for best, _ in found]), np.array([place for _, place in found])
+
+
+@pytest.mark.parametrize(
+    ("keeps", "order", "start", "text"),
+    [("oge", np.greater_equal, -np.inf, "0xFF800000"), ("ole", np.less_equal, np.inf, "0x7F800000")],
+)
+def test_argmax_of_xla(keeps, order, start, text, run, engine):
+    x = values(6, 12)
+    x[3, -1], x[4, 3:6], x[5] = np.nan, np.nan, np.inf
+    program = xla_arg((6, 12), keeps=keeps, start=text)
+    best, place = run(program, x)
+    want = xla_in_order(x, start, order)
+    np.testing.assert_array_equal(best, want[0])
+    np.testing.assert_array_equal(place, want[1])
+    assert "for " not in engine(program).source
+
+
+def test_argmax_of_xla_among_all(run, engine):
+    x = values(5, 12)
+    program = xla_arg((5, 12), outer="reduction")
+    best, place = run(program, x)
+    want = xla_in_order(x.reshape(1, 60), -np.inf, np.greater_equal)
+    assert (best, place) == (want[0][0], want[1][0])
+    assert "for " not in engine(program).source
+
+
+def test_place_to_start_from_that_is_no_least_one(run):
+    """Where nothing is larger than the lowest number, the least of 7 and the places of that number."""
+    x = np.full((2, 12), -np.inf, np.float32)
+    x[1, :3] = np.nan
+    place = run(xla_arg((2, 12), none=7), x)[1]
+    np.testing.assert_array_equal(place, xla_in_order(x, -np.inf, np.greater_equal, 7)[1])
