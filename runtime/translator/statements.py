@@ -140,7 +140,7 @@ class Scan(Statement):
 
 @dataclass(frozen=True)
 class SliceUpdate(Statement):
-    """``out <- old``, but ``value`` where ``loop`` is at ``index``, which is the same at every point and is a number of it.
+    """``out <- old``, but ``value`` where ``loop`` is at ``index``, the same number of it at every point.
 
     ``value`` does not move with ``loop``.
     """
