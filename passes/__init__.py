@@ -2,6 +2,7 @@
 
 from ipu_mlir.passes.anchor_hints import AnchorHints
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.branch_switches import BranchSwitches
 from ipu_mlir.passes.check_memory import CheckMemory
 from ipu_mlir.passes.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.decompose_linalg_ops import DecomposeLinalgOps
@@ -35,6 +36,7 @@ from ipu_mlir.passes.widen_sums import WidenSums
 
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
+    BranchSwitches,
     CheckMemory,
     CheckSupersteps,
     DecomposeLinalgOps,

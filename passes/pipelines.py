@@ -29,6 +29,7 @@ widened last: the roundings after them would be between ops that fuse, and fused
 PLACE: tuple[str, ...] = (
     "ipu-raise-scans",
     "ipu-decompose-tensor-ops",
+    "ipu-branch-switches",
     "ipu-drop-idle-ops",
     "ipu-inline-scalar-ops",
     "canonicalize",

@@ -55,11 +55,11 @@ def without_dropped(window: Window, shape: Sequence[int]) -> Window:
     """
     kept: list[int] = []
     wanted = list(shape)
-    for dimension, size in enumerate(window.shape):
-        if wanted and size == wanted[0]:  # of dimensions of size 1, any will do
+    for dimension in reversed(range(len(window.shape))):  # of neighbours of size 1, the last is kept
+        if wanted and window.shape[dimension] == wanted[-1]:
             kept.append(dimension)
-            wanted.pop(0)
-    return Window(tuple(shape), tuple(window.strides[dimension] for dimension in kept), window.offset)
+            wanted.pop()
+    return Window(tuple(shape), tuple(window.strides[dimension] for dimension in reversed(kept)), window.offset)
 
 
 def collapsed(window: Window, groups: Sequence[Sequence[int]]) -> Window | None:

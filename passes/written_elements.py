@@ -40,9 +40,19 @@ class WrittenElements:
                 if op.operation.name in _HAND_ON:
                     for value in op.operation.operands:
                         self._read(op, value)
+                if op.operation.name == "scf.yield":
+                    self._yielded(op, block)
                 for region in op.operation.regions:
                     for inner in region.blocks:
                         self.check(inner)
+
+    def _yielded(self, op: Any, block: ir.Block) -> None:
+        """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""
+        for value in op.operation.operands:
+            root = root_of(value)
+            is_own = not isinstance(root.owner, ir.Block) and root.owner.operation.block == block
+            if is_own and self.written.get(root) is None:
+                self._read(op, value)
 
     def _compute_set(self, compute_set: ComputeSetOp) -> None:
         families = [op for op in compute_set.body.blocks[0].operations if isinstance(op, VerticesOp)]

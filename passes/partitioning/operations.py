@@ -8,11 +8,12 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.buffers import element_bytes
 from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.costs.classify import classify
-from ipu_mlir.dialects.loop_nest import LoopNest
+from ipu_mlir.dialects.loop_nest import LoopNest, reads_operand
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.memory_access import MemoryAccess
 from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.dialects.target import Target
+from ipu_mlir.passes.initial_values import is_filled_here
 from ipu_mlir.passes.partitioning.proportions import MemoryProportions
 from ipu_mlir.passes.planner.operation import OperandUse, Operation
 from ipu_mlir.passes.reduction_steps import step_loops
@@ -42,12 +43,20 @@ def operation_of(
         nest.parallel,
         tuple(_use(access, homes) for access in accesses if not access.written),
         tuple(_use(access, homes) for access in accesses if access.written),
+        inits=tuple(_use(access, homes) for access in accesses if access.written and _starts_from(access, homes)),
         work=work,
         splittable=can_split(op, nest),
         step_loops=step_loops(op, nest),
         temporary_bytes=proportions.bytes_for(work, target),
         location=place_of(op.location),
     )
+
+
+def _starts_from(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> bool:
+    """Whether an output begins with what lies somewhere already."""
+    found = window_of(access.value)
+    is_placed = found is not None and found[0] in homes and not is_filled_here(access.value)
+    return is_placed and reads_operand(access.owner, access.number)
 
 
 def _use(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> OperandUse:

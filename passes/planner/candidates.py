@@ -35,7 +35,7 @@ class Candidate:
 
 def candidates_of(operation: Operation, question: Question, origins: dict[Parts, str]) -> list[Candidate]:
     """The costs of all parts of ``origins``, which says how each was found."""
-    at_home = np.array([[_is_at_home(use, parts) for use in operation.inputs] for parts in origins], dtype=np.bool_)
+    at_home = np.array([[_is_at_home(use, parts) for use in operation.reads] for parts in origins], dtype=np.bool_)
     blocks = np.array([[min(loop.block, loop.extent) for loop in parts.loops] for parts in origins], dtype=np.int64)
     fastest = np.array([_fastest(parts) for parts in origins], dtype=np.int64)
     cost = estimate(question, blocks.reshape(len(origins), -1), at_home.reshape(len(origins), -1), fastest)

@@ -73,7 +73,7 @@ def question_of(
         cuttable=tuple(sorted(cuttable)),
         reduced=reduced,
         grains=result_grains(operation, grain_bytes),
-        inputs=tuple(_operand(use) for use in operation.inputs),
+        inputs=tuple(_operand(use) for use in operation.reads),
         outputs=tuple(_operand(use) for use in operation.outputs),
         num_tiles=target.num_compute_tiles,
         temporary_bytes=operation.temporary_bytes,
@@ -92,7 +92,7 @@ def _operand(use: OperandUse) -> Operand:
 def _followers(operation: Operation) -> list[Parts]:
     """Parts that find an operand where it lies."""
     found = []
-    for use in operation.inputs:
+    for use in operation.reads:
         if use.home is None or use.home.elements <= 1:
             continue
         strides, _, whole = loop_strides(use.indices, use.strides, len(operation.extents))
@@ -115,5 +115,5 @@ def _is_whole(operation: Operation, parts: Parts) -> bool:
     """Whether ``parts`` follow an operand that has an element for each iteration."""
     return any(
         prod(use.shape) >= prod(operation.extents) and use.home is not None and use.home.contains(use.needed(parts))
-        for use in operation.inputs
+        for use in operation.reads
     )

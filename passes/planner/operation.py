@@ -54,6 +54,7 @@ class Operation:
         step_loops: the reduced loops over blocks of which it can run one after another.
         temporary_bytes: what operands that are brought for it, and partial results, may take on a tile.
         location: where it stands in the source, for messages.
+        inits: what outputs start from, where that is read and lies somewhere already.
     """
 
     name: str
@@ -67,6 +68,12 @@ class Operation:
     step_loops: tuple[int, ...] = ()
     temporary_bytes: int = 1 << 62
     location: str = ""
+    inits: tuple[OperandUse, ...] = ()
+
+    @property
+    def reads(self) -> tuple[OperandUse, ...]:
+        """All that has to lie where the parts run: inputs, and what outputs start from."""
+        return (*self.inputs, *self.inits)
 
     @property
     def cuttable(self) -> tuple[int, ...]:

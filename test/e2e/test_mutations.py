@@ -33,7 +33,7 @@ KINDS = {
     "dropped-part": mutations.dropped_parts,
     "reversed-parts": mutations.reversed_parts,
 }
-WITHOUT_EXCHANGES = {"jax_math_zoo", "dynamic-slice"}
+WITHOUT_EXCHANGES = {"jax_math_zoo"}
 """Their arguments lie where their vertices run."""
 WITHOUT_FREE_SOURCES = {"jax_math_zoo", "embedding-gradient", "scan", "sort", "summed-area", "top-k", "while", "call"}
 """Vertices read all their arguments and constants where these lie."""

@@ -66,6 +66,40 @@ def _inserted(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return dense, strided
 
 
+_BEGIN_ALIKE = """
+  %r0 = tensor.concat dim(1) %a0, %a1, %a2 : (tensor<5x7xf32>, tensor<5x4xf32>, tensor<5x3xf32>) -> tensor<5x14xf32>
+  %r1 = tensor.concat dim(1) %a0, %a1, %a3 : (tensor<5x7xf32>, tensor<5x4xf32>, tensor<5x3xf32>) -> tensor<5x14xf32>
+"""
+_WRAP = """
+  %e = tensor.empty() : tensor<4x9xf32>
+  %m = tensor.insert_slice %a0 into %e[0, 1] [4, 7] [1, 1] : tensor<4x7xf32> into tensor<4x9xf32>
+  %x = tensor.extract_slice %m[0, 7] [4, 1] [1, 1] : tensor<4x9xf32> to tensor<4x1xf32>
+  %l = tensor.insert_slice %x into %m[0, 0] [4, 1] [1, 1] : tensor<4x1xf32> into tensor<4x9xf32>
+  %y = tensor.extract_slice %l[0, 1] [4, 1] [1, 1] : tensor<4x9xf32> to tensor<4x1xf32>
+  %r0 = tensor.insert_slice %y into %l[0, 8] [4, 1] [1, 1] : tensor<4x1xf32> into tensor<4x9xf32>
+"""
+_CUT = """
+  %r0 = tensor.pad %a0 low[1, -2] high[-3, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %value : f32
+  } : tensor<5x7xf32> to tensor<3x6xf32>
+"""
+_ROLL = """
+  %h = tensor.extract_slice %a0[0, 5] [4, 2] [1, 1] : tensor<4x7xf32> to tensor<4x2xf32>
+  %x = tensor.cast %h : tensor<4x2xf32> to tensor<4x?xf32>
+  %l = tensor.extract_slice %a0[0, 0] [4, 5] [1, 1] : tensor<4x7xf32> to tensor<4x5xf32>
+  %y = tensor.cast %l : tensor<4x5xf32> to tensor<4x?xf32>
+  %r0 = tensor.concat dim(1) %x, %y : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x7xf32>
+"""
+_FROM_FRAMEWORKS = (
+    _case("concatenations-that-begin-alike", ["5x7xf32", "5x4xf32", "5x3xf32", "5x3xf32"], ["5x14xf32"] * 2,
+          _BEGIN_ALIKE, lambda a, b, c, d: (np.concatenate((a, b, c), axis=1), np.concatenate((a, b, d), axis=1))),
+    _case("pad-that-wraps-around", ["4x7xf32"], ["4x9xf32"], _WRAP, lambda x: np.pad(x, ((0, 0), (1, 1)), "wrap")),
+    _case("pad-that-cuts-off", ["5x7xf32"], ["3x6xf32"], _VALUE + _CUT,
+          lambda x: np.pad(x[:2, 2:], ((1, 0), (0, 1)), constant_values=np.float32(1.5))),
+    _case("roll-of-sizes-that-are-cast-away", ["4x7xf32"], ["4x7xf32"], _ROLL, lambda x: np.roll(x, 2, axis=1)),
+)  # fmt: skip
+
 _RESHAPES = (
     _case("pack-and-unpack", ["5x6xf32"], ["3x2x2x3xf32", "5x6xf32"], _PACK, _packed),
     _case("collapse", ["4x6x5xf32"], ["4x30xf32"],
@@ -177,4 +211,4 @@ _REGRESSIONS = (
           lambda x, y, z: (-z, np.concatenate([x, y[2:]]))),
 )  # fmt: skip
 
-CASES = (*_RESHAPES, *_TRANSPOSES, *_SLICES, *_SOURCES, *_REGRESSIONS)
+CASES = (*_FROM_FRAMEWORKS, *_RESHAPES, *_TRANSPOSES, *_SLICES, *_SOURCES, *_REGRESSIONS)
