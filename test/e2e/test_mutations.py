@@ -35,7 +35,17 @@ KINDS = {
 }
 WITHOUT_EXCHANGES = {"jax_math_zoo"}
 """Their arguments lie where their vertices run."""
-WITHOUT_FREE_SOURCES = {"jax_math_zoo", "embedding-gradient", "scan", "sort", "summed-area", "top-k", "while", "call"}
+WITHOUT_FREE_SOURCES = {
+    "jax_math_zoo",
+    "pt_mlp_train_onehot_linalg",
+    "embedding-gradient",
+    "scan",
+    "sort",
+    "summed-area",
+    "top-k",
+    "while",
+    "call",
+}
 """Vertices read all their arguments and constants where these lie."""
 OVERWRITE = {"convolution": 1}
 """How many exchanges fill part of a buffer that holds something already."""

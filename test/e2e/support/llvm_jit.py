@@ -10,7 +10,7 @@ from ipu_mlir.dialects.bindings import PROVIDER, ir, passmanager, upstream
 
 _BUFFERIZE = (
     "builtin.module(convert-elementwise-to-linalg,"
-    "one-shot-bufferize{allow-return-allocs-from-loops bufferize-function-boundaries "
+    "one-shot-bufferize{copy-before-write allow-return-allocs-from-loops bufferize-function-boundaries "
     "function-boundary-type-conversion=identity-layout-map},"
     "buffer-results-to-out-params{hoist-static-allocs modify-public-functions})"
 )
