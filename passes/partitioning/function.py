@@ -18,6 +18,7 @@ from ipu_mlir.passes.base import Refusals
 from ipu_mlir.passes.initial_values import is_filled_here, is_initial_fill
 from ipu_mlir.passes.partitioning.operations import operation_of
 from ipu_mlir.passes.partitioning.proportions import MemoryProportions
+from ipu_mlir.passes.partitioning.room import Room
 from ipu_mlir.passes.placement_hints import MAP, PARTS, argument_hints, broken_home_rule, wishes
 from ipu_mlir.passes.planner.follow import parts_that_follow
 from ipu_mlir.passes.planner.operation import InSteps, OperandUse, Operation, Planner
@@ -35,6 +36,7 @@ class FunctionPartition:
         self.proportions = proportions
         self.refuse = refuse
         self.homes: dict[ir.Value, Mapping] = {}
+        self.room = Room(target)
 
     def run(self, function: ir.Operation) -> None:
         block = function.regions[0].blocks[0]
@@ -109,6 +111,7 @@ class FunctionPartition:
         assert nest is not None, "refuse_unplaceable lets none pass"
         accesses = memory_accesses(op, nest)
         operation = operation_of(op, nest, accesses, self.homes, self.proportions, self.target)
+        operation = replace(operation, temporary_bytes=min(operation.temporary_bytes, self.room.bytes_left))
         if is_step:
             operation = replace(operation, step_loops=())
         parts = self._parts(op, operation)
@@ -237,6 +240,8 @@ class FunctionPartition:
 
     def _decide(self, root: ir.Value, home: Mapping) -> None:
         self.homes[root] = home
+        if isinstance(root.owner, ir.Block) or root.owner.name == "arith.constant":
+            self.room.take(home, element_bytes(root.type.element_type))
         if not isinstance(root.owner, ir.Block):
             root.owner.operation.attributes[MAP] = mapping_to_attr(home)
 

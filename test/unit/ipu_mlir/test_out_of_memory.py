@@ -1,5 +1,7 @@
 """A program that does not fit: an error that says why, or a warning if the machine is emulated."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -47,3 +49,10 @@ def test_an_emulated_machine_only_warns() -> None:
         executable = ipu.compile(MATMUL, target=small(emulated=True))
     ones = np.ones((64, 64), np.float32)
     assert (executable.run([ones, ones])[0] == 64).all()
+
+
+def test_operands_are_brought_in_smaller_pieces_where_a_table_fills_a_tile():
+    """On 64 tiles, a column of the table takes 400,000 bytes: updates come to all tiles in what these have left."""
+    workload = Path(__file__).parents[3] / "benchmarks" / "workloads" / "embedding_update.mlir"
+    memory = ipu.compile(workload).profile().compilation.memory
+    assert memory.worst_bytes <= memory.limit

@@ -1,0 +1,37 @@
+"""How much memory what always lives leaves on the fullest tile."""
+
+import numpy as np
+
+from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.target import Target
+
+_RESERVED = 16  # of a tile, one part in so many is for code and for what lives between ops
+
+
+class Room:
+    """The memory of all tiles, from which arguments and constants take theirs.
+
+    >>> from ipu_mlir.dialects.mapping.build import one_tile
+    >>> room = Room(Target(tiles_per_ipu=4, bytes_per_tile=1600))
+    >>> room.bytes_left, room.take(one_tile(100), element_size=4), room.bytes_left
+    (1000, None, 733)
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._taken = np.zeros(target.num_tiles, dtype=np.int64)
+        self._tile = target.bytes_per_tile
+
+    def take(self, home: Mapping, element_size: int) -> None:
+        """An allocation lies at ``home`` for as long as the program runs."""
+        tiles, elements = home.elements_per_tile()
+        on_target = tiles < len(self._taken)  # what lies beyond is refused elsewhere
+        self._taken[tiles[on_target]] += elements[on_target] * element_size
+
+    @property
+    def bytes_left(self) -> int:
+        """On the fullest tile, for operands that are brought and for partial results; a little is left in any case.
+
+        A third is for the messages that exchanges gather and spread.
+        """
+        reserved = self._tile // _RESERVED
+        return max(2 * (self._tile - reserved - int(self._taken.max(initial=0))) // 3, reserved)
