@@ -31,7 +31,10 @@ class Room:
     def bytes_left(self) -> int:
         """On the fullest tile, for operands that are brought and for partial results; a little is left in any case.
 
-        A third is for the messages that exchanges gather and spread.
+        A third is for the messages that exchanges gather and spread. Where a tile is too full already, which is refused
+        later, ops are planned as if it were empty: then it is seen what does not fit.
         """
-        reserved = self._tile // _RESERVED
-        return max(2 * (self._tile - reserved - int(self._taken.max(initial=0))) // 3, reserved)
+        reserved, taken = self._tile // _RESERVED, int(self._taken.max(initial=0))
+        if taken > self._tile:
+            return self._tile
+        return max(2 * (self._tile - reserved - taken) // 3, reserved)
