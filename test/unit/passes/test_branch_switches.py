@@ -33,3 +33,26 @@ def test_what_a_switch_hands_on_does_not_change(number):
         chosen, changed = run([x, s, np.array(number, np.int32)])
         np.testing.assert_allclose(chosen, expected, rtol=1e-6)
         np.testing.assert_allclose(changed, [9, np.exp(x)[1]], rtol=1e-6)
+
+
+CHOICE = """
+func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>, %n: tensor<i32>) -> tensor<2xf32> {
+  %i = tensor.extract %n[] : tensor<i32>
+  %k = arith.index_cast %i : i32 to index
+  %v = scf.index_switch %k -> tensor<2xf32>
+  case 4 {
+    scf.yield %x : tensor<2xf32>
+  }
+  default {
+    scf.yield %y : tensor<2xf32>
+  }
+  return %v : tensor<2xf32>
+}"""
+
+
+@pytest.mark.parametrize("number", [4, 5])
+def test_a_switch_that_only_chooses(number):
+    executable = ipu.compile(CHOICE, target=ipu.Target(name="t", tiles_per_ipu=4))
+    x, y = np.array([1, 2], np.float32), np.array([3, 4], np.float32)
+    for run in (executable.run, executable.run_per_tile):
+        np.testing.assert_array_equal(run([x, y, np.array(number, np.int32)])[0], x if number == 4 else y)
