@@ -47,8 +47,8 @@ PLACE: tuple[str, ...] = (
     "ipu-hoist-casts",
     "ipu-reuse-operands",
 )
-"""Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing. Branches that
-only choose between tensors become a selection, which is no linalg yet."""
+"""Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing.
+Branches that only choose between tensors become a selection, which is no linalg yet."""
 
 BUFFERIZE = (
     "one-shot-bufferize{use-encoding-for-memory-space bufferize-function-boundaries "
