@@ -50,6 +50,7 @@ class Fastest:
         if not all(operation.parallel) or not any(_is_whole(operation, parts) for parts in found):
             for grid, fastest in best_grids(question):
                 found.setdefault(parts_of_grid(grid, operation.extents, fastest), "grid")
+            found.setdefault(Balanced(self.grain_bytes)(operation, target), "balanced")
         candidates = candidates_of(operation, question, found)
         chosen: Candidate | InSteps = min(candidates, key=rank)
         if not min(candidates, key=lambda each: each.total).fits:
