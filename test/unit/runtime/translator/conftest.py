@@ -1,8 +1,10 @@
 """Run small pieces of IR on the fast runtime, as they are written and as they look after placing."""
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import loop_nest
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.options import TranslatorOptions
+
+sys.path.insert(0, str(Path(__file__).parent))  # what the tests of control flow share: ``memref_text``
 
 Run = Callable[..., list[np.ndarray]]
 
