@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.body_control import Branch, ForLoop, WhileLoop
 from ipu_mlir.runtime.per_tile.element_types import dtype_of, is_bf16
-from ipu_mlir.runtime.per_tile.errors import place_of
 from ipu_mlir.runtime.per_tile.instructions import Check, Code, Frame, Instruction, Load, LoadElements, Scalar
 from ipu_mlir.runtime.per_tile.integer_ops import unsigned
 from ipu_mlir.runtime.per_tile.scalar_ops import SCALAR_OPS, constant_value

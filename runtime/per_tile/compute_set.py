@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.runtime.per_tile.errors import place_of
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.family import Bound, Family
 from ipu_mlir.runtime.per_tile.holdings import Box, vertex_boxes
 from ipu_mlir.runtime.per_tile.keeping import Kept, Room

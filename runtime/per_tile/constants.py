@@ -7,9 +7,9 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.bfloat16 import from_bits, round_to_bf16
 from ipu_mlir.runtime.per_tile.element_types import is_bf16
-from ipu_mlir.runtime.per_tile.errors import place_of
 
 Array = np.ndarray[Any, Any]
 

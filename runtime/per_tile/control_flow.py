@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.runtime.per_tile.errors import place_of
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.integer_ops import unsigned
 from ipu_mlir.runtime.per_tile.machine import Machine, Run
 from ipu_mlir.runtime.per_tile.program import MoverMaker, Program

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.element_types import same_bits
-from ipu_mlir.runtime.per_tile.errors import IncoherentError, place_of
+from ipu_mlir.runtime.per_tile.errors import IncoherentError
 from ipu_mlir.runtime.per_tile.memory import Allocation, Buffer, TileMemories
 
 Array = np.ndarray[Any, Any]

@@ -1,6 +1,5 @@
 """What the per-tile executor refuses: programs that a real machine could not run, or would run to garbage."""
 
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
 
 
@@ -18,12 +17,3 @@ class RaceError(RunError):
 
 class IncoherentError(RunError):
     """Two tiles hold different values for one element of one buffer."""
-
-
-def place_of(location: ir.Location) -> str:
-    """``file:line:column`` of ``location`` where it has one, and its text otherwise."""
-    text = str(location)
-    if text.startswith('loc("') and text.count('"') == 2:
-        file, rest = text[5:-1].split('"')
-        return file + rest
-    return text.removeprefix("loc(").removesuffix(")")

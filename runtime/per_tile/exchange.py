@@ -7,8 +7,9 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.copies import copies_of, read_copies
-from ipu_mlir.runtime.per_tile.errors import LocalityError, place_of
+from ipu_mlir.runtime.per_tile.errors import LocalityError
 from ipu_mlir.runtime.per_tile.memory import TileMemories, View
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]

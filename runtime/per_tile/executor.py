@@ -8,9 +8,9 @@ import numpy as np
 from ipu_mlir.dialects.attributes import target_from_attr
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.runtime.per_tile.control_flow import CONTROL_FLOW
-from ipu_mlir.runtime.per_tile.errors import place_of
 from ipu_mlir.runtime.per_tile.exchange import Traffic
 from ipu_mlir.runtime.per_tile.function_ops import FUNCTION_OPS, constant
 from ipu_mlir.runtime.per_tile.host import as_held, gather, place, to_host

@@ -10,9 +10,10 @@ from ipu_mlir.dialects.attributes import parts_from_attr
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.affine import evaluate, loops_in
 from ipu_mlir.runtime.per_tile.body import Body
-from ipu_mlir.runtime.per_tile.errors import LocalityError, place_of
+from ipu_mlir.runtime.per_tile.errors import LocalityError
 from ipu_mlir.runtime.per_tile.loop_space import LoopSpace
 from ipu_mlir.runtime.per_tile.memory import View
 

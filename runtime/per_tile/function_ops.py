@@ -6,9 +6,9 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.compute_set import ComputeSet
 from ipu_mlir.runtime.per_tile.constants import dense_value
-from ipu_mlir.runtime.per_tile.errors import place_of
 from ipu_mlir.runtime.per_tile.exchange import Route
 from ipu_mlir.runtime.per_tile.host import gather, place
 from ipu_mlir.runtime.per_tile.keeping import Kept

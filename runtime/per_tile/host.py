@@ -6,10 +6,11 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile import bfloat16
 from ipu_mlir.runtime.per_tile.copies import copies_of, read_copies
 from ipu_mlir.runtime.per_tile.element_types import is_bf16, poison_of
-from ipu_mlir.runtime.per_tile.errors import LocalityError, UnwrittenError, place_of
+from ipu_mlir.runtime.per_tile.errors import LocalityError, UnwrittenError
 from ipu_mlir.runtime.per_tile.memory import TileMemories, View
 
 Array = np.ndarray[Any, Any]

@@ -7,9 +7,9 @@ import numpy as np
 
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.bfloat16 import round_to_bf16
 from ipu_mlir.runtime.per_tile.element_types import is_bf16
-from ipu_mlir.runtime.per_tile.errors import place_of
 from ipu_mlir.runtime.per_tile.family import Bound, Family, Operand
 from ipu_mlir.runtime.per_tile.holdings import Box
 from ipu_mlir.runtime.per_tile.loop_space import LoopSpace

@@ -11,8 +11,9 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.buffers import element_bytes
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.element_types import dtype_of, poison_of
-from ipu_mlir.runtime.per_tile.errors import LocalityError, UnwrittenError, place_of
+from ipu_mlir.runtime.per_tile.errors import LocalityError, UnwrittenError
 from ipu_mlir.runtime.per_tile.holdings import Elements, held_elements
 
 Array = np.ndarray[Any, Any]

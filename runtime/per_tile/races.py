@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.runtime.per_tile.errors import RaceError, place_of
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.runtime.per_tile.errors import RaceError
 from ipu_mlir.runtime.per_tile.memory import Allocation, Held
 
 _NOBODY, _SEVERAL = -1, -2

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.runtime.per_tile.errors import RaceError, place_of
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.runtime.per_tile.errors import RaceError
 from ipu_mlir.runtime.per_tile.family import Bound, Family, Operand
 from ipu_mlir.runtime.per_tile.holdings import Box
 from ipu_mlir.runtime.per_tile.loop_space import LoopSpace, pieces

@@ -6,7 +6,8 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.runtime.per_tile.errors import LocalityError, RaceError, place_of
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.runtime.per_tile.errors import LocalityError, RaceError
 from ipu_mlir.runtime.per_tile.family import Bound, Family
 from ipu_mlir.runtime.per_tile.instructions import Frame
 from ipu_mlir.runtime.per_tile.library import run_codelet

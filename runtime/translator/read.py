@@ -8,6 +8,7 @@ from itertools import count
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.expression import Expression, Read
 from ipu_mlir.runtime.translator.intervals import Ranges
@@ -28,7 +29,7 @@ from ipu_mlir.runtime.translator.statements import (
     Statement,
 )
 from ipu_mlir.runtime.translator.types import is_bf16
-from ipu_mlir.runtime.translator.walk import children, location_text, value_names
+from ipu_mlir.runtime.translator.walk import children, value_names
 
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
 _VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())
@@ -110,7 +111,7 @@ class Reader:
         try:
             return action()
         except Unsupported as error:
-            self.problems.append(Problem(op.name, location_text(op), str(error)))
+            self.problems.append(Problem(op.name, place_of(op.location), str(error)))
             self.unknown.update(op.results if op.name != "func.func" else op.regions[0].blocks[0].arguments)
             return None
 
@@ -208,7 +209,7 @@ def _statement(nest: Nest, origin: Origin) -> Statement:
 
 
 def _origin(op: ir.Operation) -> Origin:
-    return Origin(op.name, location_text(op))
+    return Origin(op.name, place_of(op.location))
 
 
 def find_function(module: ir.Operation, entry: str) -> ir.Operation:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.control import Block, Bound, Branch, ForLoop, WhileLoop, known_rounds
 from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, reads
@@ -20,7 +21,7 @@ from ipu_mlir.runtime.translator.read_memref import BufferView, memref_parts
 from ipu_mlir.runtime.translator.read_nest import whole
 from ipu_mlir.runtime.translator.statements import Elementwise, Origin, Statement
 from ipu_mlir.runtime.translator.types import dtype_of, is_bf16
-from ipu_mlir.runtime.translator.walk import children, location_text, value_names
+from ipu_mlir.runtime.translator.walk import children, value_names
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.translator.read import Reader
@@ -202,7 +203,7 @@ def _after_first(op: ir.Operation, terminator: str) -> tuple[list[ir.Operation],
 
 
 def _origin(op: ir.Operation) -> Origin:
-    return Origin(op.name, location_text(op))
+    return Origin(op.name, place_of(op.location))
 
 
 def _value(reader: "Reader", value: ir.Value) -> Value:

@@ -29,13 +29,3 @@ def value_names(function: ir.Operation) -> Iterator[str]:
         yield match[1]
     for match in re.finditer(r"%([\w$.-]+) = memref\.alloca?\(", text):
         yield match[1]
-
-
-def location_text(op: ir.Operation) -> str:
-    """Where ``op`` stands, as ``file:line:column``, or an empty string."""
-    text = str(op.location)
-    match = re.search(r'"([^"]*)":(\d+):(\d+)', text)
-    if match is None:
-        return ""
-    file = match[1].rsplit("/", 1)[-1]
-    return f"{file}:{match[2]}:{match[3]}" if file and file != "-" else f"{match[2]}:{match[3]}"

@@ -20,7 +20,7 @@ def f32(*shape: int) -> np.ndarray:
 
 
 def func(signature: str, body: str) -> str:
-    """``@main`` with the constants of ``BOUNDS``; ``signature`` is what follows the opening bracket of the arguments."""
+    """``@main`` with the constants of ``BOUNDS``; ``signature`` begins with the first argument."""
     return f"func.func @main({signature} {{{BOUNDS}{body}}}"
 
 

@@ -25,7 +25,7 @@ def test_lines_of_a_small_program(engine):
     body = source[source.index("    def main") :].splitlines()
     assert body[:5] == [
         "    def main(arg0, arg1, result0):",
-        "        # linalg.generic at 5:3",
+        "        # linalg.generic at -:5:3",
         "        add(arg0, arg1, result0)",
         "        clip(result0, f_0, f_inf, result0)",
         "        multiply(result0, f_minus_0p5, result0)",
