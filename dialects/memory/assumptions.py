@@ -21,6 +21,9 @@ RECEIVE_INSTRUCTIONS = 2
 REARRANGE_INSTRUCTIONS = 24
 """Of an exchange whose pieces are so small that a tile gathers them into one message, and spreads what comes."""
 
+CODE_WORTH = 4
+"""So many bytes of a message, which are there for a while, are as good as one byte of code, which is there for ever."""
+
 STEP_INSTRUCTIONS = 8
 """Of a step in the program of a tile, on every tile: call it, sync, and start the vertices or the exchange."""
 

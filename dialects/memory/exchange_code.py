@@ -17,6 +17,7 @@ from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.traffic import exchange_traffic
 from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.memory.assumptions import (
+    CODE_WORTH,
     EXCHANGE_INSTRUCTIONS,
     INSTRUCTION_BYTES,
     REARRANGE_INSTRUCTIONS,
@@ -24,8 +25,6 @@ from ipu_mlir.dialects.memory.assumptions import (
     SEND_INSTRUCTIONS,
 )
 from ipu_mlir.dialects.memory.per_tile import PerTile
-
-_WORTH = 4  # bytes of memory for a while that are as good as one for ever; a choice, nothing is published
 
 
 class ExchangeCode:
@@ -79,7 +78,7 @@ def _code_of_side(elements: Size, piece: int, instructions: int, element_size: i
     """Code that sends, or receives, ``elements`` in pieces, and the message where that is smaller than the code."""
     direct = INSTRUCTION_BYTES * instructions * -(-elements // piece)
     message = INSTRUCTION_BYTES * (REARRANGE_INSTRUCTIONS + instructions)
-    gathers = np.asarray(direct > message + elements * element_size // _WORTH)
+    gathers = np.asarray(direct > message + elements * element_size // CODE_WORTH)
     return np.where(gathers, message, direct), np.where(gathers, elements * element_size, 0)
 
 
