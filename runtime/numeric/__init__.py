@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from ipu_mlir.runtime.numeric.bfloat16 import bf16_of_bits, bits_of_bf16, round_to_bf16
+from ipu_mlir.runtime.numeric.bfloat16 import bf16_of_bits, bits_of_bf16, odd_double, round_to_bf16
 from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones, count_trailing_zeros
 from ipu_mlir.runtime.numeric.calls import require, run_codelet
 from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
@@ -39,6 +39,7 @@ _OWN: dict[str, Callable[..., Any]] = {
     "first_minimum_after_nan": first_minimum_after_nan,
     "integer_power": integer_power,
     "is_normal": is_normal,
+    "odd_double": odd_double,
     "positive_bool": positive_bool,
     "require": require,
     "round_half_away": round_half_away,

@@ -59,6 +59,18 @@ def round_to_bf16(a: np.ndarray, out: np.ndarray) -> np.ndarray:
     return out
 
 
+def odd_double(a: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """float64 of 64-bit integers, rounded to odd where it lacks the bits, so that rounding once more sees no false tie.
+
+    >>> odd_double(np.array([2**60 + 1, 7]), np.empty(2)).tolist() == [2.0**60 + 2**11, 7]
+    True
+    """
+    kept = np.right_shift(a, 11) | (np.bitwise_and(a, 2047) != 0).astype(a.dtype)
+    high = np.right_shift(a, 53)
+    out[...] = np.where((high == 0) | (high + 1 == 0), a, np.left_shift(kept, 11))
+    return out
+
+
 def bits_of_bf16(a: np.ndarray, out: np.ndarray) -> np.ndarray:
     """The 16 bits of every bf16 as integers.
 

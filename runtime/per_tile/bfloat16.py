@@ -20,6 +20,25 @@ def round_to_bf16(x: Any) -> Any:
     return np.where(np.isnan(single), np.copysign(np.float32(np.nan), single), rounded.view(np.float32))
 
 
+def from_integers(x: Any) -> Any:
+    """The nearest bf16, ties to even, of every integer of up to 64 bits, as float32.
+
+    A float has the 53 highest bits of such a number; of those that it lacks, the last one says whether any was set.
+
+    >>> from_integers(np.array([2**60 + 2**52, 2**60 + 2**52 + 1, -3])).tolist() == [2.0**60, 2.0**60 + 2**53, -3]
+    True
+    """
+    numbers = np.asarray(x)
+    if numbers.dtype.itemsize < 8:
+        return round_to_bf16(numbers.astype(np.float64))
+    step = numbers.dtype.type(2**11)
+    rest = numbers % step
+    whole = numbers - rest
+    odd = np.where((rest != 0) & (whole // step % 2 == 0), whole + step, whole)
+    high = numbers // numbers.dtype.type(2**53)
+    return round_to_bf16(np.where((high == 0) | (high + 1 == 0), numbers, odd).astype(np.float64))
+
+
 def bits_of(x: Any) -> Any:
     """The 16 bits of every bf16, as uint16."""
     return (np.asarray(x).view(np.uint32) >> np.uint32(16)).astype(np.uint16)

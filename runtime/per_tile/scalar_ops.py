@@ -12,7 +12,7 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.per_tile.affine import evaluate
-from ipu_mlir.runtime.per_tile.bfloat16 import bits_of, from_bits, round_to_bf16
+from ipu_mlir.runtime.per_tile.bfloat16 import bits_of, from_bits, from_integers, round_to_bf16
 from ipu_mlir.runtime.per_tile.element_types import dtype_of, is_bf16
 from ipu_mlir.runtime.per_tile.float_ops import FLOAT_OPS
 from ipu_mlir.runtime.per_tile.integer_ops import INTEGER_OPS, signed, unsigned, wrap
@@ -64,7 +64,7 @@ def _from_integer(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Funct
     def make(op: ir.OpView) -> Function:
         dtype = dtype_of(op.results[0].type)
         if is_bf16(op.results[0].type):
-            return lambda x: round_to_bf16(read(x).astype(np.float64))
+            return lambda x: from_integers(read(x))
         return lambda x: read(x).astype(dtype)
 
     return make

@@ -24,7 +24,8 @@ _EXACT = frozenset(
 )
 """Ops whose result is a bf16 if their operands are: nothing to round."""
 
-_TO_FLOAT = frozenset(["arith.truncf", "arith.sitofp", "arith.uitofp"])
+_FROM_INTEGER = frozenset(["arith.sitofp", "arith.uitofp"])
+_TO_FLOAT = _FROM_INTEGER | {"arith.truncf"}
 
 
 class Unsupported(Exception):
@@ -45,6 +46,10 @@ def read_scalar_op(op: ir.Operation, values: Mapping[ir.Value, Expression]) -> E
     if is_bf16(op.results[0].type) and op.name not in _EXACT:
         if op.name == "arith.bitcast" and not is_bf16(op.operands[0].type):
             return Apply(F32, "bf16_of_bits", (values[op.operands[0]],))
+        if op.name in _FROM_INTEGER and op.operands[0].type.width == 64:
+            integer = values[op.operands[0]]
+            seen = bits(integer, unsigned(integer.dtype)) if op.name == "arith.uitofp" else integer
+            return Apply(F32, "round_to_bf16", (Apply(F64, "odd_double", (seen,)),))
         rounds_in_f32 = op.name in _TO_FLOAT and not isinstance(op.operands[0].type, ir.F32Type)
         number = F64 if rounds_in_f32 else F32  # one rounding: the number before it is exact
         return Apply(F32, "round_to_bf16", (_read_scalar_op(op, values, number),))

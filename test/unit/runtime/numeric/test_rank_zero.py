@@ -10,6 +10,7 @@ CASES = [
     ("round_to_bf16", F32, (F32(1.00390626),)),
     ("round_to_bf16", F32, (F32(np.nan),)),
     ("round_to_bf16", F32, (F64(1.00390625 + 2.0**-40),)),
+    ("odd_double", F64, (np.int64(2**60 + 1),)),
     ("bits_of_bf16", np.int16, (F32(-2.5),)),
     ("bf16_of_bits", F32, (np.int16(0x3F81),)),
     ("ceil_divide", I32, (I32(-7), I32(2))),
