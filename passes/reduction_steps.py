@@ -1,6 +1,7 @@
 """Run a reduction in steps: ops over blocks of a reduced loop, each of which adds to what the last one left."""
 
 from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.loop_nest import Index, LoopNest, indexing_maps, reads_operand
 from ipu_mlir.passes.build_generic import bodiless_generic
 from ipu_mlir.passes.split_reduction import can_split
@@ -10,10 +11,10 @@ from ipu_mlir.passes.tensor_views import window_of
 def step_loops(op: ir.Operation, nest: LoopNest) -> tuple[int, ...]:
     """The reduced loops of ``op`` over blocks of which it can run one after another.
 
-    A scatter keeps the order of its updates only over the outermost loop.
+    A codelet says itself whether it can: a scatter keeps the order of its updates over the outermost loop only.
     """
     reduced = [loop for loop, parallel in enumerate(nest.parallel) if not parallel and nest.extents[loop] > 1]
-    if _is_scatter(op):
+    if _runs_codelet_in_steps(op):
         reduced = reduced[:1]
     elif not can_split(op, nest) or nest.loads or _uses_loop_numbers(op):
         return ()
@@ -47,9 +48,10 @@ def run_in_steps(op: ir.Operation, nest: LoopNest, loop: int, block: int) -> lis
     return made
 
 
-def _is_scatter(op: ir.Operation) -> bool:
-    codelet = _codelet(op).get("library_call")
-    return codelet is not None and ir.StringAttr(codelet).value.startswith("scatter_")
+def _runs_codelet_in_steps(op: ir.Operation) -> bool:
+    name = _codelet(op).get("library_call")
+    codelet = None if name is None else LIBRARY.get(ir.StringAttr(name).value)
+    return codelet is not None and codelet.in_steps
 
 
 def _codelet(op: ir.Operation) -> dict[str, ir.Attribute]:

@@ -25,6 +25,8 @@ class LibraryCodelet:
         source: where the meaning comes from.
         fills_outputs: whether ``vectorised`` takes the arrays of the outputs after the operands, fills them and gives
             them back; otherwise what it gives is copied there.
+        in_steps: whether it may run over blocks of its outermost reduction loop, one after another, each on what the
+            last one left.
     """
 
     name: str
@@ -33,3 +35,4 @@ class LibraryCodelet:
     scratch_bytes: Callable[[tuple[tuple[int, ...], ...], int], int]
     source: str
     fills_outputs: bool = False
+    in_steps: bool = False

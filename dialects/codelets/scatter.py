@@ -63,6 +63,7 @@ def _codelet(name: str, ufunc: np.ufunc | None) -> LibraryCodelet:
         per_tile=partial(_scatter_one_vertex, ufunc),
         vectorised=partial(_scatter_all, ufunc),
         scratch_bytes=lambda shapes, element_bytes: 0,
+        in_steps=True,
         source="loops over tensor.insert, in their order; for equal places the later one wins, or is combined later",
     )
 
