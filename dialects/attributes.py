@@ -62,7 +62,8 @@ def _numbers(text: str, entry: str) -> list[Any]:
 
 
 @lru_cache(maxsize=4096)
-def _mapping_of_text(text: str) -> Mapping:
+def mapping_of_text(text: str) -> Mapping:
+    """The plain mapping of a ``#ipu.mapping`` attribute that is printed already; raises as ``mapping_from_attr``."""
     elements, loops, offset, first_tile = _numbers(text, "[block, extent, stride, tile_step]")
     mapping = Mapping(elements, tuple(MappingLoop(*loop) for loop in loops), offset, first_tile)
     if not mapping.is_well_formed():
@@ -83,7 +84,7 @@ def mapping_from_attr(attribute: ir.Attribute) -> Mapping:
     Raises:
         CompileError: it is malformed; the message is the end of a sentence about an op.
     """
-    return _mapping_of_text(str(attribute))
+    return mapping_of_text(str(attribute))
 
 
 def parts_from_attr(attribute: ir.Attribute) -> Parts:

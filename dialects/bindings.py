@@ -6,6 +6,7 @@ Everything else takes ``ir``, ``ext`` and the upstream dialect modules from here
 
 import importlib
 import os
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -25,11 +26,13 @@ else:
 importlib.import_module(f"{PROVIDER}._mlir_libs._mlir").globals.append_dialect_search_prefix("ipu_mlir.dialects")
 
 
+@cache
 def compiled(module: str) -> ModuleType:
     """A compiled module of the bindings; ``_mlirDialectsLinalg`` answers without the 60 ms that its dialect takes."""
     return importlib.import_module(f"{PROVIDER}._mlir_libs.{module}")
 
 
+@cache
 def upstream(dialect: str) -> ModuleType:
     """The module of an upstream dialect, imported when it is first asked for: ``upstream("linalg")``."""
     return importlib.import_module(f"{PROVIDER}.dialects.{dialect}")

@@ -1,16 +1,14 @@
 """What a memref type says: shape, element size, strides, offset and mapping."""
 
-from ipu_mlir.dialects.attributes import mapping_from_attr
+from ipu_mlir.dialects.attributes import mapping_of_text
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.mapping.mapping import Mapping
 
 
 def memory_mapping(memref: ir.Type) -> Mapping | None:
     """The mapping that ``memref`` has as memory space; None for a buffer that lies nowhere."""
-    space = ir.MemRefType(memref).memory_space
-    if space is None or not str(space).startswith("#ipu.mapping<"):
-        return None
-    return mapping_from_attr(space)
+    text = str(ir.MemRefType(memref).memory_space)
+    return mapping_of_text(text) if text.startswith("#ipu.mapping<") else None
 
 
 def strides_and_offset(memref: ir.Type) -> tuple[tuple[int, ...], int]:

@@ -6,7 +6,7 @@ which of them are parallel, and which element of an operand does an iteration to
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import lcm
 
 from ipu_mlir.dialects.bindings import compiled, ir
@@ -25,7 +25,15 @@ class Index:
     linear: bool = True
     block_of: tuple[int, int] | None = None
 
-    @property
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once: indices are part of what most questions of the planner are remembered by."""
+        return hash((self.coefficients, self.constant, self.linear, self.block_of))
+
+    @cached_property
     def plain_loop(self) -> int | None:
         """The loop that this index is, if it is just that."""
         if (
@@ -91,8 +99,9 @@ def indexing_maps(op: ir.Operation | ir.OpView) -> list[ir.AffineMap] | None:
 def num_outputs(op: ir.Operation | ir.OpView) -> int:
     """How many of the operands, the last ones, are outputs."""
     operation = op.operation
-    if "operandSegmentSizes" in operation.attributes:
-        return list(operation.attributes["operandSegmentSizes"])[-1]
+    attributes = operation.attributes
+    if "operandSegmentSizes" in attributes:
+        return attributes["operandSegmentSizes"][1]  # linalg ops have inputs and outputs
     return len(operation.results) or 1
 
 
@@ -105,10 +114,7 @@ def loads_in(op: ir.Operation | ir.OpView) -> list[ir.Operation]:
             found.append(inner)
         return ir.WalkResult.ADVANCE
 
-    for region in op.operation.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                inner.operation.walk(visit)
+    op.operation.walk(visit)
     return found
 
 
@@ -128,7 +134,8 @@ def loop_nest(op: ir.Operation | ir.OpView) -> LoopNest | None:
     if maps is None:
         return None
     operands = list(op.operation.operands)
-    shapes = tuple(tuple(value.type.shape) if isinstance(value.type, ir.ShapedType) else () for value in operands)
+    types = [value.type for value in operands]
+    shapes = tuple(tuple(each.shape) if isinstance(each, ir.ShapedType) else () for each in types)
     indices = tuple(_indices(str(affine_map), affine_map) for affine_map in maps)
     inputs = len(operands) - num_outputs(op)
     loops = maps[0].n_dims
@@ -209,6 +216,7 @@ def _linear_terms(expr: ir.AffineExpr, loops: int) -> list[int] | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def _extents(
     loops: int, indices: tuple[tuple[Index, ...], ...], shapes: tuple[tuple[int, ...], ...]
 ) -> tuple[int, ...] | None:

@@ -10,6 +10,7 @@ data sheets and papers that were not read again), or *assumed*.
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
+from ipu_mlir.dialects.narrow_floats import is_f8, is_narrow_float
 from ipu_mlir.dialects.target import Target
 
 
@@ -39,7 +40,8 @@ class Machine:
 
     amp_units: int = 16  # read: PopLibs, convolution units that a vertex uses
     amp_weight_bytes_per_unit: int = 32  # read: PopLibs; 16 input channels of f16 or 8 of f32
-    amp_f16_cycles: int = 4  # read: PopLibs; per field element and worker, of 16 input channels
+    amp_takes_f8: bool = True  # read: PopLibs, 16 units for f8; which of its formats they take is assumed: every one
+    amp_f16_cycles: int = 4  # read: PopLibs; per field element and worker, of 16 input channels, or 32 of f8
     amp_f32_cycles: int = 8  # read: PopLibs; of 8 input channels
     coefficient_load_bytes_per_cycle: int = 16  # agrees with measured times of matmuls; recalled
 
@@ -54,8 +56,14 @@ class Machine:
     gateway_bytes_per_second: float = 25e9  # data sheet: 2 x 100 GbE, of a machine of four IPUs
 
     def vector_width(self, dtype: str) -> int:
-        """Elements of a floating-point type in 64 bits; 1 for a type without vector instructions."""
-        return {"f32": self.f32_vector_width, "f16": self.f16_vector_width, "bf16": self.f16_vector_width}.get(dtype, 1)
+        """Elements of a floating-point type that one instruction takes; 1 for a type without vector instructions.
+
+        Those narrower than f32 are computed as f16; for f8, of which 64 bits hold more, that is assumed.
+
+        >>> [IPU2.vector_width(dtype) for dtype in ("f32", "bf16", "f8E4M3FN", "i32")]
+        [2, 4, 4, 1]
+        """
+        return self.f16_vector_width if is_narrow_float(dtype) else self.f32_vector_width if dtype == "f32" else 1
 
     def amp_cycles(self, dtype: str) -> int:
         """Cycles of a worker for one field element in the AMP units."""
@@ -63,13 +71,16 @@ class Machine:
 
     def amp_input_channels(self, dtype: str) -> int:
         """Input channels that one pass through the AMP units sums."""
-        return self.amp_weight_bytes_per_unit // (4 if dtype == "f32" else 2)
+        is_byte = is_f8(dtype) and self.amp_takes_f8
+        return self.amp_weight_bytes_per_unit // (4 if dtype == "f32" else 1 if is_byte else 2)
 
     def amp_flops_per_cycle(self, dtype: str) -> int:
         """Floating-point operations of the AMP units of one tile, a multiply-add counted as two.
 
         >>> IPU2.amp_flops_per_cycle("f16"), IPU2.amp_flops_per_cycle("f32"), IPU1.amp_flops_per_cycle("f16")
         (128, 32, 64)
+        >>> IPU2.amp_flops_per_cycle("f8E4M3FNUZ")
+        256
         """
         return 2 * self.amp_units * self.amp_input_channels(dtype) // self.amp_cycles(dtype)
 
@@ -84,6 +95,7 @@ IPU1 = Machine(
     bytes_per_tile=262_144,  # 256 KiB; read: ipu-hpc-cookbook
     clock_hz=1.6e9,  # read: nominal; systems run at 1.3 GHz
     amp_units=8,  # read: PopLibs tests
+    amp_takes_f8=False,  # assumed: what was read speaks of the second generation
     coefficient_load_bytes_per_cycle=8,  # recalled
     ipu_link_bytes_per_second=160e9,  # third party: five links of 64 GB/s in both directions
     host_write_bytes_per_second=16e9,  # third party: PCIe 3 x16

@@ -48,6 +48,7 @@ def memory_accesses(op: ir.Operation | ir.OpView, nest: LoopNest) -> list[Memory
         if written or reads_operand(operation, number):
             name = f"result {number - nest.num_inputs}" if written else f"operand {number}"
             accesses.append(MemoryAccess(operation, number, indices, written, name))
-    for number, (load, indices) in enumerate(zip(loads_in(operation), nest.loads, strict=True)):
+    loads = loads_in(operation) if nest.loads else []
+    for number, (load, indices) in enumerate(zip(loads, nest.loads, strict=True)):
         accesses.append(MemoryAccess(load, 0, indices, False, f"load {number} of the body"))
     return accesses

@@ -1,6 +1,7 @@
 """The operand mapping of an access: which elements of an allocation the parts of an operation touch, on which tile."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ipu_mlir.dialects.loop_nest import Index, loop_strides
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
@@ -31,6 +32,19 @@ def operand_mapping(
     >>> operand_mapping(rows, (Index((1, 0)),), shape=(6,), strides=(1,), offset=0, elements=6)
     Mapping(elements=6, loops=(MappingLoop(block=2, extent=6, stride=1, tile_step=1),), offset=0, first_tile=0)
     """
+    return _operand_mapping(parts, tuple(indices), tuple(shape), tuple(strides), offset, elements)
+
+
+@lru_cache(maxsize=4096)
+def _operand_mapping(
+    parts: Parts,
+    indices: tuple[Index, ...],
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int,
+    elements: int,
+) -> Mapping:
+    """Passes and verifiers ask for the same operands of the same parts, one after the other."""
     loop_steps, constant, whole = loop_strides(indices, strides, len(parts.loops))
     loops = [
         MappingLoop(part.block, part.extent, stride, part.tile_step)

@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import Diagnostic, diagnostic_at
-from ipu_mlir.tensor_types import DTYPES, dtype_of
+from ipu_mlir.tensor_types import ELEMENT_TYPES, dtype_of
 
 _DIALECTS = frozenset({"arith", "bufferization", "builtin", "func", "ipu", "linalg", "math", "memref", "scf", "tensor"})
 
@@ -52,7 +52,7 @@ def _refusal(op: ir.Operation) -> str | None:
 def _refusal_of_type(type_: ir.Type) -> str | None:
     element = getattr(type_, "element_type", type_)
     if isinstance(element, ir.IntegerType | ir.IndexType | ir.FloatType | ir.ComplexType) and dtype_of(element) is None:
-        return f"gives {type_}, whose elements are not supported; they can be {', '.join(DTYPES)}, bf16"
+        return f"gives {type_}, whose elements are not supported; they can be {', '.join(ELEMENT_TYPES)}"
     if isinstance(type_, ir.RankedTensorType | ir.MemRefType) and not type_.has_static_shape:
         return f"gives {type_}, whose sizes are not all known; give the program fixed sizes"
     return None

@@ -6,9 +6,10 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.narrow_floats import ML_DTYPES, host_dtype
 from ipu_mlir.specs import TensorSpec
 
-# What programs may be made of. MLIR's integers have no sign of their own, so NumPy's unsigned types have no place here.
+# What traced programs may be made of. MLIR's integers have no sign of their own: NumPy's unsigned types have no place.
 DTYPES: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
@@ -20,6 +21,10 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "i1": np.dtype(np.bool_),
     "index": np.dtype(np.int64),
 }
+
+ELEMENT_TYPES = (*DTYPES, *ML_DTYPES)
+"""What programs may be made of that come as MLIR."""
+
 _MLIR_NAMES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name != "index"}
 
 
@@ -34,15 +39,9 @@ def element_type(dtype: np.dtype[Any]) -> ir.Type:
 
 
 def dtype_of(element: ir.Type) -> np.dtype[Any] | None:
-    """The NumPy type of an MLIR element type, or None where NumPy has none.
-
-    For bf16 it is that of the package ml_dtypes where that is installed, else its bits are uint16.
-    """
-    if str(element) == "bf16":
-        from ipu_mlir.runtime.numeric.bfloat16 import host_dtype
-
-        return host_dtype()
-    return DTYPES.get(str(element))
+    """The NumPy type of an MLIR element type, or None where there is none; for bf16 and f8, that of ml_dtypes."""
+    name = str(element)
+    return host_dtype(name) if name in ML_DTYPES else DTYPES.get(name)
 
 
 def spec_of_type(type_: ir.Type) -> TensorSpec:
@@ -54,7 +53,7 @@ def spec_of_type(type_: ir.Type) -> TensorSpec:
     element = getattr(type_, "element_type", type_)
     dtype = dtype_of(element)
     if dtype is None:
-        raise CompileError(f"element type {element} of an argument or result is none of {', '.join(DTYPES)}, bf16")
+        raise CompileError(f"element type {element} of an argument or result is none of {', '.join(ELEMENT_TYPES)}")
     if not hasattr(type_, "shape"):
         return TensorSpec((), dtype)
     if not type_.has_static_shape:

@@ -24,6 +24,7 @@ from ipu_mlir.passes.place_tensors import PlaceTensors
 from ipu_mlir.passes.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raise_loops import RaiseLoops
+from ipu_mlir.passes.raise_ranks import RaiseRanks
 from ipu_mlir.passes.raise_scans import RaiseScans
 from ipu_mlir.passes.raise_splats import RaiseSplats
 from ipu_mlir.passes.reuse_operands import ReuseOperands
@@ -58,6 +59,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseDynamicSlices,
     RaiseElementOps,
     RaiseLoops,
+    RaiseRanks,
     RaiseScans,
     RaiseSplats,
     ReuseOperands,

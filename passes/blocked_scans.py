@@ -3,7 +3,12 @@
 from math import isqrt
 
 from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.costs.sizes import bytes_of
 from ipu_mlir.passes.build_generic import generic, identity_map
+from ipu_mlir.passes.three_dimensions import in_all_dimensions, in_three_dimensions
+
+_SHARE = 8
+"""Of a tile's memory, what one operand of a scan may take: there are two, and their homes lie on tiles as well."""
 
 _COMBINES = {
     "add": ("arith.addf", "arith.addi"),
@@ -22,6 +27,16 @@ def scan(values: ir.Value, combine: str, from_end: bool, longest: int) -> ir.Val
     call = ir.StringAttr.get(f"scan_{combine}{'_from_end' if from_end else ''}")
     maps = [identity_map(3)] * 2
     return generic([values], [empty], maps, [True, False, True], _placeholder, {"library_call": call}).results[0]
+
+
+def scan_along(values: ir.Value, combine: str, at: int, longest: int, *, from_end: bool = False) -> ir.Value:
+    """The scan of ``values`` along dimension ``at``."""
+    return in_all_dimensions(scan(in_three_dimensions(values, at), combine, from_end, longest), values.type, at)
+
+
+def longest_scan(tile_bytes: int, element: ir.Type) -> int:
+    """How many elements of a type one vertex scans if nothing else is asked for."""
+    return tile_bytes // (_SHARE * bytes_of(str(element)))
 
 
 def _placeholder(arguments: list[ir.Value]) -> list[ir.Value]:

@@ -53,9 +53,9 @@ def _check_op(op: ir.Operation, target: Target, refuse: Refusals) -> None:
     if (op.name in _OUTSIDE_VERTICES or is_structured(op)) and not _inside_vertices(op):
         refuse(op, "touches memory outside ipu.vertices; run ipu-form-supersteps")
     elif op.name == "ipu.vertices":
-        tiles = parts_from_attr(op.attributes["parts"]).tiles()
-        if tiles.min() < 0 or tiles.max() >= target.num_tiles:
-            refuse(op, f"runs on tiles {tiles.min()} to {tiles.max()}, but {_tiles_of(target)}")
+        parts = parts_from_attr(op.attributes["parts"])
+        if parts.min_tile < 0 or parts.max_tile >= target.num_tiles:
+            refuse(op, f"runs on tiles {parts.min_tile} to {parts.max_tile}, but {_tiles_of(target)}")
     elif op.name in ("memref.alloc", "memref.get_global", "memref.alloca"):
         _check_buffer(op, "result", op.results[0].type, target, refuse)
 

@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-
-_NOT_IN_NUMPY = frozenset(("bf16",))
-"""Element types that the bindings cannot hand to NumPy; their constants go through text."""
+from ipu_mlir.dialects.narrow_floats import ML_DTYPES
 
 
 def retype_constant(op: ir.Operation, wanted: Any) -> None:
@@ -15,7 +13,7 @@ def retype_constant(op: ir.Operation, wanted: Any) -> None:
     value = op.attributes["value"]
     if value.is_splat:
         op.attributes["value"] = ir.DenseElementsAttr.get_splat(wanted, value.get_splat_value())
-    elif str(wanted.element_type) in _NOT_IN_NUMPY:
+    elif str(wanted.element_type) in ML_DTYPES:  # the bindings cannot hand these to NumPy
         text = str(value)
         op.attributes["value"] = ir.Attribute.parse(f"{text[: text.rindex(' : tensor<')]} : {wanted}")
     else:

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import is_structured, reads_operand
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.begun_tensors import begun_tensors, goes_on_filling
 from ipu_mlir.passes.build_generic import zero
+from ipu_mlir.passes.named_ops import fill_with
 from ipu_mlir.passes.rewriting import list_ops
 
 
@@ -41,7 +42,7 @@ class FillEmpties(Pass):
                 element_type = empty.results[0].type.element_type
                 with ir.InsertionPoint(empty), empty.location:
                     fresh = empty.clone().results[0]
-                    filled = upstream("linalg").fill(zero(element_type), outs=[fresh])
+                    filled = fill_with(zero(element_type), fresh).results[0]
                 for use in uses:
                     use.owner.operation.operands[use.operand_number] = filled
 

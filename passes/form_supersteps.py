@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.attributes import parts_to_attr
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
@@ -13,6 +13,7 @@ from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.passes.base import Pass, Refusals
+from ipu_mlir.passes.named_ops import copy_into
 from ipu_mlir.passes.placement_hints import PARTS
 from ipu_mlir.passes.planner.follow import parts_that_follow
 from ipu_mlir.passes.raise_element_ops import is_in_body
@@ -52,10 +53,9 @@ def _form_copy(op: ir.Operation) -> None:
     parts = _parts_on_tile(dest.type) if _same_place(source.type, dest.type) else None
     if parts is not None:
         with ir.InsertionPoint(op), op.location:
-            copy = upstream("linalg").CopyOp([], [source], [dest])
-            upstream("linalg").fill_builtin_region(copy.operation)
+            copy = copy_into(source, dest)
         op.erase()
-        _wrap(copy.operation, parts_to_attr(parts))
+        _wrap(copy, parts_to_attr(parts))
         return
     with ir.InsertionPoint(op):
         ExchangeOp(source=source, dest=dest, loc=op.location)
@@ -92,11 +92,8 @@ def _wrap(op: ir.Operation, parts: ir.Attribute) -> None:
     nest = loop_nest(op)
     assert nest is not None, "ipu-partition refuses ops without known loops"
     with ir.InsertionPoint(op):
-        compute_set = ComputeSetOp(loc=op.location)
-    with ir.InsertionPoint(compute_set.body.blocks.append()):
-        vertices = VerticesOp(codelet=ir.StringAttr.get(codelet_name(op, nest)), parts=parts, loc=op.location)
-    inside = vertices.body.blocks.append()
-    with ir.InsertionPoint(inside):
-        anchor = op.clone()
-    op.erase()
-    del anchor
+        compute_set = ir.Operation.create(ComputeSetOp.OPERATION_NAME, regions=1, loc=op.location)
+    attributes = {"codelet": ir.StringAttr.get(codelet_name(op, nest)), "parts": parts}
+    with ir.InsertionPoint(compute_set.regions[0].blocks.append()):
+        vertices = ir.Operation.create(VerticesOp.OPERATION_NAME, attributes=attributes, regions=1, loc=op.location)
+    vertices.regions[0].blocks.append().append(op)

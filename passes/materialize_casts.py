@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.named_ops import copy_into
 from ipu_mlir.passes.rewriting import list_ops
 
 
@@ -32,6 +33,6 @@ class MaterializeCasts(Pass):
                         .EmptyOp(list(wanted.shape), wanted.element_type, encoding=wanted.encoding)
                         .result
                     )
-                    copied = upstream("linalg").copy(cast.operands[0], outs=[fresh])
-                cast.results[0].replace_all_uses_with(copied)
+                    copied = copy_into(cast.operands[0], fresh)
+                cast.results[0].replace_all_uses_with(copied.results[0])
                 cast.erase()

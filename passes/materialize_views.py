@@ -6,6 +6,7 @@ from math import prod
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.named_ops import copy_into
 from ipu_mlir.passes.overwritten_views import is_overwritten
 from ipu_mlir.passes.rewriting import list_ops
 from ipu_mlir.passes.tensor_views import VIEW_OPS, window_of
@@ -73,4 +74,4 @@ def _copy_result(op: ir.Operation) -> None:
 
 def _copy(value: ir.Value) -> ir.Value:
     fresh = upstream("tensor").EmptyOp(list(value.type.shape), value.type.element_type).result
-    return upstream("linalg").copy(value, outs=[fresh])
+    return copy_into(value, fresh).results[0]

@@ -34,6 +34,7 @@ PLACE: tuple[str, ...] = (
     "ipu-inline-scalar-ops",
     "canonicalize",
     "ipu-raise-loops",
+    "ipu-raise-ranks",
     "ipu-raise-dynamic-slices",
     "ipu-raise-element-ops",
     "canonicalize",

@@ -6,6 +6,7 @@ from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import LoopNest, loop_nest, reads_operand
+from ipu_mlir.dialects.narrow_floats import is_narrow_float
 
 _FORMULAS = {
     "addf(acc, x)": "add",
@@ -23,7 +24,7 @@ _FORMULAS = {
 
 _SYMMETRIC = ("addf", "addi", "mulf", "muli", "maximumf", "maxsi", "minimumf", "minsi")
 _IS_NAN = (13, 14)  # the predicates une and uno, of a number and itself
-_EXACT_IN_16_BITS = ("max", "min")
+_EXACT_IF_NARROW = ("max", "min")
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,23 @@ class PrefixWindow:
     """``result[i] = combine(source[0], ..., source[i])`` along ``dimension``, or from ``i`` to the end.
 
     The elements of ``source`` may have to be widened to those of the result first.
+
+    Attributes:
+        beyond: how many elements more the result has than the source, of which no window holds any of its elements, as
+            in an exclusive sum; they come first, or last if ``from_end``.
+        initial: the neutral elements that the result begins with.
     """
 
     source: ir.Value
     dimension: int
     from_end: bool
     combine: str
+    beyond: int
+    initial: ir.Value
 
 
 def prefix_window(op: ir.Operation) -> PrefixWindow | None:
-    """What ``op`` is, if it is a window as long as its dimension over elements padded by that length less one."""
+    """What ``op`` is, if it is a window as long as what its operand is padded from, by that length less one or more."""
     nest = loop_nest(op) if op.name == "linalg.generic" and "library_call" not in op.attributes else None
     if nest is None or len(op.results) != 1 or nest.parallel.count(False) != 1:
         return None
@@ -49,16 +57,19 @@ def prefix_window(op: ir.Operation) -> PrefixWindow | None:
     if dimension is None:
         return None
     combine = _FORMULAS.get(_body_formula(op, read[0]), "")
-    if not combine or not _is_exact(combine, op.results[0].type.element_type):
+    if not combine or not is_exact(combine, op.results[0].type.element_type):
         return None
-    from_end = _padded_side(op.operands[read[0]], dimension, combine)
-    if from_end is None or not _is_neutral(_filled_with(op.operands[nest.num_inputs]), combine):
+    initial = op.operands[nest.num_inputs]
+    length = nest.extents[nest.parallel.index(False)]
+    beyond = initial.type.shape[dimension] - length
+    from_end = _padded_side(op.operands[read[0]], dimension, combine, length, beyond)
+    if from_end is None or not _is_neutral(_filled_with(initial), combine):
         return None
-    return PrefixWindow(op.operands[read[0]].owner.operands[0], dimension, from_end, combine)
+    return PrefixWindow(op.operands[read[0]].owner.operands[0], dimension, from_end, combine, beyond, initial)
 
 
 def _window_dimension(nest: LoopNest, number: int) -> int | None:
-    """The dimension along which a window as long as the result slides over an operand; the others are the result's."""
+    """The dimension along which a window slides over an operand, no longer than the result; others are its own."""
     reduced = nest.parallel.index(False)
     found = None
     written = [index.plain_loop for index in nest.outputs[0]]
@@ -72,14 +83,17 @@ def _window_dimension(nest: LoopNest, number: int) -> int | None:
         wanted = tuple(int(other in (loop, reduced)) for other in range(len(nest.extents)))
         if found is not None or index.coefficients != wanted or index.constant:
             return None
-        if nest.extents[loop] != nest.extents[reduced]:
+        if nest.extents[loop] < nest.extents[reduced]:
             return None
         found = dimension
     return found
 
 
-def _padded_side(value: ir.Value, dimension: int, combine: str) -> bool | None:
-    """False if ``value`` is padded before ``dimension`` by its size less one, True if behind it; None if otherwise."""
+def _padded_side(value: ir.Value, dimension: int, combine: str, length: int, beyond: int) -> bool | None:
+    """Whether ``value``, ``length`` elements in ``dimension``, is padded behind them, or before; None if otherwise.
+
+    It has to be by ``length`` less one and by ``beyond``.
+    """
     if isinstance(value.owner, ir.Block) or value.owner.operation.name != "tensor.pad":
         return None
     pad = value.owner.operation
@@ -90,8 +104,10 @@ def _padded_side(value: ir.Value, dimension: int, combine: str) -> bool | None:
     around = low.pop(dimension), high.pop(dimension)
     if any((*low, *high)):
         return None
-    whole = pad.operands[0].type.shape[dimension] - 1
-    return {(whole, 0): False, (0, whole): True}.get(around) if whole else None
+    if pad.operands[0].type.shape[dimension] != length or length + beyond < 2:
+        return None
+    wanted = length - 1 + beyond
+    return {(wanted, 0): False, (0, wanted): True}.get(around)
 
 
 def _body_formula(op: ir.Operation, number: int) -> str:
@@ -99,6 +115,11 @@ def _body_formula(op: ir.Operation, number: int) -> str:
     *_, terminator = (inner.operation for inner in block.operations)
     names = {block.arguments[number]: "x", block.arguments[len(block.arguments) - 1]: "acc"}
     return _formula(terminator.operands[0], names)
+
+
+def combined_by(value: ir.Value, running: ir.Value, element: ir.Value) -> str:
+    """What makes ``value`` of ``running`` and ``element``, as the scan of that name; empty if none does."""
+    return _FORMULAS.get(_formula(value, {running: "acc", element: "x"}), "")
 
 
 def _formula(value: ir.Value, names: dict[ir.Value, str]) -> str:
@@ -117,12 +138,12 @@ def _formula(value: ir.Value, names: dict[ir.Value, str]) -> str:
     return f"{name}({', '.join(operands)})"
 
 
-def _is_exact(combine: str, element: ir.Type) -> bool:
-    """Whether a scan of such elements gives what windows of them give: sums of 16 bits are rounded in each step."""
+def is_exact(combine: str, element: ir.Type) -> bool:
+    """Whether a scan of such elements gives what windows of them give: narrow sums are rounded in each step."""
     if isinstance(element, ir.IntegerType):
         return element.width > 1
-    if isinstance(element, ir.F16Type | ir.BF16Type):
-        return combine in _EXACT_IN_16_BITS
+    if is_narrow_float(str(element)):
+        return combine in _EXACT_IF_NARROW
     return isinstance(element, ir.F32Type | ir.F64Type)
 
 

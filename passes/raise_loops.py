@@ -1,12 +1,17 @@
-"""``ipu-raise-loops``: loops that scatter single elements become one scatter."""
+"""``ipu-raise-loops``: loops that scatter single elements become one scatter, running sums one scan."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.module_target import module_target
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.blocked_scans import longest_scan
 from ipu_mlir.passes.build_generic import generic, identity_map, loop_index
-from ipu_mlir.passes.loop_raising.fission import split_by_tensor
+from ipu_mlir.passes.loop_raising.fission import split_branches, split_by_tensor
 from ipu_mlir.passes.loop_raising.nests import ScatterNest, scatter_nest
+from ipu_mlir.passes.loop_raising.scan_of_loops import scan_of_loops, scan_of_while
 from ipu_mlir.passes.loop_raising.slices import write_by_elements
 from ipu_mlir.passes.loop_raising.vectorize import Column, Loops, Vectorizer
 from ipu_mlir.passes.rewriting import list_ops
@@ -22,23 +27,34 @@ _COMBINERS = {
 
 @dataclass(frozen=True)
 class RaiseLoops(Pass):
-    """Write loops that put elements into a tensor as structured ops and one scatter.
+    """Write loops that put elements into a tensor as structured ops and one scatter or scan.
 
     What goes where is computed for all iterations at once; inner loops over scalars become reductions. The scatter is
     the library codelet of that name; it keeps the order of the iterations. A loop that puts elements into several
-    tensors becomes a scatter into each.
+    tensors becomes a scatter into each. Where every element is combined with the one before it, all are one scan
+    (``scan_add`` and so on, as ``ipu-raise-scans`` makes them): whether a branch takes the first one, the tensor has it
+    from the start or the innermost loop carries the running value. An ``scf.while`` that counts, and fills a tensor
+    with running values slice by slice, is such a loop as well.
 
     Needs:  linalg on tensors; scalars that are not wrapped in tensors (``ipu-inline-scalar-ops``, ``canonicalize``).
-    Leaves: ``scf.for`` only where a loop is no scatter.
+    Leaves: ``scf.for`` only where a loop is no scatter and no running sum, product or extreme; no such ``scf.while``.
     """
 
     name = "ipu-raise-loops"
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
+            tile_bytes = module_target(module).bytes_per_tile
+            longest = partial(longest_scan, tile_bytes)
+            for loop in list_ops(module, "scf.while"):
+                scan_of_while(loop, longest)
+            for outermost in _loops_of(module):
+                _scan(outermost, longest)
             for insert in list_ops(module, "tensor.insert_slice"):
                 if insert.parent.name == "scf.for":
                     write_by_elements(insert)
+            for branch in list_ops(module, "scf.if"):
+                split_branches(branch)
             for loop in list_ops(module, "scf.for"):
                 split_by_tensor(loop)
             for outermost in _loops_of(module):
@@ -62,6 +78,13 @@ def _loops_of(op: ir.Operation) -> list[_Loop]:
                 below = _loops_of(inner.operation)
                 found += [_Loop(inner.operation, below)] if inner.operation.name == "scf.for" else below
     return found
+
+
+def _scan(loop: _Loop, longest: Callable[[ir.Type], int]) -> None:
+    """Write ``loop``, or loops inside it, as scans."""
+    if not scan_of_loops(loop.op, longest):
+        for inner in loop.inside:
+            _scan(inner, longest)
 
 
 def _raise(loop: _Loop) -> None:

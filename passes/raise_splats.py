@@ -5,13 +5,16 @@ from typing import Any
 
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.named_ops import fill_with
 from ipu_mlir.passes.rewriting import REWRITTEN, SKIP, rewrite
 
 
 def fill_of_constant(op: Any, rewriter: Any) -> bool:
     """A generic that yields one constant for every element becomes ``linalg.fill``, which folds into its users."""
     body = op.regions[0].blocks[0]
-    if len(op.results) != 1 or len(list(body.operations)) != 1 or "library_call" in op.operation.attributes:
+    if body.operations[0].operation.name != "linalg.yield" or len(op.results) != 1:
+        return SKIP
+    if "library_call" in op.operation.attributes:
         return SKIP
     if any("parallel" not in str(kind) for kind in op.iterator_types):
         return SKIP
@@ -22,8 +25,8 @@ def fill_of_constant(op: Any, rewriter: Any) -> bool:
     with rewriter.ip:
         if isinstance(constant, ir.Attribute):
             constant = upstream("arith").ConstantOp(op.results[0].type.element_type, constant, loc=op.location).result
-        filled = upstream("linalg").fill(constant, outs=[op.operands[-1]])
-    rewriter.replace_op(op, [filled])
+        filled = fill_with(constant, op.operands[-1])
+    rewriter.replace_op(op, filled)
     return REWRITTEN
 
 
@@ -34,8 +37,8 @@ def fill_of_splat(op: Any, rewriter: Any) -> bool:
         return SKIP
     with rewriter.ip:
         empty = upstream("tensor").EmptyOp(list(made.shape), made.element_type, loc=op.location).result
-        filled = upstream("linalg").fill(op.operands[0], outs=[empty])
-    rewriter.replace_op(op, [filled])
+        filled = fill_with(op.operands[0], empty)
+    rewriter.replace_op(op, filled)
     return REWRITTEN
 
 

@@ -4,19 +4,18 @@ from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.loop_nest import Index, LoopNest, indexing_maps, reads_operand
 from ipu_mlir.passes.build_generic import bodiless_generic
-from ipu_mlir.passes.split_reduction import can_split
 from ipu_mlir.passes.tensor_views import window_of
 
 
-def step_loops(op: ir.Operation, nest: LoopNest) -> tuple[int, ...]:
-    """The reduced loops of ``op`` over blocks of which it can run one after another.
+def step_loops(op: ir.Operation, nest: LoopNest, splittable: bool) -> tuple[int, ...]:
+    """The reduced loops of ``op`` over blocks of which it can run one after another; ``splittable`` as ``can_split``.
 
     A codelet says itself whether it can: a scatter keeps the order of its updates over the outermost loop only.
     """
     reduced = [loop for loop, parallel in enumerate(nest.parallel) if not parallel and nest.extents[loop] > 1]
     if _runs_codelet_in_steps(op):
         reduced = reduced[:1]
-    elif not can_split(op, nest) or nest.loads or _uses_loop_numbers(op):
+    elif not splittable or nest.loads or _uses_loop_numbers(op):
         return ()
     inputs = range(nest.num_inputs)
     return tuple(loop for loop in reduced if all(_can_slice(op, nest, number, loop) for number in inputs))

@@ -8,6 +8,7 @@ from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.loop_nest import LoopNest, indexing_maps
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.passes.build_generic import bodiless_generic, generic
+from ipu_mlir.passes.named_ops import fill_with
 from ipu_mlir.passes.placement_hints import PARTS
 
 _FLOAT_NEUTRAL = {
@@ -73,7 +74,7 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
     with ir.InsertionPoint(op), op.location:
         value = upstream("arith").ConstantOp(result.element_type, neutral).result
         empty = upstream("tensor").EmptyOp([*counts, *result.shape], result.element_type).result
-        partials = upstream("linalg").fill(value, outs=[empty])
+        partials = fill_with(value, empty).results[0]
         kept = [_block_number(loop, block) for loop, block in zip(cut, blocks, strict=True)]
         maps[-1] = ir.AffineMap.get(maps[-1].n_dims, 0, [*kept, *maps[-1].results])
         parallel = [was or dict(zip(cut, blocks, strict=True)).get(loop) == 1 for loop, was in enumerate(nest.parallel)]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.loop_nest import Index, LoopNest, loop_nest
+from ipu_mlir.dialects.loop_nest import Index, LoopNest, indexing_maps, loop_nest
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.rewriting import list_ops
 
@@ -24,7 +24,7 @@ class TrimWindows(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for op in list_ops(module, "linalg.generic"):
-                nest = loop_nest(op)
+                nest = loop_nest(op) if _has_windows(op) else None
                 if nest is None:
                     continue
                 for number in range(nest.num_inputs):
@@ -32,6 +32,11 @@ class TrimWindows(Pass):
                     sizes = _trimmed(nest, number, shape)
                     if sizes != shape:
                         op.operands[number] = _front(op, op.operands[number], sizes)
+
+
+def _has_windows(op: ir.Operation) -> bool:
+    """Whether an index of ``op`` is more than one loop."""
+    return not all(each.is_projected_permutation for each in indexing_maps(op) or ())
 
 
 def _trimmed(nest: LoopNest, number: int, shape: list[int]) -> list[int]:

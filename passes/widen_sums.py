@@ -1,8 +1,9 @@
-"""``ipu-widen-sums``: sums of 16-bit floats are f32 until they are complete.
+"""``ipu-widen-sums``: sums of floats of 16 and 8 bits are f32 until they are complete.
 
-Rounding after each step would stop a sum of ones at 2048 in f16, and at 256 in bf16. The machine's units add up in f32,
-and so does every library that people compare with; the frontends, though, write a product of f16 matrices as one whose
-result is f16. Here the IR gets to say what is done: products and sums in f32, then one rounding.
+Rounding after each step would stop a sum of ones at 2048 in f16, at 256 in bf16, and at 8 or 16 in most of f8. The
+machine's units add up in f32, and so does every library that people compare with; the frontends, though, write a
+product of f16 matrices as one whose result is f16. Here the IR gets to say what is done: products and sums in f32, then
+one rounding.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Literal
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.ipu import PlaceOp
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.narrow_floats import is_narrow_float
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.build_generic import generic, identity_map
 from ipu_mlir.passes.place_values import place_value
@@ -20,7 +22,7 @@ from ipu_mlir.passes.rewriting import list_ops
 
 @dataclass(frozen=True)
 class WidenSums(Pass):
-    """Add up 16-bit floats in f32, and round the sum once.
+    """Add up floats of 16 and 8 bits in f32, and round the sum once.
 
     The initial value is widened as well: a fill stays a fill, another one is widened element by element. A product that
     is summed is exact in f32. Named ops keep their names, for they take operands of another type than their result.
@@ -29,7 +31,7 @@ class WidenSums(Pass):
     Option: ``partials``, the type of a sum that is not complete: ``f32``, or ``native``, that of its result.
 
     Needs:  linalg on tensors of static shape, element-wise ops fused: a product whose sum is another op is rounded.
-    Leaves: no structured op that adds up f16 or bf16 in that type; the rounding at the begin of the element-wise op
+    Leaves: no structured op that adds up f16, bf16 or f8 in that type; the rounding at the begin of the element-wise op
             that alone reads the sums, or as an op behind them.
     """
 
@@ -49,11 +51,11 @@ class WidenSums(Pass):
 
 def _is_narrow(type_: ir.Type) -> bool:
     element = type_.element_type if isinstance(type_, ir.RankedTensorType) else None
-    return isinstance(element, ir.F16Type | ir.BF16Type)
+    return is_narrow_float(str(element))
 
 
 def _narrow_sums(op: ir.Operation) -> list[int]:
-    """The results of ``op`` that are sums in 16 bits."""
+    """The results of ``op`` that are sums in 16 or 8 bits."""
     if "library_call" in op.attributes or not len(op.regions):
         return []
     nest = loop_nest(op)
@@ -118,7 +120,7 @@ def _round_in_body(op: ir.Operation, number: int, narrow: ir.Type) -> None:
 def _round(sums: ir.OpResult, narrow: ir.RankedTensorType) -> None:
     """Let all users of ``sums`` have them rounded, by an op behind the one that adds up.
 
-    That is so wherever elements go to several tiles: they go there in 16 bits.
+    That is so wherever elements go to several tiles: they go there in 16 or 8 bits.
     """
     hints = [use.owner.operation for use in sums.uses if use.owner.operation.name == PlaceOp.OPERATION_NAME]
     with ir.InsertionPoint.after(sums.owner):
@@ -144,7 +146,7 @@ def _wide_init(init: ir.Value) -> ir.Value:
 def _widen_addition(addition: ir.Operation) -> None:
     """Put a sum in f32 in the place of ``addition``, one of whose operands has become f32 already."""
     with ir.InsertionPoint(addition), addition.location:
-        wide = [_wide_term(value) if _is_16_bits(value) else value for value in addition.operands]
+        wide = [_wide_term(value) if is_narrow_float(str(value.type)) else value for value in addition.operands]
         total = ir.Operation.create(
             "arith.addf", [wide[0].type], wide, {name: addition.attributes[name] for name in addition.attributes}
         )
@@ -169,16 +171,12 @@ def _wide_term(term: ir.Value) -> ir.Value:
 
 
 def _wide_scalar(value: ir.Value) -> ir.Value:
-    """``value``, a scalar of 16 bits, in f32; of a constant, a constant."""
+    """``value``, a scalar of 16 or 8 bits, in f32; of a constant, a constant."""
     wide = ir.F32Type.get()
     if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.constant":
         number = ir.FloatAttr(value.owner.operation.attributes["value"]).value
         return upstream("arith").ConstantOp(wide, ir.FloatAttr.get(wide, number)).result
     return upstream("arith").ExtFOp(wide, value).result
-
-
-def _is_16_bits(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.F16Type | ir.BF16Type)
 
 
 def _elementwise(source: ir.Value, empty: ir.Value, function: Callable[[ir.Value], ir.Value]) -> ir.Operation:

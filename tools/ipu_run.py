@@ -188,6 +188,7 @@ def _median_seconds(run: Callable[[Any], Any], inputs: "list[np.ndarray]") -> fl
 def _check(results: "list[np.ndarray]", expected: "dict[str, np.ndarray]", arguments: argparse.Namespace) -> int:
     """Say how far each result is off; the exit status."""
     from ipu_mlir.tools.compare import compare
+    from ipu_mlir.tools.npz import typed
 
     status = 0
     for index, result in enumerate(results):
@@ -196,7 +197,7 @@ def _check(results: "list[np.ndarray]", expected: "dict[str, np.ndarray]", argum
             print(f"check {name}: {arguments.inputs} has no {name} to compare with")
             status = FAILED
             continue
-        comparison = compare(result, expected[name], arguments.atol)
+        comparison = compare(result, typed(expected[name], result.dtype), arguments.atol)
         print(f"check {name}: {'FAILED' if comparison.off else 'ok'}, {comparison.text}")
         status = FAILED if comparison.off else status
     return status

@@ -1,4 +1,7 @@
-"""Arrays of ``.npz`` files for ``ipu-run``: inputs ``in0, in1, ...``, results ``out0, out1, ...``."""
+"""Arrays of ``.npz`` files for ``ipu-run``: inputs ``in0, in1, ...``, results ``out0, out1, ...``.
+
+NumPy's files know nothing of bf16 and f8: arrays of ml_dtypes lie in them as void of their size, and come back so.
+"""
 
 import io
 import zipfile
@@ -8,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.errors import IpuError
+from ipu_mlir.dialects.narrow_floats import ML_DTYPES, holds_bits, host_dtype
 from ipu_mlir.specs import TensorSpec, spec_of
 
 
@@ -29,7 +33,7 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
 def npz_bytes(results: Sequence[np.ndarray]) -> bytes:
     """The content of a ``.npz`` file of ``results`` as ``out0, out1, ...``."""
     buffer = io.BytesIO()
-    arrays: dict[str, Any] = {f"out{index}": result for index, result in enumerate(results)}
+    arrays: dict[str, Any] = {f"out{index}": _in_file(result) for index, result in enumerate(results)}
     np.savez(buffer, **arrays)
     return buffer.getvalue()
 
@@ -45,10 +49,26 @@ def take_inputs(arrays: dict[str, np.ndarray], specs: Sequence[TensorSpec], path
         name = f"in{index}"
         if name not in arrays:
             raise IpuError(f"{path} has no {name}; the function takes {_count(specs)}: {_listed(specs)}")
-        if spec_of(arrays[name]) != spec:
-            raise IpuError(f"{name} of {path} is {spec_of(arrays[name])}, but the function takes {spec}")
-        inputs.append(arrays[name])
+        array = typed(arrays[name], spec.dtype)
+        if spec_of(array) != spec:
+            raise IpuError(f"{name} of {path} is {spec_of(array)}, but the function takes {spec}")
+        inputs.append(array)
     return inputs
+
+
+def typed(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """``array``, as numbers of ``dtype`` where it holds the bits of such numbers: of bf16 or f8.
+
+    >>> import ml_dtypes
+    >>> typed(np.array([0x3F80, 0xC000], np.uint16), np.dtype(ml_dtypes.bfloat16)).tolist()
+    [1.0, -2.0]
+    """
+    return array.view(dtype) if holds_bits(array.dtype, dtype) else array
+
+
+def _in_file(array: np.ndarray) -> np.ndarray:
+    """``array``, as void if its type is one that ``np.load`` could not read."""
+    return array.view(f"V{array.dtype.itemsize}") if array.dtype.name in ML_DTYPES.values() else array
 
 
 def random_inputs(specs: Sequence[TensorSpec], seed: int) -> list[np.ndarray]:
@@ -62,7 +82,8 @@ def _random(spec: TensorSpec, generator: np.random.Generator) -> np.ndarray:
         return generator.integers(0, 2, spec.shape).astype(bool)
     if spec.dtype.kind in "iu":
         return generator.integers(0, 10, spec.shape).astype(spec.dtype)
-    return np.asarray(generator.standard_normal(spec.shape)).astype(spec.dtype)
+    numbers = np.asarray(generator.standard_normal(spec.shape))
+    return (np.abs(numbers) if spec.dtype == host_dtype("f8E8M0FNU") else numbers).astype(spec.dtype)  # it has no sign
 
 
 def _count(specs: Sequence[Any]) -> str:

@@ -1,6 +1,7 @@
 """The library codelets, by name."""
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+from ipu_mlir.dialects.codelets.rank import RANK
 from ipu_mlir.dialects.codelets.scan import SCANS
 from ipu_mlir.dialects.codelets.scatter import SCATTERS
 from ipu_mlir.dialects.codelets.sort import SORT
@@ -17,7 +18,7 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
     return table
 
 
-LIBRARY = by_name((SORT, *SCANS, *SCATTERS))
+LIBRARY = by_name((SORT, RANK, *SCANS, *SCATTERS))
 
 
 def codelet_named(name: str) -> LibraryCodelet:

@@ -2,7 +2,7 @@
 
 Every formula takes a product of ``groups`` independent parts. In each, ``field`` points (rows of a matmul, pixels of
 a convolution) by ``in_channels`` meet ``kernel`` matrices of ``in_channels`` by ``out_channels``. AMP works on groups
-of channels and pads what is left.
+of channels and pads what is left. In f8 such a group has twice as many input channels as in f16.
 
 Source: hardware.md 4.3, read in the performance estimates of PopLibs, where the figures of f32 that the notes leave
 out come from as well.
@@ -10,6 +10,16 @@ out come from as well.
 
 from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker
 from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.narrow_floats import is_f8, is_narrow_float
+
+
+def uses_amp(dtype: str) -> bool:
+    """Whether the AMP units multiply factors of this type, or what they are converted to first.
+
+    >>> [uses_amp(dtype) for dtype in ("f32", "bf16", "f8E5M2", "f64", "i8")]
+    [True, True, True, False, False]
+    """
+    return dtype == "f32" or is_narrow_float(dtype)
 
 
 def weight_load_cycles(machine: Machine) -> int:
@@ -52,12 +62,13 @@ def amp_1x1_cycles(
 
 
 def _worker_1x1_cycles(points: Size, dtype: str, machine: Machine, zeroing: bool) -> Size:
-    """One worker's pass over its ``points`` of the field."""
+    """One worker's pass over its ``points`` of the field; that one or two of f8 take as long as three is assumed."""
     turns = larger(points - 3, 0) * machine.amp_cycles(dtype)
     if dtype == "f32":
         zero = (2 + 8 * points) if zeroing else 0
         return choose(points == 0, 24, choose(points == 1, 47, 46) + zero + turns)
-    few = choose(points == 0, 20, choose(points == 1, 31, choose(points == 2, 40, 37)))
+    some = 17 + 27 if is_f8(dtype) else choose(points == 1, 31, choose(points == 2, 40, 37))
+    few = choose(points == 0, 20, some)
     return few + turns + (0 if zeroing else 1) - 7
 
 

@@ -20,6 +20,7 @@ from ipu_mlir.dialects.costs.work import (
     Gather,
     Loops,
     Move,
+    Rank,
     Reduction,
     Scan,
     Scatter,
@@ -119,6 +120,10 @@ def _library(op: ir.Operation, nest: LoopNest) -> Work:
     dtype = dtype_of(op, nest.num_inputs)
     if name == "sort":
         return Sort(dtype, kept_loops(nest), reduced_loops(nest))
+    if name == "rank":
+        own = tuple(sorted(loops_of(nest.indices[nest.num_inputs - 1], len(nest.extents))))
+        rows = tuple(loop for loop in kept_loops(nest) if loop not in own)
+        return Rank(dtype_of(op, 0), nest.num_inputs - 1, rows, own, reduced_loops(nest))
     if name.startswith("scan_"):
         combine = name.removeprefix("scan_").removesuffix("_from_end")
         return Scan(dtype, combine, kept_loops(nest), reduced_loops(nest))

@@ -5,12 +5,13 @@ workers share (a *1D* vertex).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from ipu_mlir.dialects.costs.rates import BINARY, BROADCAST, INTEGER, SELECT, SOFTWARE, UNARY, Rate, Rates
 from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, is_float, per_worker, smaller, total
 from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.narrow_floats import is_f8, is_narrow_float
 
 
 class Shape(Enum):
@@ -45,13 +46,23 @@ def loop_cycles(rate: Rate, n: Size, dtype: str, machine: Machine) -> Size:
 
 
 def _rate(rates: Rates, dtype: str) -> Rate:
-    return rates.f16 if bytes_of(dtype) == 2 else rates.f32
+    return rates.f16 if is_narrow_float(dtype) else rates.f32
 
 
 def inner_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:
-    """The inner loop of ``op`` over ``n`` elements of one worker."""
+    """The inner loop of ``op`` over ``n`` elements of one worker.
+
+    An operation on f8 is assumed to be that on f16, between a conversion of its operand and one of its result; a second
+    operand comes along in the same loop, and choices and comparisons need no conversion.
+
+    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> [int(inner_cycles(ScalarOp(Shape.UNARY, "exp", dtype), 400, IPU2)) for dtype in ("f16", "f8E4M3FN")]
+    [400, 600]
+    """
     if op.shape is Shape.CAST:
         return cast_inner_cycles(op.dtype, op.to_dtype, n, machine)
+    if is_f8(op.dtype) and op.shape in (Shape.UNARY, Shape.BINARY):
+        return inner_cycles(replace(op, dtype="f16"), n, machine) + f8_conversion_cycles(op.dtype, n, machine)
     rate = {
         Shape.UNARY: lambda: _rate(UNARY[op.name], op.dtype),
         Shape.BINARY: lambda: _rate(BINARY[op.name], op.dtype),
@@ -59,6 +70,11 @@ def inner_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:
         Shape.SELECT: lambda: SELECT,
     }[op.shape]()
     return loop_cycles(rate, n, op.dtype, machine)
+
+
+def f8_conversion_cycles(dtype: str, n: Size, machine: Machine) -> Size:
+    """The inner loops from f8 to f16 and back again."""
+    return cast_inner_cycles(dtype, "f16", n, machine) + cast_inner_cycles("f16", dtype, n, machine)
 
 
 def vertex_cycles(op: ScalarOp, machine: Machine, in_place: bool = False) -> int:
@@ -100,7 +116,13 @@ def elementwise_2d_cycles(ops: Sequence[ScalarOp], rows: Size, n: Size, machine:
 
 def has_broadcast(op: ScalarOp) -> bool:
     """Whether there are vertices of ``op`` with one operand that is the same for many elements."""
-    return op.shape is Shape.BINARY and op.name in BROADCAST and is_float(op.dtype) and op.dtype != "f64"
+    return (
+        op.shape is Shape.BINARY
+        and op.name in BROADCAST
+        and is_float(op.dtype)
+        and op.dtype != "f64"
+        and not is_f8(op.dtype)
+    )
 
 
 def broadcast_scalar_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:

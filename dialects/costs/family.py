@@ -1,6 +1,7 @@
 """Cycles of all vertices of a structured op: one number per part, computed once per distinct size."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -18,19 +19,21 @@ from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.elementwise import (
     broadcast_scalar_cycles,
     broadcast_vector_cycles,
+    cast_cycles,
     elementwise_cycles,
     inner_cycles,
 )
 from ipu_mlir.dialects.costs.nonlinearities import pool_cycles
 from ipu_mlir.dialects.costs.rates import SOFTWARE
 from ipu_mlir.dialects.costs.reductions import reduction_cycles
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker, smaller, total
+from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker, product_over, smaller, total
 from ipu_mlir.dialects.costs.work import (
     Contraction,
     Elementwise,
     Gather,
     Loops,
     Move,
+    Rank,
     Reduction,
     Scan,
     Scatter,
@@ -42,6 +45,7 @@ from ipu_mlir.dialects.loop_nest import LoopNest
 from ipu_mlir.dialects.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.narrow_floats import is_f8, is_narrow_float
 
 LoopSize: TypeAlias = Callable[[Loops], Size]
 
@@ -92,7 +96,7 @@ def cycles_of(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
     """
 
     def size(loops: Loops) -> IntArray:
-        return np.prod(sizes[..., list(loops)], axis=-1, dtype=np.int64)
+        return product_over(sizes, loops)
 
     def last(loops: Loops) -> Size:
         """The size of the innermost one."""
@@ -114,6 +118,10 @@ def cycles_of(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
             cycles = _scatter_cycles(work, size, last, machine)
         case Sort():
             cycles = moves.sort_cycles(size(work.kept), size(work.reduced), machine)
+        case Rank():
+            cycles = moves.rank_cycles(
+                work.keys, size(work.rows), size(work.own), size(work.among), work.dtype, machine
+            )
         case Scan():
             cycles = moves.scan_cycles(work.name, size(work.kept), size(work.scanned), work.dtype, machine)
         case Move():
@@ -125,12 +133,23 @@ def cycles_of(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
 
 
 def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machine: Machine) -> Size:
-    """The fastest vertex that can do it; which operand AMP keeps as weights is free where no window moves."""
+    """The fastest vertex that can do it; which operand AMP keeps as weights is free where no window moves.
+
+    Only AMP multiplies f8, and that a window moves over f8 there was not read: such factors become f16 first (assumed).
+    """
     groups, field, row = size(work.groups), size(work.field), last(work.field)
     outs, ins, kernel = size(work.out_channels), size(work.in_channels), size(work.kernel)
-    dtype = "f16" if work.dtype == "bf16" else work.dtype
+    dtype = "f16" if is_narrow_float(work.dtype) else work.dtype
     if dtype not in ("f16", "f32"):
         return scalar_mac_cycles(groups * field * outs * ins * kernel, _MAC_CYCLES * SOFTWARE.get(dtype, 1), machine)
+    if is_f8(work.dtype):
+        factors = groups * (field * ins + ins * outs * kernel)
+        as_f16 = _contraction_cycles(replace(work, dtype="f16"), size, last, machine)
+        as_f16 = as_f16 + cast_cycles(work.dtype, "f16", factors, machine)
+        if work.kernel or not machine.amp_takes_f8:
+            return as_f16
+        one = amp_1x1_cycles(groups, field, ins, outs, work.dtype, machine)
+        return smaller(as_f16, smaller(one, amp_1x1_cycles(groups, outs, ins, field, work.dtype, machine)))
     best = horizontal_mac_cycles(groups, field, row, ins, outs, kernel, dtype, machine)
     one = amp_1x1_cycles(groups, field, ins, outs, dtype, machine)
     if not work.kernel:
@@ -152,7 +171,7 @@ def _preparation_cycles(work: Contraction, size: LoopSize, machine: Machine) -> 
 
 
 def _elementwise_cycles(work: Elementwise, sizes: IntArray, machine: Machine) -> Size:
-    n = np.prod(sizes, axis=-1, dtype=np.int64)
+    n = product_over(sizes, range(sizes.shape[-1]))
     if work.broadcast == "scalar":
         return broadcast_scalar_cycles(work.ops[0], n, machine)
     if work.broadcast == "vector":

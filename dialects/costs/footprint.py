@@ -7,6 +7,7 @@ so that a measurement can replace them.
 
 import numpy as np
 
+from ipu_mlir.dialects.costs.amp import uses_amp
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, choose
 from ipu_mlir.dialects.costs.work import (
@@ -14,6 +15,7 @@ from ipu_mlir.dialects.costs.work import (
     Elementwise,
     Gather,
     Move,
+    Rank,
     Reduction,
     Scan,
     Scatter,
@@ -58,7 +60,7 @@ def code_bytes(work: Work) -> int:
 def _worker_code_bytes(work: Work) -> int:
     match work:
         case Contraction():
-            if work.dtype not in ("f16", "f32", "bf16"):
+            if not uses_amp(work.dtype):
                 return 256
             prepared = sum(_op_code_bytes(op) for each in work.prepared for op in each.ops)
             return (1600 if work.kernel else 1024) + prepared
@@ -72,7 +74,7 @@ def _worker_code_bytes(work: Work) -> int:
             return 256 * len(work.slices) + sum(_op_code_bytes(op) for op in work.ops)
         case Scatter():
             return 288
-        case Sort():
+        case Sort() | Rank():
             return 512
         case Scan():
             return 640 if work.name == "logaddexp" else 96
@@ -98,7 +100,7 @@ def vertex_state_bytes(work: Work, sizes: IntArray, operands: int, machine: Mach
     """
     simple = FIELD_BYTES * (1 + operands + 2)
     state: Size = simple
-    if isinstance(work, Contraction) and work.dtype in ("f16", "f32", "bf16"):
+    if isinstance(work, Contraction) and uses_amp(work.dtype):
         groups, ins, outs, kernel = (
             np.prod(sizes[..., list(loops)], axis=-1, dtype=np.int64)
             for loops in (work.groups, work.in_channels, work.out_channels, work.kernel)
@@ -114,12 +116,13 @@ def vertex_state_bytes(work: Work, sizes: IntArray, operands: int, machine: Mach
 def scratch_bytes(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
     """Bytes that one vertex needs besides operands and results while it runs, for each of ``sizes``; assumed.
 
-    A sort has a copy of the row of each worker; a reduction whose elements the workers share has a partial result of
-    each; a product has the factors that are computed first; everything else works in registers.
+    A sort or ranks have a copy of the row of each worker; a reduction whose elements the workers share has a partial
+    result of each; a product has the factors that are computed first; everything else works in registers.
     """
     scratch: Size = 0
-    if isinstance(work, Sort):
-        row = np.prod(sizes[..., list(work.reduced)], axis=-1, dtype=np.int64)
+    if isinstance(work, Sort | Rank):
+        among = work.reduced if isinstance(work, Sort) else work.among
+        row = np.prod(sizes[..., list(among)], axis=-1, dtype=np.int64)
         scratch = machine.workers * row * bytes_of(work.dtype)
     elif isinstance(work, Reduction):
         results = np.prod(sizes[..., list(work.kept)], axis=-1, dtype=np.int64)

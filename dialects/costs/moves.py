@@ -1,4 +1,4 @@
-"""Cycles of vertices that go over elements within a tile: fills, copies, slices, gathers, scatters, sorts, scans."""
+"""Cycles of vertices that go over elements: fills, copies, slices, gathers, scatters, sorts, ranks, scans."""
 
 from ipu_mlir.dialects.costs.rates import SOFTWARE
 from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, ceil_log2, choose, per_worker, smaller
@@ -86,6 +86,17 @@ def sort_cycles(rows: Size, n: Size, machine: Machine) -> Size:
     A worker sorts a row; the rows are shared.
     """
     return 11 + machine.workers * (26 + per_worker(rows, machine) * n * ceil_log2(n) * 10)
+
+
+def rank_cycles(keys: Size, rows: Size, own: Size, n: Size, dtype: str, machine: Machine) -> Size:
+    """Ranks of ``own`` elements among ``n`` in each of ``rows``, by ``keys`` keys. Source: assumed.
+
+    The workers share the own elements and compare each with all: a load, a comparison and an addition per key. Or a
+    worker sorts a row as in ``sort_cycles`` and writes the places, the rows are shared: whichever is faster.
+    """
+    compared = 26 + per_worker(rows * own, machine) * n * keys * (2 + SOFTWARE.get(dtype, 1))
+    by_sorting = 26 + per_worker(rows, machine) * n * (ceil_log2(n) * 10 * keys + 3)
+    return 11 + machine.workers * smaller(compared, by_sorting)
 
 
 def scan_cycles(combine: str, rows: Size, n: Size, dtype: str, machine: Machine) -> Size:

@@ -5,6 +5,7 @@ Source: hardware.md 4.4, read in the cycle estimators of PopLibs.
 
 from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, larger, per_worker
 from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.narrow_floats import is_narrow_float
 
 _FORWARD = {
     "relu": ((1, 1), (1, 1)),
@@ -28,7 +29,7 @@ _GRADIENT = {
 
 def nonlinearity_cycles(kind: str, n: Size, dtype: str, machine: Machine, gradient: bool = False) -> Size:
     """``NonLinearity1D`` over ``n`` elements; what is left of the last vector is assumed to take one more operation."""
-    operation, vector = (_GRADIENT if gradient else _FORWARD)[kind][bytes_of(dtype) == 2]
+    operation, vector = (_GRADIENT if gradient else _FORWARD)[kind][is_narrow_float(dtype)]
     width = machine.vector_width(dtype)
     vectors = ceil_div(ceil_div(n, width), machine.workers)
     rest = (n % width != 0) * operation

@@ -5,8 +5,9 @@ assumed: they share the results, or each takes a share of the elements of every 
 results, whichever is faster. Operands are assumed to lie in memory that is not interleaved: 64 bits per load.
 """
 
-from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, per_worker, smaller
+from ipu_mlir.dialects.costs.sizes import Size, ceil_div, per_worker, smaller
 from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.narrow_floats import is_narrow_float
 
 
 def strided_cycles(
@@ -19,7 +20,7 @@ def strided_cycles(
 
 def single_output_cycles(n: Size, dtype: str, to_dtype: str, machine: Machine) -> Size:
     """Worker cycles of one result over ``n`` elements that lie in a row."""
-    return 17 + ceil_div(n, machine.vector_width(dtype)) + (5 if to_dtype == "f16" else 0)
+    return 17 + ceil_div(n, machine.vector_width(dtype)) + (5 if is_narrow_float(to_dtype) else 0)
 
 
 def continuous_cycles(results: Size, n: Size, dtype: str, machine: Machine) -> Size:
@@ -66,6 +67,6 @@ def reduction_cycles(
 
 def _post_cycles(dtype: str, to_dtype: str) -> int:
     """What storing a result takes after its elements are summed."""
-    if bytes_of(dtype) == 2:
-        return 8 if bytes_of(to_dtype) == 2 else 7
+    if is_narrow_float(dtype):
+        return 8 if is_narrow_float(to_dtype) else 7
     return 5

@@ -50,6 +50,8 @@ _INTEGER = {
     "math.cttz": "bits",
     "math.ipowi": "pow",
 }
+_NO_TIME = frozenset((*_FREE, *_FREE_CASTS, *_LOADS))
+_ALL_CASTS = frozenset((*_CASTS, *_FREE_CASTS))
 _LOGICAL = ("arith.andi", "arith.ori", "arith.xori")
 _SIGMOID = ("neg", "exp", "add", "div")  # 1 / (1 + exp(-x)), as front ends write it
 
@@ -67,12 +69,12 @@ def body_ops(op: ir.Operation) -> Iterator[ir.Operation]:
 
 def takes_time(op: ir.Operation) -> bool:
     """Whether ``op`` is more than a constant, a name for a value, a load or a yield."""
-    return op.name not in (*_FREE, *_FREE_CASTS, *_LOADS)
+    return op.name not in _NO_TIME
 
 
 def is_cast(op: ir.Operation) -> bool:
     """Whether ``op`` only gives a value another type."""
-    return op.name in _CASTS or op.name in _FREE_CASTS
+    return op.name in _ALL_CASTS
 
 
 def scalar_ops(ops: Iterable[ir.Operation]) -> list[ScalarOp]:

@@ -134,6 +134,17 @@ class Sort:
 
 
 @dataclass(frozen=True)
+class Rank:
+    """Ranks of the elements of ``own`` among those of ``among``, for each iteration of ``rows``, by ``keys`` keys."""
+
+    dtype: str
+    keys: int
+    rows: Loops
+    own: Loops
+    among: Loops
+
+
+@dataclass(frozen=True)
 class Scan:
     """Running results of ``name``, such as ``add``, along ``scanned``, one scan for each iteration of ``kept``."""
 
@@ -152,4 +163,4 @@ class Move:
     loops: Loops
 
 
-Work: TypeAlias = Contraction | Elementwise | Reduction | Window | Gather | Scatter | Sort | Scan | Move
+Work: TypeAlias = Contraction | Elementwise | Reduction | Window | Gather | Scatter | Sort | Rank | Scan | Move

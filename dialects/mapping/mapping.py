@@ -1,7 +1,7 @@
 """Mapping: which tile holds which elements of one allocation."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ipu_mlir.dialects.mapping.factors import Family, family_of
 from ipu_mlir.dialects.mapping.loops import AnyArray, IntArray, MappingLoop
 from ipu_mlir.dialects.mapping.on_tiles import OnTiles
 from ipu_mlir.dialects.mapping.overlap import count_on_same_tiles, count_on_same_tiles_by_element
+from ipu_mlir.dialects.mapping.probes import lacks_a_probe
 from ipu_mlir.dialects.mapping.refine import refine
 
 
@@ -38,11 +39,23 @@ class Mapping(OnTiles):
     offset: int = 0
     first_tile: int = 0
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once: mappings are what most questions below are remembered by."""
+        return hash((self.elements, self.loops, self.offset, self.first_tile))
+
     def normalized(self) -> "Mapping":
         """The canonical form: the same elements on the same tiles in as many parts; often equal if they are the same.
 
         See ``normalize.normalize`` for what is canonical.
         """
+        return self._normal
+
+    @cached_property
+    def _normal(self) -> "Mapping":
         return _normalized(self)
 
     def is_well_formed(self) -> bool:
@@ -78,7 +91,7 @@ class Mapping(OnTiles):
 
     def is_disjoint(self) -> bool:
         """Whether no element lies on two tiles."""
-        return cover.is_disjoint(family_with_distinct_tiles(self))
+        return _is_disjoint(self)
 
     def covers(self) -> bool:
         """Whether every element of the allocation lies on some tile, and nothing else does."""
@@ -111,9 +124,7 @@ class Mapping(OnTiles):
 
     def contains(self, other: "Mapping") -> bool:
         """Whether ``self`` holds on every tile at least what ``other`` holds there."""
-        if _normalized(self) == _normalized(other):
-            return True
-        return bool((self.overlap(other)[1] == other.elements_per_tile()[1]).all())
+        return self._normal == other._normal or _contains(self, other)
 
     def missing(self, other: "Mapping") -> tuple[int, int] | None:
         """The lowest tile on which ``self`` lacks something of ``other``, and the lowest such element; or None."""
@@ -131,7 +142,7 @@ def _normalized(mapping: Mapping) -> Mapping:
 
 
 def _family(mapping: Mapping) -> Family:
-    normal = _normalized(mapping)
+    normal = mapping.normalized()
     return family_of(normal.loops, normal.offset, normal.first_tile)
 
 
@@ -163,19 +174,36 @@ def _elements_per_tile(mapping: Mapping) -> tuple[IntArray, IntArray]:
 
 
 @lru_cache(maxsize=4096)
+def _is_disjoint(mapping: Mapping) -> bool:
+    return cover.is_disjoint(family_with_distinct_tiles(mapping))
+
+
+@lru_cache(maxsize=4096)
+def _contains(holder: Mapping, held: Mapping) -> bool:
+    if held.tiles_are_distinct() and lacks_a_probe(_nest(holder), _nest(held)):
+        return False
+    return bool((_overlap(holder, held)[1] == _elements_per_tile(held)[1]).all())
+
+
+def _nest(mapping: Mapping) -> normalize.LoopNest:
+    normal = mapping.normalized()
+    return normal.loops, normal.offset, normal.first_tile
+
+
+@lru_cache(maxsize=4096)
 def _is_home(mapping: Mapping) -> bool:
     return mapping.tiles_are_distinct() and mapping.is_disjoint() and mapping.covers()
 
 
 @lru_cache(maxsize=128)
 def _overlap(holder: Mapping, held: Mapping) -> tuple[IntArray, IntArray]:
-    if _normalized(holder) == _normalized(held):
+    if holder.normalized() == held.normalized():
         return held.elements_per_tile()
     a, b = (family_with_distinct_tiles(x) for x in (holder, held))
     counts = count_on_same_tiles(a, b)
     if counts is not None:
         return _by_tile(b, counts)
-    strides = {loop.stride for x in (holder, held) for loop in _normalized(x).loops if loop.stride > 0}
+    strides = {loop.stride for x in (holder, held) for loop in x.normalized().loops if loop.stride > 0}
     fine_a, fine_b = (_refined(x, strides) for x in (holder, held))
     counts = count_on_same_tiles(fine_a, fine_b)
     if counts is not None:
@@ -184,5 +212,5 @@ def _overlap(holder: Mapping, held: Mapping) -> tuple[IntArray, IntArray]:
 
 
 def _refined(mapping: Mapping, strides: set[int]) -> Family:
-    normal = _normalized(mapping)
+    normal = mapping.normalized()
     return family_of(refine(normal.loops, strides), normal.offset, normal.first_tile)

@@ -1,7 +1,5 @@
 """One form for the many ways to write the same mapping."""
 
-from dataclasses import replace
-from functools import lru_cache
 from typing import TypeAlias
 
 from ipu_mlir.dialects.mapping.loops import MappingLoop, parts_of_loop
@@ -10,7 +8,6 @@ LoopNest: TypeAlias = tuple[tuple[MappingLoop, ...], int, int]
 """Loops, offset and first tile of a mapping."""
 
 
-@lru_cache(maxsize=4096)
 def normalize(loops: tuple[MappingLoop, ...], offset: int, first_tile: int) -> LoopNest:
     """The canonical loops, offset and first tile of a mapping: same elements on the same tiles, same number of parts.
 
@@ -33,14 +30,13 @@ def _simplify(loop: MappingLoop) -> tuple[MappingLoop, int, int]:
     """``loop`` in its own simplest form, and what that adds to the offset and to the first tile."""
     parts = parts_of_loop(loop)
     if loop.stride == 0:
-        loop = MappingLoop(1, parts, 0, loop.tile_step)
         if loop.tile_step < 0:
-            return replace(loop, tile_step=-loop.tile_step), 0, loop.tile_step * (parts - 1)
-        return (loop if parts > 1 else MappingLoop(1, 1, 0, 0)), 0, 0
+            return MappingLoop(1, parts, 0, -loop.tile_step), 0, loop.tile_step * (parts - 1)
+        return MappingLoop(1, parts, 0, loop.tile_step if parts > 1 else 0), 0, 0
     if parts == 1:
-        loop = replace(loop, block=loop.extent, tile_step=0)
+        loop = MappingLoop(loop.extent, loop.extent, loop.stride, 0)
     if loop.stride < 0 and loop.extent % loop.block == 0:
-        flipped = replace(loop, stride=-loop.stride, tile_step=-loop.tile_step)
+        flipped = MappingLoop(loop.block, loop.extent, -loop.stride, -loop.tile_step)
         return flipped, loop.stride * (loop.extent - 1), loop.tile_step * (parts - 1)
     return loop, 0, 0
 
@@ -52,11 +48,13 @@ def _order(loop: MappingLoop) -> tuple[int, ...]:
 def _merge_all(loops: list[MappingLoop]) -> list[MappingLoop]:
     """Merge pairs of loops until no pair can be merged; the result is sorted."""
     loops = sorted(loops, key=_order)
-    pairs = ((i, j) for i in range(len(loops)) for j in range(len(loops)) if i != j)
-    for i, j in pairs:
-        merged = _merge(loops[i], loops[j])
-        if merged is not None:
-            return _merge_all([merged, *(loop for k, loop in enumerate(loops) if k not in (i, j))])
+    for i, outer in enumerate(loops):
+        for j, inner in enumerate(loops):
+            if i == j or abs(outer.stride) < abs(inner.stride):
+                continue  # the outer loop has the larger stride, if they can be merged at all
+            merged = _merge(outer, inner)
+            if merged is not None:
+                return _merge_all([merged, *(loop for k, loop in enumerate(loops) if k not in (i, j))])
     return loops
 
 

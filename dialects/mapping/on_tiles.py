@@ -1,6 +1,6 @@
 """What mappings and parts have in common: loops that are cut into blocks, each block on a tile."""
 
-from functools import lru_cache
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -31,22 +31,25 @@ class OnTiles:
     @property
     def min_tile(self) -> int:
         """The lowest tile that a part lies on."""
-        return arithmetic.tile_bounds(self.loops, self.first_tile)[0]
+        return self._tile_bounds[0]
 
     @property
     def max_tile(self) -> int:
         """The highest tile that a part lies on."""
-        return arithmetic.tile_bounds(self.loops, self.first_tile)[1]
+        return self._tile_bounds[1]
+
+    @cached_property
+    def _tile_bounds(self) -> tuple[int, int]:
+        return arithmetic.tile_bounds(self.loops, self.first_tile)
 
     def tiles_are_distinct(self) -> bool:
         """Whether no two parts lie on one tile."""
-        return _tiles_are_distinct(self.loops, self.first_tile)
+        return self._are_distinct
+
+    @cached_property
+    def _are_distinct(self) -> bool:
+        return arithmetic.tiles_are_distinct(self.loops, self.first_tile)
 
     def is_well_formed(self) -> bool:
         """Whether blocks are at least 1 and extents not negative; every other query takes it for granted."""
         return arithmetic.is_well_formed(self.loops)
-
-
-@lru_cache(maxsize=4096)
-def _tiles_are_distinct(loops: tuple[Any, ...], first_tile: int) -> bool:
-    return arithmetic.tiles_are_distinct(loops, first_tile)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -39,6 +39,14 @@ class Parts(OnTiles):
 
     loops: tuple[PartLoop, ...]
     first_tile: int = 0
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Computed once: much of what is asked about an op is remembered by its parts."""
+        return hash((self.loops, self.first_tile))
 
     def covers(self, extents: Sequence[int]) -> bool:
         """Whether the parts cut exactly the loops of these extents."""

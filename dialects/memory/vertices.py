@@ -16,6 +16,7 @@ from ipu_mlir.dialects.costs.work import (
     Elementwise,
     Gather,
     Move,
+    Rank,
     Reduction,
     Scan,
     Scatter,
@@ -99,6 +100,8 @@ def code_identity(work: Work) -> tuple[Any, ...]:
             return (Scatter, work.dtype, work.adds)
         case Sort():
             return (Sort, work.dtype)
+        case Rank():
+            return (Rank, work.dtype, work.keys)
         case Scan():
             return (Scan, work.dtype, work.name)
         case Move():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ext, ir
-from ipu_mlir.dialects.buffers import may_overlap
+from ipu_mlir.dialects.buffers import may_overlap, root_of
 from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
@@ -30,7 +30,7 @@ class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTra
         for inner in families:
             if not isinstance(inner, VerticesOp):
                 return fail(op, f"holds {inner.operation.name}; only ipu.vertices may stand in a compute set")
-        for family, other in _pairs(families):
+        for family, other in _pairs(families) if len(families) > 1 and _may_meet(families) else ():
             shared = conflict(family, other)
             if shared is not None:
                 return fail(
@@ -39,6 +39,19 @@ class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTra
                     f"'{other.codelet.value}' {shared[1]} ({shared[2]}); put them in compute sets of their own",
                 )
         return True
+
+
+def _may_meet(families: list[VerticesOp]) -> bool:
+    """Whether a family touches an allocation that another one writes: if not, there are no pairs to look at."""
+    touched: set[ir.Value] = set()
+    written: set[ir.Value] = set()
+    for family in families:
+        own = [(root_of(value), writes) for value, writes in accesses(family)]
+        if any(root in written or (writes and root in touched) for root, writes in own):
+            return True
+        touched.update(root for root, _ in own)
+        written.update(root for root, writes in own if writes)
+    return False
 
 
 def conflict(family: VerticesOp, other: VerticesOp) -> tuple[str, str, ir.Type] | None:

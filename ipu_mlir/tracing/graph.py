@@ -8,6 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.narrow_floats import ML_DTYPES
 from ipu_mlir.specs import TensorSpec
 from ipu_mlir.tensor_types import element_type, is_supported
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
@@ -121,6 +122,8 @@ def scalar_attribute(value: Any, dtype: np.dtype[Any]) -> ir.Attribute:
 
 def unsupported_dtype(dtype: Any) -> str:
     """What to say about an element type that programs cannot have."""
+    if getattr(dtype, "name", "") in ML_DTYPES.values():
+        return f"element type {dtype} is not supported; trace in float16 or float32, or write the program as MLIR"
     kind = getattr(dtype, "kind", "")
     way_out = {
         "u": "integers are signed here: use astype(np.int32) or another signed type",

@@ -1,5 +1,7 @@
 """Loops that put elements into several tensors, as one loop for each tensor."""
 
+from functools import partial
+
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.passes.clone import Known, clone_slice, operands_from_outside
 
@@ -9,7 +11,8 @@ def split_by_tensor(loop: ir.Operation) -> bool:
     are computed in each.
 
     Answers whether it did: the tensors must have nothing to do with each other, and each may be filled by a
-    ``tensor.insert`` or by a loop for it alone (split inner loops first). A sort of keys and values is such a nest.
+    ``tensor.insert``, with a condition or without (``split_branches`` first), or by a loop for it alone (split inner
+    loops first). A sort of keys and values is such a nest.
     """
     block = loop.regions[0].blocks[0]
     *body, terminator = (op.operation for op in block.operations)
@@ -28,11 +31,39 @@ def split_by_tensor(loop: ir.Operation) -> bool:
     return True
 
 
+def split_branches(branch: ir.Operation) -> bool:
+    """Replace an ``scf.if`` in a loop that puts elements into several tensors by one per tensor, if that can be."""
+    if len(branch.results) < 2 or branch.parent.name != "scf.for":
+        return False
+    blocks = [region.blocks[0] for region in branch.regions]
+    inside = [op.operation for block in blocks for op in list(block.operations)[:-1]]
+    if not all(
+        op.name.startswith(("arith.", "math.")) or op.name in ("tensor.insert", "tensor.extract") for op in inside
+    ):
+        return False
+    for number, result in enumerate(branch.results):
+        with ir.InsertionPoint(branch), branch.location:
+            new = upstream("scf").IfOp(branch.operands[0], [result.type], has_else=True)
+        for block, copied in zip(blocks, (new.then_block, new.else_block), strict=True):
+            yielded = list(block.operations)[-1].operands[number]
+            with ir.InsertionPoint(copied), branch.location:
+                upstream("scf").YieldOp([clone_slice(yielded, {}, partial(_is_in, block))])
+        result.replace_all_uses_with(new.results[0])
+    branch.erase()
+    return True
+
+
+def _is_in(block: ir.Block, value: ir.Value) -> bool:
+    return value.owner.operation.block == block
+
+
 def _maker(value: ir.Value, old: ir.Value) -> ir.Operation | None:
     """The op that makes ``value`` of the tensor ``old``, by one element or by a loop over elements."""
     if isinstance(value.owner, ir.Block) or not isinstance(value.type, ir.RankedTensorType):
         return None
     op = value.owner.operation
+    if op.name == "scf.if" and len(op.results) == 1:
+        return op
     inserts = op.name == "tensor.insert" and op.operands[1] == old
     loops = op.name == "scf.for" and len(op.results) == 1 and op.operands[3] == old
     return op if inserts or loops else None

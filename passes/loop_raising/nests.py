@@ -49,8 +49,14 @@ class ScatterNest:
 
 def trip_count(loop: ir.Operation) -> int | None:
     """Iterations of an ``scf.for`` from 0 in steps of 1 to a constant; None for any other."""
-    bounds = [_constant(value) for value in list(loop.operands)[:3]]
+    bounds = [constant_index(value) for value in list(loop.operands)[:3]]
     return bounds[1] if bounds[0] == 0 and bounds[2] == 1 and bounds[1] is not None and bounds[1] > 0 else None
+
+
+def counted(loop: ir.Operation) -> tuple[int, int] | None:
+    """The first index and the iterations of an ``scf.for`` in steps of 1 between constants; None for any other."""
+    first, end, step = (constant_index(value) for value in list(loop.operands)[:3])
+    return (first, end - first) if first is not None and end is not None and step == 1 and 0 <= first < end else None
 
 
 def loads_inside(load: ir.Operation) -> bool:
@@ -65,7 +71,7 @@ def _end(index: ir.Value) -> int | None:
     if isinstance(index.owner, ir.Block):
         loop = index.owner.owner.operation
         return trip_count(loop) if loop.name == "scf.for" and index == index.owner.arguments[0] else None
-    constant = _constant(index)
+    constant = constant_index(index)
     return None if constant is None or constant < 0 else constant + 1
 
 
@@ -86,11 +92,11 @@ def scatter_nest(outermost: ir.Operation) -> ScatterNest | None:
     if len(old) != sum(1 for _ in _loads_of(carried)) or len(old) > 1:
         return None
     update, combine = _combination(insert.operands[0], old[0] if old else None)
-    if update is None or not all(_is_scalar(op, carried) for op in body):
+    if update is None or not all(is_scalar(op, carried) for op in body):
         return None
     for outer, inner in pairwise(loops):
         *around, _ = (op.operation for op in outer.regions[0].blocks[0].operations)
-        if not all(op == inner or _is_scalar(op, carried) for op in around):
+        if not all(op == inner or is_scalar(op, carried) for op in around):
             return None
     counted = tuple(extent for extent in extents if extent is not None)
     guarded = None if guard is None else insert.block
@@ -154,8 +160,8 @@ def _combination(value: ir.Value, old: ir.Value | None) -> tuple[ir.Value | None
     return operands[1 - operands.index(old)], _COMBINERS[owner.name]
 
 
-def _is_scalar(op: ir.Operation, carried: ir.Value) -> bool:
-    """Whether ``op`` works on scalars only, or loads elements, or is the guarded insertion."""
+def is_scalar(op: ir.Operation, carried: ir.Value | None) -> bool:
+    """Whether ``op`` works on scalars only, or loads elements, or is the insertion into ``carried``."""
     if op.name.startswith(("arith.", "math.")):
         return not any(isinstance(result.type, ir.ShapedType) for result in op.results)
     if op.name in ("tensor.extract", "scf.yield"):
@@ -166,7 +172,7 @@ def _is_scalar(op: ir.Operation, carried: ir.Value) -> bool:
         return False
     if op.name in ("scf.for", "scf.if"):
         inside = [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
-        return all(_is_scalar(inner, carried) for inner in inside)
+        return all(is_scalar(inner, carried) for inner in inside)
     return False
 
 
@@ -174,7 +180,23 @@ def _scalars_only(op: ir.Operation) -> bool:
     return not any(isinstance(result.type, ir.ShapedType) for result in op.results)
 
 
-def _constant(value: ir.Value) -> int | None:
+def are_same(first: ir.Value, second: ir.Value) -> bool:
+    """Whether two scalars are computed in the same way from the same values."""
+    if first == second:
+        return True
+    if isinstance(first.owner, ir.Block) or isinstance(second.owner, ir.Block):
+        return False
+    one, other = first.owner.operation, second.owner.operation
+    if one.name != other.name or not one.name.startswith(("arith.", "math.", "tensor.extract")) or len(one.regions):
+        return False
+    if str(one.attributes) != str(other.attributes) or first.type != second.type:
+        return False
+    pairs = list(zip(one.operands, other.operands, strict=False))
+    return len(one.operands) == len(other.operands) and all(are_same(*pair) for pair in pairs)
+
+
+def constant_index(value: ir.Value) -> int | None:
+    """The integer that ``value`` is, if it is a constant."""
     if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
         return None
     attribute = value.owner.attributes["value"]

@@ -32,6 +32,7 @@ class Vectorizer:
         guard: the condition under which ``guarded`` runs, if there is one.
         guarded: ops that may load only where ``guard`` holds.
         reductions: results of inner loops that were computed already.
+        starts: first indices of the loops, if they are not all 0.
     """
 
     nest: ir.Operation
@@ -40,6 +41,7 @@ class Vectorizer:
     guard: ir.Value | None = None
     guarded: ir.Block | None = None
     reductions: dict[ir.Value, Column] = field(default_factory=dict)
+    starts: tuple[int, ...] = ()
 
     def columns(self, scalars: Sequence[ir.Value]) -> list[Column]:
         """Each of ``scalars`` for all iterations; the last one over all loops, even those it does not depend on."""
@@ -113,6 +115,9 @@ class Vectorizer:
         """``known`` with the counters as loop indices."""
         for loop, counter in enumerate(self.counters):
             known[counter] = loop_index(loop)
+            if self.starts and self.starts[loop]:
+                start = upstream("arith").ConstantOp(ir.IndexType.get(), self.starts[loop]).result
+                known[counter] = upstream("arith").AddIOp(known[counter], start).result
         return known
 
     def _reduce_inner_loops(self, scalar: ir.Value) -> None:

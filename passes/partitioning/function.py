@@ -252,11 +252,9 @@ class FunctionPartition:
         return broken is None
 
     def _off_target(self, parts: Parts) -> str | None:
-        tiles = parts.tiles()
-        if tiles.min() < 0 or tiles.max() >= self.target.num_tiles:
-            return (
-                f"has parts on tiles {tiles.min()} to {tiles.max()}, but the target has {self.target.num_tiles} tiles"
-            )
+        first, last = parts.min_tile, parts.max_tile
+        if first < 0 or last >= self.target.num_tiles:
+            return f"has parts on tiles {first} to {last}, but the target has {self.target.num_tiles} tiles"
         return None
 
     def _record_arguments(self, function: ir.Operation, arguments: list[ir.Value]) -> None:

@@ -35,7 +35,7 @@ def operation_of(
         accesses: of ``op``, as ``memory_accesses`` gives them.
         homes: where memory lies, as far as that is decided.
     """
-    work = classify(op, nest)
+    work, splittable = classify(op, nest), can_split(op, nest)
     return Operation(
         op.name,
         codelet_name(op, nest),
@@ -45,8 +45,8 @@ def operation_of(
         tuple(_use(access, homes) for access in accesses if access.written),
         inits=tuple(_use(access, homes) for access in accesses if access.written and _starts_from(access, homes)),
         work=work,
-        splittable=can_split(op, nest),
-        step_loops=step_loops(op, nest),
+        splittable=splittable,
+        step_loops=step_loops(op, nest, splittable),
         temporary_bytes=proportions.bytes_for(work, target),
         location=place_of(op.location),
     )

@@ -6,6 +6,7 @@ from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.target import Target
 
 _RESERVED = 16  # of a tile, one part in so many is for code and for what lives between ops
+_STEPS = 128  # room is told in so many parts of a tile: equal layers ask the planner equal questions until one is full
 
 
 class Room:
@@ -14,7 +15,7 @@ class Room:
     >>> from ipu_mlir.dialects.mapping.build import one_tile
     >>> room = Room(Target(tiles_per_ipu=4, bytes_per_tile=1600))
     >>> room.bytes_left, room.take(one_tile(100), element_size=4), room.bytes_left
-    (1000, None, 733)
+    (996, None, 732)
     """
 
     def __init__(self, target: Target) -> None:
@@ -37,4 +38,5 @@ class Room:
         reserved, taken = self._tile // _RESERVED, int(self._taken.max(initial=0))
         if taken > self._tile:
             return self._tile
-        return max(2 * (self._tile - reserved - taken) // 3, reserved)
+        left = max(2 * (self._tile - reserved - taken) // 3, reserved)
+        return left - left % max(1, self._tile // _STEPS)

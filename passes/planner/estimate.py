@@ -9,6 +9,7 @@ import numpy as np
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
 from ipu_mlir.dialects.costs.family import cycles_of
+from ipu_mlir.dialects.costs.sizes import product_over
 from ipu_mlir.dialects.costs.work import Reduction, Work
 from ipu_mlir.dialects.loop_nest import Index
 from ipu_mlir.dialects.machine import Machine
@@ -41,12 +42,14 @@ class Operand:
         for index, size in zip(self.indices, self.shape, strict=True):
             if not index.linear:
                 total = total * size
-                continue
-            steps = np.abs(np.array(index.coefficients, dtype=np.int64))
-            total = total * np.minimum(size, 1 + (blocks - 1) @ steps)
+            elif (plain := index.plain_loop) is not None:
+                total = total * np.minimum(size, blocks[:, plain])
+            else:
+                steps = [(loop, abs(step)) for loop, step in enumerate(index.coefficients) if step]
+                total = total * np.minimum(size, 1 + sum(step * (blocks[:, loop] - 1) for loop, step in steps))
         return total
 
-    @property
+    @cached_property
     def loops(self) -> tuple[int, ...]:
         """The loops that say which elements a part touches; a dimension with another index is touched whole by all."""
         linear = [index for index in self.indices if index.linear]
@@ -81,8 +84,7 @@ class Question:
 
     def partials(self, blocks: IntArray) -> IntArray:
         """How many partial results of each element the grids ``blocks`` leave, shape ``(grids,)``."""
-        counts = -(-np.array(self.extents, dtype=np.int64) // blocks)
-        return np.prod(counts[:, list(self.reduced)], axis=1)
+        return product_over(-(-np.array(self.extents, dtype=np.int64) // blocks), self.reduced)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,15 +131,15 @@ def estimate(
     sent_bytes = np.zeros(len(blocks), dtype=np.int64)
     resident = np.zeros(len(blocks), dtype=np.int64)
     shared = np.zeros((len(blocks), len(question.extents) + 1), dtype=np.int64)
-    for operand in (*question.inputs, *question.outputs):
-        resident += operand.elements(blocks) * operand.element_bytes
-    for number, operand in enumerate(question.inputs):
-        size = operand.elements(blocks) * operand.element_bytes
+    sizes = [each.elements(blocks) * each.element_bytes for each in (*question.inputs, *question.outputs)]
+    for size in sizes:
+        resident += size
+    for number, (operand, size) in enumerate(zip(question.inputs, sizes[: len(question.inputs)], strict=True)):
         if at_home is not None:
             size = np.where(at_home[:, number], 0, size)
         elif not operand.placed:
             others = [loop for loop in range(len(question.extents)) if loop not in operand.loops]
-            size = np.where(np.prod(counts[:, others], axis=1) > 1, size, 0)
+            size = np.where(product_over(counts, others) > 1, size, 0)
         brought_bytes += size
         for loop in question.cuttable:
             if loop not in operand.loops:

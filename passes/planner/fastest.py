@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 
 from ipu_mlir.dialects.loop_nest import loop_strides
@@ -42,6 +43,10 @@ class Fastest:
 
     def __call__(self, operation: Operation, target: Target) -> Parts | InSteps:
         """The parts of ``operation`` on ``target``, or the steps in which it fits."""
+        return _known(self, operation, target) if self.listener is None else self.decide(operation, target)
+
+    def decide(self, operation: Operation, target: Target) -> Parts | InSteps:
+        """What calling the planner gives, found anew; the listener is told."""
         if operation.work is None or 0 in operation.extents:
             return Balanced(self.grain_bytes)(operation, target)
         question = question_of(operation, target, self.grain_bytes, self.most_partials)
@@ -58,6 +63,12 @@ class Fastest:
         if self.listener is not None:
             self.listener(operation, candidates, chosen)
         return chosen if isinstance(chosen, InSteps) else chosen.parts
+
+
+@lru_cache(maxsize=4096)
+def _known(planner: Fastest, operation: Operation, target: Target) -> Parts | InSteps:
+    """Layers of a network repeat: two in three operations of a resnet equal one before in all that decides."""
+    return planner.decide(operation, target)
 
 
 def question_of(

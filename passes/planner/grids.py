@@ -1,10 +1,11 @@
 """Grids: the ways to cut the loops of an operation into blocks that a planner compares."""
 
 from collections.abc import Sequence
-from math import prod
+from math import lcm
 
 import numpy as np
 
+from ipu_mlir.dialects.costs.sizes import product_over
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 
@@ -34,8 +35,7 @@ def coarse_grids(
         blocks = _with_choices(blocks, loop, _blocks(extents[loop], counts, grains[loop], multiples[loop]))
         blocks = _on_tiles(blocks, extents, num_tiles)
         if len(blocks) > _MOST_GRIDS:  # the ones that use most tiles are the ones that end best
-            used = np.prod(-(-np.array(extents, dtype=np.int64) // blocks), axis=1)
-            blocks = blocks[np.argsort(-used, kind="stable")[:_MOST_GRIDS]]
+            blocks = blocks[np.argsort(-_num_parts(blocks, extents), kind="stable")[:_MOST_GRIDS]]
     return blocks
 
 
@@ -48,17 +48,19 @@ def grids_near(
     num_tiles: int,
 ) -> IntArray:
     """``grids`` and those with one loop cut a little finer or coarser, shape ``(more, loops)``."""
-    found = [grids]
-    for loop in cuttable:
-        for grid in grids:
-            count = -(-extents[loop] // int(grid[loop]))
-            others = prod(-(-e // int(b)) for e, b in zip(extents, grid, strict=True)) // count
-            most = min(-(-extents[loop] // grains[loop]), num_tiles // others)
+    rows: list[tuple[int, int, int]] = []  # number of the grid, loop, its block
+    for number, (grid, used) in enumerate(zip(grids.tolist(), _num_parts(grids, extents).tolist(), strict=True)):
+        for loop in cuttable:
+            count = -(-extents[loop] // grid[loop])
+            most = min(-(-extents[loop] // grains[loop]), num_tiles // (used // count))
             low, high = max(1, int(count / 1.5)), min(most, int(count * 1.5) + 1)
             step = max(1, (high - low) // 16)
             choices = _blocks(extents[loop], [*range(low, high + 1, step), max(1, most)], grains[loop], multiples[loop])
-            found.append(_with_choices(grid[None], loop, choices))
-    return np.unique(_on_tiles(np.concatenate(found), extents, num_tiles), axis=0)
+            rows += [(number, loop, block) for block in choices]
+    changes = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    more = grids[changes[:, 0]]
+    more[np.arange(len(more)), changes[:, 1]] = changes[:, 2]
+    return _distinct(_on_tiles(np.concatenate((grids, more)), extents, num_tiles))
 
 
 def parts_of_grid(blocks: Sequence[int], extents: Sequence[int], fastest: int | None = None) -> Parts:
@@ -90,7 +92,7 @@ def _numbers_of_parts(most: int, num_tiles: int, ratio: float) -> list[int]:
 def _blocks(extent: int, counts: Sequence[int], grain: int, multiple: int) -> list[int]:
     """A block for each number of parts, of whole grains, and one that is a multiple of what is good."""
     sizes = [-(-extent // count) for count in counts]
-    units = (grain, multiple * grain // np.gcd(multiple, grain)) if multiple > 1 else (grain,)
+    units = (grain, lcm(multiple, grain)) if multiple > 1 else (grain,)
     return list(dict.fromkeys(min(extent, -(-size // unit) * unit) for size in sizes for unit in units))
 
 
@@ -102,5 +104,17 @@ def _with_choices(blocks: IntArray, loop: int, choices: Sequence[int]) -> IntArr
 
 
 def _on_tiles(blocks: IntArray, extents: Sequence[int], num_tiles: int) -> IntArray:
-    counts = np.prod(-(-np.array(extents, dtype=np.int64) // blocks), axis=1)
-    return blocks[counts <= num_tiles]
+    return blocks[_num_parts(blocks, extents) <= num_tiles]
+
+
+def _num_parts(blocks: IntArray, extents: Sequence[int]) -> IntArray:
+    return product_over(-(-np.array(extents, dtype=np.int64) // blocks), range(len(extents)))
+
+
+def _distinct(rows: IntArray) -> IntArray:
+    """The different rows in rising order, as ``numpy.unique`` gives them in six times the time."""
+    if not rows.size:
+        return rows[:1]
+    rows = rows[np.lexsort(rows.T[::-1])]
+    is_new = (rows[1:] != rows[:-1]).any(axis=1)
+    return rows[np.concatenate(([True], is_new))]

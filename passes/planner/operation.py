@@ -1,7 +1,7 @@
 """What a planner is told about an operation, and what a planner is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.costs.work import Work
 from ipu_mlir.dialects.loop_nest import Index
@@ -53,7 +53,7 @@ class Operation:
             combines them.
         step_loops: the reduced loops over blocks of which it can run one after another.
         temporary_bytes: what operands that are brought for it, and partial results, may take on a tile.
-        location: where it stands in the source, for messages.
+        location: where it stands in the source, for messages; operations that differ in nothing else are equal.
         inits: what outputs start from, where that is read and lies somewhere already.
     """
 
@@ -67,7 +67,7 @@ class Operation:
     splittable: bool = False
     step_loops: tuple[int, ...] = ()
     temporary_bytes: int = 1 << 62
-    location: str = ""
+    location: str = field(default="", compare=False)
     inits: tuple[OperandUse, ...] = ()
 
     @property

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ipu_mlir.dialects.costs.amp import uses_amp
 from ipu_mlir.dialects.costs.work import Contraction
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.passes.planner.estimate import Estimate, Question, estimate, fits
@@ -62,7 +63,7 @@ def _good_multiples(question: Question) -> tuple[int, ...]:
     """Per loop, the size that the AMP units work on at once."""
     good = [1] * len(question.extents)
     work, machine = question.work, question.machine
-    if isinstance(work, Contraction) and work.dtype in ("f16", "bf16", "f32"):
+    if isinstance(work, Contraction) and uses_amp(work.dtype):
         for loop in (*work.out_channels, *work.field):
             good[loop] = machine.amp_units
         for loop in work.in_channels:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.runtime.numeric.bfloat16 import is_host_array
+from ipu_mlir.dialects.narrow_floats import holds_bits
 from ipu_mlir.runtime.translator.translate import ArraySpec
 
 
@@ -36,13 +36,13 @@ def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np
 def _converted(value: Any, spec: ArraySpec, position: int) -> np.ndarray:
     """``value`` in the form that programs need, or an error that says what is wrong."""
     where = f"input {position} ({spec.name})"
-    if spec.is_bf16 and hasattr(value, "dtype") and is_host_array(np.asarray(value)):
-        value = np.asarray(value).view(spec.dtype)  # bits or ml_dtypes' numbers: the same memory
     if not hasattr(value, "dtype"):
         value = _from_python(value, spec, where)
     array = np.asarray(value)
     if array.dtype.kind == "u" and spec.dtype.kind == "i" and array.dtype.itemsize == spec.dtype.itemsize:
         array = array.view(spec.dtype)  # integers of the IR have no sign of their own: the bits are what counts
+    if holds_bits(array.dtype, spec.dtype):
+        array = array.view(spec.dtype)
     if array.dtype != spec.dtype:
         raise RunError(
             f"{where} has dtype {array.dtype}, expected {spec.dtype}; convert it with .astype('{spec.dtype}')"
@@ -55,7 +55,7 @@ def _converted(value: Any, spec: ArraySpec, position: int) -> np.ndarray:
 def _from_python(value: Any, spec: ArraySpec, where: str) -> np.ndarray:
     try:
         array = np.asarray(value)
-        kinds = {"b": "b", "i": "bi", "u": "bi", "f": "bif"}[spec.dtype.kind]
+        kinds = {"b": "b", "i": "bi", "u": "bi", "f": "bif", "V": "bif"}[spec.dtype.kind]
         if array.dtype.kind not in kinds:
             raise RunError(f"{where} is {value!r:.60}, expected numbers that fit {spec.dtype}")
         return np.asarray(value, spec.dtype)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from ipu_mlir.runtime.numeric.bfloat16 import bf16_of_bits, bits_of_bf16, odd_double, round_to_bf16
 from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones, count_trailing_zeros
 from ipu_mlir.runtime.numeric.calls import require, run_codelet
 from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
@@ -18,13 +17,13 @@ from ipu_mlir.runtime.numeric.first_extreme import (
     first_minimum_after_nan,
 )
 from ipu_mlir.runtime.numeric.integers import ceil_divide, divide_to_zero, integer_power
+from ipu_mlir.runtime.numeric.narrow_floats import functions as narrow_float_functions
+from ipu_mlir.runtime.numeric.odd import odd_double, odd_multiply_add
 from ipu_mlir.runtime.numeric.rounding import is_normal, round_half_away
 
 clip = umath.clip  # the ufunc itself: np.clip is a slower wrapper
 
-_OWN: dict[str, Callable[..., Any]] = {
-    "bf16_of_bits": bf16_of_bits,
-    "bits_of_bf16": bits_of_bf16,
+_OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
     "ceil_divide": ceil_divide,
     "clip": clip,
     "count_leading_zeros": count_leading_zeros,
@@ -40,10 +39,10 @@ _OWN: dict[str, Callable[..., Any]] = {
     "integer_power": integer_power,
     "is_normal": is_normal,
     "odd_double": odd_double,
+    "odd_multiply_add": odd_multiply_add,
     "positive_bool": positive_bool,
     "require": require,
     "round_half_away": round_half_away,
-    "round_to_bf16": round_to_bf16,
     "run_codelet": run_codelet,
     "select": select,
     "select_bool": select_bool,
@@ -54,6 +53,13 @@ def function(name: str) -> Callable[..., Any]:
     """The function that generated source knows as ``name``: operands first, the result array last."""
     own = _OWN.get(name)
     return getattr(np, name) if own is None else own
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """The functions that are made from tables, so that generated source can import them by their names."""
+    if name in _OWN:
+        return _OWN[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def is_own(name: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.per_tile.body_control import Branch, ForLoop, WhileLoop
-from ipu_mlir.runtime.per_tile.element_types import dtype_of, is_bf16
+from ipu_mlir.runtime.per_tile.element_types import dtype_of, narrow_float
 from ipu_mlir.runtime.per_tile.instructions import Check, Code, Frame, Instruction, Load, LoadElements, Scalar
 from ipu_mlir.runtime.per_tile.integer_ops import unsigned
 from ipu_mlir.runtime.per_tile.scalar_ops import SCALAR_OPS, constant_value
@@ -82,7 +82,7 @@ class Body:
             return None
         accumulator = self.num_arguments - 1
         used_once = len(list(block.arguments[accumulator].uses)) == 1
-        if not used_once or accumulator not in last.operands or is_bf16(block.arguments[accumulator].type):
+        if not used_once or accumulator not in last.operands or narrow_float(block.arguments[accumulator].type):
             return None
         return FOLDS[last.name], last.operands[1 - last.operands.index(accumulator)]
 

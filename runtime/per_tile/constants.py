@@ -8,8 +8,8 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.runtime.per_tile.bfloat16 import from_bits, round_to_bf16
-from ipu_mlir.runtime.per_tile.element_types import is_bf16
+from ipu_mlir.runtime.per_tile.element_types import narrow_float
+from ipu_mlir.runtime.per_tile.narrow_floats import bits_dtype, from_bits, round_to
 
 Array = np.ndarray[Any, Any]
 
@@ -28,23 +28,24 @@ def dense_value(op: ir.OpView) -> Array:
         raise CompileError(
             f"{place_of(op.location)}: the constant has no dense value in the program; give it dense<...>"
         )
-    return _of_bf16(value) if is_bf16(value.type) else np.asarray(value)
+    narrow = narrow_float(value.type)
+    return _narrow(value, narrow) if narrow else np.asarray(value)
 
 
-def _of_bf16(value: ir.DenseElementsAttr) -> Array:
-    """The bindings do not hand out bf16, so read the text: raw data in hexadecimal, or numbers one by one."""
+def _narrow(value: ir.DenseElementsAttr, name: str) -> Array:
+    """The bindings do not hand out bf16 and f8, so read the text: raw data in hexadecimal, or numbers one by one."""
     shape, text = tuple(ir.ShapedType(value.type).shape), str(value)
     data = _HEX_DATA.match(text)
     if data is not None:
-        found = from_bits(np.frombuffer(bytes.fromhex(data[1]), np.uint16))
+        found = from_bits(name, np.frombuffer(bytes.fromhex(data[1]), bits_dtype(name)))
     else:
         numbers = text[: text.rindex("> : ")].removeprefix("dense<").replace("[", "").replace("]", "").split(",")
-        found = np.array([_number(number.strip()) for number in numbers if number.strip()], np.float32)
+        found = np.array([_number(number.strip(), name) for number in numbers if number.strip()], np.float32)
     return np.broadcast_to(found, shape) if found.size == 1 else found.reshape(shape)
 
 
-def _number(text: str) -> np.float32:
+def _number(text: str, name: str) -> np.float32:
     """A number in decimal, or the bits of one (infinities and NaN) in hexadecimal."""
     if text.startswith("0x"):
-        return np.float32(from_bits(np.uint16(int(text, 16))))
-    return np.float32(round_to_bf16(np.float64(text)))
+        return np.float32(from_bits(name, np.array(int(text, 16), bits_dtype(name))))
+    return np.float32(round_to(name, np.float64(text)))

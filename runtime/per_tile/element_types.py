@@ -6,12 +6,13 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.narrow_floats import ML_DTYPES
 
 _INTEGERS: dict[int, Any] = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 
 
 def dtype_of(element_type: ir.Type) -> np.dtype[Any]:
-    """The dtype that holds ``element_type``: signless integers as signed ones, ``index`` as 64 bits, bf16 as float32.
+    """The dtype that holds ``element_type``: signless integers as signed, ``index`` as 64 bits, bf16 and f8 in float32.
 
     Raises:
         CompileError: no dtype does.
@@ -22,10 +23,11 @@ def dtype_of(element_type: ir.Type) -> np.dtype[Any]:
         return np.dtype(np.int64)
     if isinstance(element_type, ir.F16Type | ir.F32Type | ir.F64Type):
         return np.dtype(f"f{element_type.width // 8}")
-    if isinstance(element_type, ir.BF16Type):
+    if str(element_type) in ML_DTYPES:
         return np.dtype(np.float32)
     raise CompileError(
-        f"the per-tile executor has no element type {element_type}; it has bf16, f16, f32, f64, i1, i8 to i64, index"
+        f"the per-tile executor has no element type {element_type}; "
+        f"it has {', '.join(ML_DTYPES)}, f16, f32, f64, i1, i8 to i64, index"
     )
 
 
@@ -34,9 +36,10 @@ def element_type_of(value_type: ir.Type) -> ir.Type:
     return value_type.element_type if isinstance(value_type, ir.ShapedType) else value_type
 
 
-def is_bf16(value_type: ir.Type) -> bool:
-    """Whether a scalar, or the elements of a memref, are bf16."""
-    return isinstance(element_type_of(value_type), ir.BF16Type)
+def narrow_float(value_type: ir.Type) -> str | None:
+    """The name of the type of a scalar, or of the elements of a memref, if NumPy lacks it: one of ``ML_DTYPES``."""
+    name = str(element_type_of(value_type))
+    return name if name in ML_DTYPES else None
 
 
 def poison_of(dtype: np.dtype[Any]) -> np.generic:

@@ -59,7 +59,7 @@ class PerTileExecutor:
     def run(self, inputs: Sequence[Array]) -> list[Array]:
         """Run on host arrays, one per argument; answer fresh arrays, one per result.
 
-        Arrays of bf16 have the type of the package ml_dtypes; without that package they are bit patterns in uint16.
+        Arrays of bf16 and f8 have the types of the package ml_dtypes; inputs may also be their bits, unsigned or void.
 
         Raises:
             RunError: the inputs do not fit the function, or the program does what the machine cannot do: the

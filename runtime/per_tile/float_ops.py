@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.runtime.per_tile.element_types import dtype_of, narrow_float
+from ipu_mlir.runtime.per_tile.narrow_floats import smallest_normal
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
@@ -38,8 +40,20 @@ def round_half_away(x: Array) -> Array:
 
 
 def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
-    """``a * b + c``; the product is exact for bf16, f16 and f32, and rounded for f64."""
-    return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype)
+    """``a * b + c`` in f64, rounded to odd, so that rounding once more gives what the exact number would.
+
+    That is so for all narrower types: their product is exact in f64. That of two f64 is rounded, and then the sum.
+
+    Source: the error of a sum is Knuth's; rounding to odd, Boldo and Melquiond, "When double rounding is odd" (2005).
+    """
+    product, addend = np.asarray(a, np.float64) * np.asarray(b, np.float64), np.asarray(c, np.float64)
+    total = np.asarray(product + addend)
+    if a.dtype == np.float64:
+        return total
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    is_even = total.view(np.int64) & 1 == 0
+    return np.where((error != 0) & np.isfinite(error) & is_even, np.nextafter(total, np.copysign(np.inf, error)), total)
 
 
 def integer_power(base: Array, exponent: Array) -> Array:
@@ -52,8 +66,11 @@ def integer_power(base: Array, exponent: Array) -> Array:
     return np.where(exponent < 0, 1 / result, result).astype(base.dtype)
 
 
-def is_normal(x: Array) -> Array:
-    return np.isfinite(x) & (np.abs(x) >= np.finfo(x.dtype).tiny)
+def _is_normal(op: ir.OpView) -> Function:
+    """Finite, and not so small that precision is lost."""
+    name = narrow_float(op.operands[0].type)
+    least = smallest_normal(name) if name else np.finfo(dtype_of(op.operands[0].type)).tiny
+    return lambda x: np.isfinite(x) & (np.abs(x) >= least)
 
 
 def _pointwise(function: Callable[[float], float]) -> Function:
@@ -132,7 +149,7 @@ FLOAT_OPS: dict[str, Callable[[ir.OpView], Function]] = {
     "math.isfinite": _one(np.isfinite),
     "math.isinf": _one(np.isinf),
     "math.isnan": _one(np.isnan),
-    "math.isnormal": _one(is_normal),
+    "math.isnormal": _is_normal,
     "math.log": _one(np.log),
     "math.log10": _one(np.log10),
     "math.log1p": _one(np.log1p),

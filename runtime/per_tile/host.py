@@ -6,10 +6,11 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.narrow_floats import ML_DTYPES
 from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.runtime.per_tile import bfloat16
+from ipu_mlir.runtime.per_tile import narrow_floats
 from ipu_mlir.runtime.per_tile.copies import copies_of, read_copies
-from ipu_mlir.runtime.per_tile.element_types import is_bf16, poison_of
+from ipu_mlir.runtime.per_tile.element_types import narrow_float, poison_of
 from ipu_mlir.runtime.per_tile.errors import LocalityError, UnwrittenError
 from ipu_mlir.runtime.per_tile.memory import TileMemories, View
 
@@ -19,20 +20,20 @@ Array = np.ndarray[Any, Any]
 def as_held(array: Array, view: View, name: str) -> Array:
     """The values of a host array as the tiles hold those of ``view``.
 
-    bf16 comes as ml_dtypes arrays or as uint16; integers of the IR have no sign of their own, so unsigned arrays of the
-    same width do as well.
+    bf16 and f8 come as arrays of ml_dtypes or as bits; integers of the IR have no sign of their own, so unsigned arrays
+    of the same width do as well.
 
     Raises:
         RunError: the array has another type or shape.
     """
-    dtype, of_bf16 = view.allocation.dtype, is_bf16(view.allocation.buffer.value.type)
+    dtype, narrow = view.allocation.dtype, narrow_float(view.allocation.buffer.value.type)
     if array.dtype.kind == "u" and dtype.kind == "i" and array.dtype.itemsize == dtype.itemsize:
         array = array.view(dtype)
-    fits = bfloat16.is_host_array(array) if of_bf16 else array.dtype == dtype
+    fits = narrow_floats.is_host_array(narrow, array) if narrow else array.dtype == dtype
     if not fits or array.shape != view.shape:
-        wanted = "bfloat16 (or uint16 bit patterns)" if of_bf16 else dtype
+        wanted = f"{ML_DTYPES[narrow]} (or {narrow_floats.bits_dtype(narrow)} bit patterns)" if narrow else dtype
         raise RunError(f"{name} is {array.dtype} {array.shape}, expected {wanted} {view.shape}")
-    return bfloat16.from_host(array) if of_bf16 else array
+    return narrow_floats.from_host(narrow, array) if narrow else array
 
 
 def place(array: Array, view: View, memories: TileMemories) -> None:
@@ -67,4 +68,5 @@ def gather(view: View, memories: TileMemories, strict: bool, location: ir.Locati
 
 def to_host(array: Array, value_type: ir.Type) -> Array:
     """What the caller gets for values that a tile holds of a memref of ``value_type``."""
-    return bfloat16.to_host(array) if is_bf16(value_type) else array
+    narrow = narrow_float(value_type)
+    return narrow_floats.to_host(narrow, array) if narrow else array

@@ -8,12 +8,12 @@ import numpy as np
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.runtime.per_tile.bfloat16 import round_to_bf16
-from ipu_mlir.runtime.per_tile.element_types import is_bf16
+from ipu_mlir.runtime.per_tile.element_types import narrow_float
 from ipu_mlir.runtime.per_tile.family import Bound, Family, Operand
 from ipu_mlir.runtime.per_tile.holdings import Box
 from ipu_mlir.runtime.per_tile.loop_space import LoopSpace
 from ipu_mlir.runtime.per_tile.memory import View
+from ipu_mlir.runtime.per_tile.narrow_floats import round_to
 
 Array = np.ndarray[Any, Any]
 
@@ -47,7 +47,8 @@ def run_codelet(
             f"but its outputs are {[(shape, str(dtype)) for shape, dtype in expected]}"
         )
     for (view, elements), values in zip(outputs, results, strict=True):
-        write(view, elements, round_to_bf16(values) if is_bf16(view.allocation.buffer.value.type) else values)
+        name = narrow_float(view.allocation.buffer.value.type)
+        write(view, elements, round_to(name, values) if name else values)
 
 
 def _box(operand: Operand, view: View, space: LoopSpace, family: Family) -> Array:

@@ -1,21 +1,21 @@
 """Every operation on scalars that a body may hold: its name, and how its NumPy function is made.
 
 ``SCALAR_OPS[name](op)`` gives a function of arrays that broadcast with each other, with attributes and result type of
-``op`` built in. It returns one array, or a tuple for an op with several results. A bf16 result has been rounded.
+``op`` built in. It returns one array, or a tuple for an op with several results. A float has been rounded to its type.
 """
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.per_tile.affine import evaluate
-from ipu_mlir.runtime.per_tile.bfloat16 import bits_of, from_bits, from_integers, round_to_bf16
-from ipu_mlir.runtime.per_tile.element_types import dtype_of, is_bf16
+from ipu_mlir.runtime.per_tile.element_types import dtype_of, narrow_float
 from ipu_mlir.runtime.per_tile.float_ops import FLOAT_OPS
 from ipu_mlir.runtime.per_tile.integer_ops import INTEGER_OPS, signed, unsigned, wrap
+from ipu_mlir.runtime.per_tile.narrow_floats import bits_of, from_bits, from_integers, round_to
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
@@ -23,7 +23,9 @@ Function = Callable[..., Any]
 
 def constant_value(op: ir.OpView) -> np.generic:
     """The value of a scalar ``arith.constant``."""
-    return dtype_of(op.result.type).type(op.attributes["value"].maybe_downcast().value)
+    value = op.attributes["value"].maybe_downcast().value
+    name = narrow_float(op.result.type)
+    return np.float32(round_to(name, value)) if name else dtype_of(op.result.type).type(value)
 
 
 def _constant(op: ir.OpView) -> Function:
@@ -32,13 +34,19 @@ def _constant(op: ir.OpView) -> Function:
 
 
 def _rounded(make: Callable[[ir.OpView], Function]) -> Callable[[ir.OpView], Function]:
-    """Operations on bf16 run in float32, and their results are rounded."""
+    """Operations on bf16 and f8 run in float32, and some on all floats in f64: their results are rounded."""
 
     def make_rounded(op: ir.OpView) -> Function:
-        function = make(op)
-        return (lambda *operands: round_to_bf16(function(*operands))) if is_bf16(op.results[0].type) else function
+        function, to_type = make(op), _to_type(op.results[0].type)
+        return lambda *operands: to_type(function(*operands))
 
     return make_rounded
+
+
+def _to_type(value_type: ir.Type) -> Callable[[Array], Array]:
+    """Rounds floats to ``value_type``; what has that type stays."""
+    dtype, name = dtype_of(value_type), narrow_float(value_type)
+    return partial(round_to, name) if name else lambda x: x.astype(dtype, copy=False)
 
 
 def _select(op: ir.OpView) -> Function:
@@ -46,8 +54,7 @@ def _select(op: ir.OpView) -> Function:
 
 
 def _round(op: ir.OpView) -> Function:
-    dtype = dtype_of(op.results[0].type)
-    return round_to_bf16 if is_bf16(op.results[0].type) else lambda x: x.astype(dtype)
+    return _to_type(op.results[0].type)
 
 
 def _resize(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Function]:
@@ -62,9 +69,9 @@ def _resize(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Function]:
 
 def _from_integer(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Function]:
     def make(op: ir.OpView) -> Function:
-        dtype = dtype_of(op.results[0].type)
-        if is_bf16(op.results[0].type):
-            return lambda x: from_integers(read(x))
+        dtype, name = dtype_of(op.results[0].type), narrow_float(op.results[0].type)
+        if name:
+            return lambda x: from_integers(name, read(x))
         return lambda x: read(x).astype(dtype)
 
     return make
@@ -81,11 +88,15 @@ def _to_integer(wide: type[np.generic]) -> Callable[[ir.OpView], Function]:
 
 
 def _bitcast(op: ir.OpView) -> Function:
-    dtype, of_bf16, to_bf16 = dtype_of(op.results[0].type), is_bf16(op.operands[0].type), is_bf16(op.results[0].type)
+    source, dest, dtype = (
+        narrow_float(op.operands[0].type),
+        narrow_float(op.results[0].type),
+        dtype_of(op.results[0].type),
+    )
 
     def run(x: Array) -> Array:
-        bits = bits_of(x) if of_bf16 else x
-        found: Array = from_bits(bits) if to_bf16 else bits.view(dtype)
+        bits = bits_of(source, x) if source else x
+        found: Array = from_bits(dest, bits) if dest else bits.view(dtype)
         return found
 
     return run

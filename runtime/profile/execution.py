@@ -29,10 +29,12 @@ class ShareOfPeak:
     """Operations per second as a share of the peak, of a type in which sums of products run; null for other types.
 
     Attributes:
+        f8: of operations in 8-bit floats.
         f16: of operations in 16-bit floats.
         f32: of operations in 32-bit floats.
     """
 
+    f8: float | None
     f16: float | None
     f32: float | None
 

@@ -41,10 +41,12 @@ class PeakFlops:
     """The most floating-point operations per second of all IPUs, with the units for sums of products.
 
     Attributes:
+        f8: in 8-bit floats; as f16 where the units do not take them.
         f16: in 16-bit floats.
         f32: in 32-bit floats.
     """
 
+    f8: float
     f16: float
     f32: float
 

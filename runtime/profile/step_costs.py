@@ -25,6 +25,7 @@ from ipu_mlir.dialects.memory_access import memory_accesses
 from ipu_mlir.dialects.operand_mapping import operand_mapping
 from ipu_mlir.dialects.program.tree import Step
 from ipu_mlir.dialects.target import Target
+from ipu_mlir.runtime.profile.peak_types import peak_type_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class FamilyCost:
         on_slowest: its cycles on the tile that is the slowest of the whole compute set; over the families of a compute
             set they add up to its cycles.
         data_bytes: operands and results, as far as the vertices touch them, on all tiles.
-        peak_type: ``f16`` or ``f32``, by which peak its operations are measured.
+        peak_type: ``f8``, ``f16`` or ``f32``, by which peak its operations are measured.
         is_contraction: whether it can run at that peak.
     """
 
@@ -157,8 +158,7 @@ class StepCosts:
         if key not in self._vertices:
             self._vertices[key] = self._vertex(*key)
         dtype = work.dtype if isinstance(work, Contraction) else dtype_of(op, 0)
-        peak_type = "f16" if dtype in ("f16", "bf16") else "f32"
-        return self._vertices[key], work, self._data_bytes(op, nest, parts), peak_type
+        return self._vertices[key], work, self._data_bytes(op, nest, parts), peak_type_of(dtype)
 
     def _vertex(self, work: Work, parts: Parts, operands: int) -> VertexCost:
         sizes, number = distinct_sizes(parts)

@@ -9,6 +9,7 @@ from ipu_mlir.dialects.program.tree import Step, sequences, steps
 from ipu_mlir.runtime.profile import compilation, execution
 from ipu_mlir.runtime.profile.counting import BlockCounts
 from ipu_mlir.runtime.profile.host_steps import arguments_in, results_out
+from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 from ipu_mlir.runtime.profile.program_part import exchange_name
 from ipu_mlir.runtime.profile.source_ops import SourceOps
 from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts
@@ -28,7 +29,7 @@ class StepsPart:
         self._executed: list[execution.ExecutedStep] = []
         self._busy = 0
         """Cycles of compute of all tiles together."""
-        self._flops = {"f16": 0, "f32": 0}
+        self._flops = dict.fromkeys(PEAK_TYPES, 0)
         self._contracts: set[str] = set()
         costs = StepCosts(report.target)
         runs = {

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
+
 if TYPE_CHECKING:
     from ipu_mlir.runtime.profile.execution import Execution
     from ipu_mlir.runtime.profile.profile import Profile
@@ -73,7 +75,7 @@ def _flop_rates(execution: "Execution") -> list[str]:
     device = max(1, execution.cycles.total - execution.cycles.host)
     found = []
     for text, factor in (("", 1.0), (" without the host", execution.cycles.total / device)):
-        shares = ((name, getattr(execution.share_of_peak, name)) for name in ("f16", "f32"))
+        shares = ((name, getattr(execution.share_of_peak, name)) for name in PEAK_TYPES)
         of_peak = "".join(f", {share * factor:.2%} of the {name} peak" for name, share in shares if share is not None)
         found.append(f"{execution.flops_per_second * factor / 1e12:.3f} TFLOP/s{of_peak}{text}")
     return found if execution.flops and execution.cycles.host else found[:1]

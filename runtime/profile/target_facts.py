@@ -3,6 +3,7 @@
 from ipu_mlir.dialects.machine import machine_of
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.runtime.profile import model
+from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 
 
 def target_facts(target: Target) -> model.TargetFacts:
@@ -18,5 +19,7 @@ def target_facts(target: Target) -> model.TargetFacts:
         exchange_bytes_per_cycle=float(target.exchange_bytes_per_cycle),
         sync_cycles=target.sync_cycles,
         emulated=target.emulated,
-        peak_flops=model.PeakFlops(*(target.ipus * machine.peak_flops(dtype) for dtype in ("f16", "f32"))),
+        peak_flops=model.PeakFlops(
+            **{kind: target.ipus * machine.peak_flops(dtype) for kind, dtype in PEAK_TYPES.items()}
+        ),
     )

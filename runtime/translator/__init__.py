@@ -6,6 +6,7 @@
 ``results``             what is returned is fresh, whole and its own
 ``split_reductions``    partial results and their combination are one reduction again
 ``aliases``             copies, exchanges, transposes and fills become accesses and scalars; what nobody reads is gone
+``gathered_numbers``    tables in floats of 16 or 8 bits stay as given: what is gathered becomes numbers in f32
 ``stepped_reductions``  reductions that run in steps are one loop again
 ``counted_loops``       ``while`` loops that count become loops over numbers
 ``control``             loops and branches hold such statements; ``timeline`` says when things happen in them

@@ -23,7 +23,7 @@ class Buffer:
     ``value`` is the flat array of a constant. ``shape`` is how the program speaks of the whole buffer. A ``mutable``
     buffer is written by several statements, or in part; any other by one statement, completely. ``home`` is the path
     of the block that allocates the buffer; None for one that the translator makes up, which lives where it is used.
-    ``is_bf16`` says that its f32 numbers are bf16 for whoever calls the program.
+    ``narrow`` names the float type of 16 or 8 bits that its f32 numbers have in the program.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Buffer:
     value: np.ndarray | None = None
     mutable: bool = False
     home: tuple[int, ...] | None = None
-    is_bf16: bool = False
+    narrow: str | None = None
     bounds: tuple[int, int] | None = None
     """Of the variable of a loop over known numbers: the lowest and the highest."""
 

@@ -2,6 +2,7 @@
 
 from math import prod
 
+from ipu_mlir.runtime.numeric.narrow_floats import NAMES, bits_of, of_bits, round_to
 from ipu_mlir.runtime.translator.expression import Apply, Gather, Read, arguments, postorder
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, LibraryCall, Reduce, Statement
 
@@ -10,6 +11,9 @@ _CALL_US = {
     "exp": 30, "expm1": 60, "log": 25, "log1p": 60, "tanh": 24, "sin": 34, "cos": 34, "tan": 200, "sqrt": 23,
     "power": 76, "erf": 380, "erfc": 2000, "arctan": 200, "arctan2": 500, "cbrt": 500, "select": 17, "fmod": 300,
     "remainder": 108, "floor_divide": 17, "divide_to_zero": 400,
+    **{round_to(name): 80 for name in NAMES},
+    **{bits_of(name): 40 for name in NAMES},
+    **{of_bits(name): 30 for name in NAMES},
 }  # fmt: skip
 _OTHER_US = 8.5
 _PER_ELEMENTS = 65536

@@ -2,19 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.expression import Expression, Read
+from ipu_mlir.runtime.translator.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.intervals import Ranges
 from ipu_mlir.runtime.translator.read_affine import affine_apply
 from ipu_mlir.runtime.translator.read_body import Unsupported, is_scalar_op, read_scalar_op
-from ipu_mlir.runtime.translator.read_control import CONTROL_OPS
+from ipu_mlir.runtime.translator.read_control import CONTROL_OPS, read_choice
 from ipu_mlir.runtime.translator.read_load import loaded
 from ipu_mlir.runtime.translator.read_memref import BufferView, constant_buffer, memref_parts
 from ipu_mlir.runtime.translator.read_nest import Nest, nests_of, whole
@@ -28,7 +29,7 @@ from ipu_mlir.runtime.translator.statements import (
     Program,
     Statement,
 )
-from ipu_mlir.runtime.translator.types import is_bf16
+from ipu_mlir.runtime.translator.types import narrow_float
 from ipu_mlir.runtime.translator.walk import children, value_names
 
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
@@ -86,7 +87,7 @@ class Reader:
         block = function.regions[0].blocks[0]
         arguments = []
         for argument in block.arguments:
-            view = self._guard(function, lambda value=argument: self._fresh(value, Role.ARGUMENT))
+            view = self._guard(function, lambda value=argument: self._argument(value))
             if view is not None:
                 arguments.append(view.buffer)
         for op in children(function):
@@ -115,12 +116,26 @@ class Reader:
             self.unknown.update(op.results if op.name != "func.func" else op.regions[0].blocks[0].arguments)
             return None
 
+    def _argument(self, value: ir.Value) -> BufferView:
+        """The buffer that comes from the caller. A float of 16 or 8 bits comes as its bits, and is read from a copy."""
+        narrow = narrow_float(value.type)
+        if narrow is None:
+            return self._fresh(value, Role.ARGUMENT)
+        numbers = self._fresh(value, Role.TEMPORARY)
+        given = replace(numbers.buffer, dtype=bits_dtype(narrow), role=Role.ARGUMENT)
+        numbers.buffer.name += "_numbers"
+        seen = replace(numbers, buffer=given)
+        if 0 not in seen.shape:
+            read = Apply(numbers.buffer.dtype, of_bits(narrow), (Read(given.dtype, whole(seen)),))
+            origin = Origin("func.func", place_of(value.location))
+            self.statements.append(Elementwise(seen.shape, origin, (whole(numbers),), (read,)))
+        return seen
+
     def _fresh(self, value: ir.Value, role: Role) -> BufferView:
         name = next(self.names)
         parts = memref_parts(value.type)
-        buffer = Buffer(
-            name, parts.elements, parts.dtype, role, parts.shape, home=self.path, is_bf16=is_bf16(value.type)
-        )
+        narrow = narrow_float(value.type)
+        buffer = Buffer(name, parts.elements, parts.dtype, role, parts.shape, home=self.path, narrow=narrow)
         self.views[value] = BufferView(buffer, parts.shape, parts.strides, parts.offset)
         return self.views[value]
 
@@ -146,6 +161,8 @@ class Reader:
             self.results = [self.views[operand] for operand in op.operands]
         elif name.startswith("linalg."):
             self._structured(op)
+        elif name == "arith.select" and isinstance(op.results[0].type, ir.MemRefType):
+            read_choice(self, op)
         elif name in CONTROL_OPS:
             CONTROL_OPS[name](self, op)
         elif name == "affine.apply":

@@ -6,26 +6,19 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, bits
+from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of, of_bits, round_to, smallest_normal
+from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, apply, bits
+from ipu_mlir.runtime.translator.narrow_floats import needs_rounding
 from ipu_mlir.runtime.translator.scalar_lowerings import LOWERINGS
 from ipu_mlir.runtime.translator.scalar_ops import SCALAR_OPS
-from ipu_mlir.runtime.translator.types import dtype_of, is_bf16, unsigned
+from ipu_mlir.runtime.translator.types import dtype_of, narrow_float, unsigned
 
 BOOL = np.dtype(np.bool_)
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 
-_EXACT = frozenset(
-    f"{dialect}.{name}"
-    for dialect, names in (
-        ("arith", "constant select negf maximumf minimumf maxnumf minnumf"),
-        ("math", "absf copysign ceil floor trunc round roundeven"),
-    )
-    for name in names.split()
-)
-"""Ops whose result is a bf16 if their operands are: nothing to round."""
-
 _FROM_INTEGER = frozenset(["arith.sitofp", "arith.uitofp"])
-_TO_FLOAT = _FROM_INTEGER | {"arith.truncf"}
+_IN_F64 = frozenset(["arith.sitofp", "arith.uitofp", "math.fma"])
+"""Ops whose exact value f32 may lack: to be rounded once, it is computed in f64."""
 
 
 class Unsupported(Exception):
@@ -34,7 +27,7 @@ class Unsupported(Exception):
 
 def is_scalar_op(name: str) -> bool:
     """True for the ops that ``read_scalar_op`` understands."""
-    return name == "arith.constant" or name in SCALAR_OPS or name in LOWERINGS
+    return name in ("arith.constant", "arith.bitcast") or name in SCALAR_OPS or name in LOWERINGS
 
 
 def read_scalar_op(op: ir.Operation, values: Mapping[ir.Value, Expression]) -> Expression:
@@ -43,22 +36,41 @@ def read_scalar_op(op: ir.Operation, values: Mapping[ir.Value, Expression]) -> E
     Raises:
         Unsupported: the op, or one of its types, has no entry in the tables.
     """
-    if is_bf16(op.results[0].type) and op.name not in _EXACT:
-        if op.name == "arith.bitcast" and not is_bf16(op.operands[0].type):
-            return Apply(F32, "bf16_of_bits", (values[op.operands[0]],))
-        if op.name in _FROM_INTEGER and op.operands[0].type.width == 64:
-            integer = values[op.operands[0]]
-            seen = bits(integer, unsigned(integer.dtype)) if op.name == "arith.uitofp" else integer
-            return Apply(F32, "round_to_bf16", (Apply(F64, "odd_double", (seen,)),))
-        rounds_in_f32 = op.name in _TO_FLOAT and not isinstance(op.operands[0].type, ir.F32Type)
-        number = F64 if rounds_in_f32 else F32  # one rounding: the number before it is exact
-        return Apply(F32, "round_to_bf16", (_read_scalar_op(op, values, number),))
-    if op.name == "arith.bitcast" and is_bf16(op.operands[0].type) and not is_bf16(op.results[0].type):
-        dtype = dtype_of(op.results[0].type)
-        if dtype is None:
-            raise Unsupported(f"values of type {op.results[0].type} are not supported")
-        return Apply(dtype, "bits_of_bf16", (values[op.operands[0]],))
-    return _read_scalar_op(op, values)
+    name = narrow_float(op.results[0].type) if op.results else None
+    if op.name == "arith.bitcast":
+        return _bitcast(op, values[op.operands[0]], name)
+    if op.name == "math.isnormal" and (source := narrow_float(op.operands[0].type)) is not None:
+        return _is_normal(values[op.operands[0]], source)
+    if name is None or not needs_rounding(op, name):
+        return _read_scalar_op(op, values)
+    if op.name in _FROM_INTEGER and op.operands[0].type.width == 64:
+        integer = values[op.operands[0]]
+        seen = bits(integer, unsigned(integer.dtype)) if op.name == "arith.uitofp" else integer
+        return Apply(F32, round_to(name), (Apply(F64, "odd_double", (seen,)),))
+    from_f64 = op.name == "arith.truncf" and isinstance(op.operands[0].type, ir.F64Type)
+    number = F64 if from_f64 or op.name in _IN_F64 else F32
+    return Apply(F32, round_to(name), (_read_scalar_op(op, values, number),))
+
+
+def _is_normal(value: Expression, source: str) -> Expression:
+    """``value``, of the type called ``source``, is finite and no subnormal number of its type."""
+    large = Apply(BOOL, "greater_equal", (apply("absolute", value), Const.of(smallest_normal(source), F32)))
+    return Apply(BOOL, "logical_and", (Apply(BOOL, "isfinite", (value,)), large))
+
+
+def _bitcast(op: ir.Operation, value: Expression, name: str | None) -> Expression:
+    """The bits of ``value`` as the type of the result, which is called ``name`` if it is a narrow float."""
+    source = narrow_float(op.operands[0].type)
+    if source == name and source is not None:
+        return value
+    if source is not None:
+        value = Apply(bits_dtype(source), bits_of(source), (value,))
+    if name is not None:
+        return Apply(F32, of_bits(name), (value,))
+    dtype = dtype_of(op.results[0].type)
+    if dtype is None:
+        raise Unsupported(f"values of type {op.results[0].type} are not supported")
+    return bits(value, dtype)
 
 
 def _read_scalar_op(

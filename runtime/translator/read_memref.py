@@ -8,10 +8,10 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Buffer, Role
-from ipu_mlir.runtime.translator.bf16_constants import bf16_elements
+from ipu_mlir.runtime.translator.narrow_constants import narrow_elements
 from ipu_mlir.runtime.translator.read_body import Unsupported
 from ipu_mlir.runtime.translator.results import row_major
-from ipu_mlir.runtime.translator.types import dtype_of, is_bf16
+from ipu_mlir.runtime.translator.types import dtype_of, narrow_float
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
     initial = definition.attributes.get("initial_value")
     if not isinstance(initial, ir.DenseElementsAttr):
         raise Unsupported(f"the value of @{symbol} is not dense data in the module")
-    value = bf16_elements(initial) if is_bf16(mlir_type) else np.asarray(initial)
+    narrow = narrow_float(mlir_type)
+    value = np.asarray(initial) if narrow is None else narrow_elements(initial, narrow)
     if value.dtype.kind in "iu" and parts.dtype == np.bool_:
         value = value.astype(np.bool_)
     if value.dtype.itemsize != parts.dtype.itemsize:
@@ -84,6 +85,6 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
         Role.CONSTANT,
         parts.shape,
         flat,
-        is_bf16=is_bf16(mlir_type),
+        narrow=narrow,
     )
     return BufferView(buffer, parts.shape, parts.strides, parts.offset)

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.expression import Read
+from ipu_mlir.runtime.translator.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.statements import Elementwise, Origin, Program
 
 
@@ -28,7 +29,8 @@ def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 def with_fresh_results(program: Program) -> Program:
     """``program`` in which every result is a temporary buffer of its own, whole and in order.
 
-    Arguments, constants, slices, and buffers that are returned twice are copied.
+    Arguments, constants, slices, and buffers that are returned twice are copied. Floats of 16 and 8 bits are given back
+    as their bits.
     """
     claimed: set[Buffer] = set()
     results: list[Access] = []
@@ -36,14 +38,23 @@ def with_fresh_results(program: Program) -> Program:
     for index, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True)):
         buffer = access.buffer
         whole = access.offset == 0 and buffer.elements == _count(shape) and is_contiguous(shape, access.strides)
-        if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed:
-            fresh = Buffer(f"result{index}", _count(shape), buffer.dtype, Role.TEMPORARY, shape, is_bf16=buffer.is_bf16)
+        if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed or buffer.narrow is not None:
+            value = _given_back(access)
+            fresh = Buffer(f"result{index}", _count(shape), value.dtype, Role.TEMPORARY, shape, narrow=buffer.narrow)
             copy = Access(fresh, 0, row_major(shape))
-            statements.append(Elementwise(shape, Origin("func.return", ""), (copy,), (Read(buffer.dtype, access),)))
+            statements.append(Elementwise(shape, Origin("func.return", ""), (copy,), (value,)))
             access = copy
         claimed.add(access.buffer)
         results.append(access)
     return replace(program, statements=tuple(statements), results=tuple(results))
+
+
+def _given_back(access: Access) -> Expression:
+    buffer = access.buffer
+    value = Read(buffer.dtype, access)
+    if buffer.narrow is None:
+        return value
+    return Apply(bits_dtype(buffer.narrow), bits_of(buffer.narrow), (value,))
 
 
 def _count(shape: tuple[int, ...]) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, apply, bits, cast
 from ipu_mlir.runtime.translator.types import unsigned
 
-BOOL = np.dtype(np.bool_)
+BOOL, F64 = np.dtype(np.bool_), np.dtype(np.float64)
 
 _ORDERED = {"eq": "equal", "gt": "greater", "ge": "greater_equal", "lt": "less", "le": "less_equal"}
 _INVERSE = {"gt": "less_equal", "ge": "less", "lt": "greater_equal", "le": "greater"}
@@ -106,8 +106,11 @@ def _reciprocal_sqrt(operands: Operands, dtype: Any, attribute: Attribute) -> Ex
 
 
 def _fused_multiply_add(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    """Rounded once, unless the numbers are f64: their product is rounded too."""
     a, b, c = operands
-    return apply("add", apply("multiply", a, b), c)
+    if a.dtype == F64:
+        return apply("add", apply("multiply", a, b), c)
+    return cast(apply("odd_multiply_add", *(cast(operand, F64) for operand in operands)), dtype)
 
 
 def _float_to_integer_power(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
@@ -129,7 +132,6 @@ LOWERINGS: dict[str, Callable[[Operands, Any, Attribute], Expression]] = {
     "arith.truncf": _float_cast,
     "arith.fptosi": _float_cast,
     "arith.fptoui": _float_to_unsigned,
-    "arith.bitcast": lambda operands, dtype, attribute: bits(operands[0], dtype),
     "math.rsqrt": _reciprocal_sqrt,
     "math.fma": _fused_multiply_add,
     "math.fpowi": _float_to_integer_power,

@@ -21,7 +21,8 @@ from ipu_mlir.runtime.translator.expression import (
     rewrite,
     uses_accumulator,
 )
-from ipu_mlir.runtime.translator.statements import Check, Elementwise, Fold, Program, Scan, Statement
+from ipu_mlir.runtime.translator.statements import Fold, Program, Statement
+from ipu_mlir.runtime.translator.transform import with_rewritten_values
 
 BOOL = np.dtype(np.bool_)
 
@@ -62,13 +63,7 @@ def _simplified(statement: Statement, no_minus_zero: set[Buffer]) -> Statement:
             return node.args[0] if isinstance(node.args[1], Const) else node.args[1]
         return _change(node)
 
-    if isinstance(statement, Elementwise | Scan | Check):
-        return replace(statement, values=tuple(rewrite(statement.values, change)))
-    if isinstance(statement, Fold):
-        both = rewrite((*statement.values, *statement.inits), change)
-        count = len(statement.values)
-        return replace(statement, values=tuple(both[:count]), inits=tuple(both[count:]))
-    return statement
+    return with_rewritten_values(statement, change)
 
 
 def _adds_zero_to(node: Apply, buffers: set[Buffer]) -> bool:

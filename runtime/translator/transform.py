@@ -90,3 +90,14 @@ def parallel_extents(statement: Statement) -> tuple[int, ...]:
 def points(statement: Statement) -> int:
     """How often the body runs."""
     return prod(statement.extents)
+
+
+def with_rewritten_values(statement: Statement, change: Callable[[Expression], Expression]) -> Statement:
+    """``statement`` with ``change`` applied to every node of what it computes."""
+    if isinstance(statement, Elementwise | Scan | Check):
+        return replace(statement, values=tuple(rewrite(statement.values, change)))
+    if isinstance(statement, Fold):
+        both = rewrite((*statement.values, *statement.inits), change)
+        count = len(statement.values)
+        return replace(statement, values=tuple(both[:count]), inits=tuple(both[count:]))
+    return statement

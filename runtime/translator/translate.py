@@ -8,13 +8,15 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.runtime.numeric.bfloat16 import host_dtype
+from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
+from ipu_mlir.runtime.translator.access import Buffer
 from ipu_mlir.runtime.translator.aliases import without_copies
 from ipu_mlir.runtime.translator.borders import with_borders
 from ipu_mlir.runtime.translator.constants import with_constants
 from ipu_mlir.runtime.translator.counted_loops import with_counted_loops
 from ipu_mlir.runtime.translator.decompose import decomposed
 from ipu_mlir.runtime.translator.dynamic_slices import with_dynamic_slices
+from ipu_mlir.runtime.translator.gathered_numbers import with_gathered_numbers
 from ipu_mlir.runtime.translator.hoist import hoisted
 from ipu_mlir.runtime.translator.layout import with_layouts
 from ipu_mlir.runtime.translator.options import TranslatorOptions
@@ -37,8 +39,8 @@ class ArraySpec:
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    is_bf16: bool = False
-    """True if the program holds it as f32 numbers that are bf16, while the caller's arrays have ``dtype``."""
+    bits: np.dtype[Any] | None = None
+    """The integers that the program reads and writes in place of floats of 16 or 8 bits; None for any other type."""
 
     def __str__(self) -> str:
         return f"{'x'.join(map(str, (*self.shape, '')))}{self.dtype}"
@@ -76,23 +78,25 @@ def translate(
     if problems:
         raise CompileError(unsupported_message(problems))
     program = without_split_reductions(with_fresh_results(with_versions(program)))
-    program = with_counted_loops(without_stepped_reductions(without_copies(program)))
+    program = with_counted_loops(without_stepped_reductions(with_gathered_numbers(without_copies(program))))
     program = without_repeated_checks(with_constants(simplified(program)))
     program = with_borders(with_swapped_buffers(hoisted(with_layouts(decomposed(program, options)))), options)
     program = with_dynamic_slices(program)
     schedule, has_blocks = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
-    arguments = tuple(_spec(writer.arguments[b], b.shape, b.dtype, b.is_bf16) for b in program.arguments)
+    arguments = tuple(_spec(writer.arguments[b], b.shape, b) for b in program.arguments)
     results = tuple(
-        _spec(f"result{i}", shape, access.buffer.dtype, access.buffer.is_bf16)
+        _spec(f"result{i}", shape, access.buffer)
         for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
     )
     return Translation(source, arguments, results, writer.plan.total_bytes, writer.constants, has_blocks)
 
 
-def _spec(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], is_bf16: bool) -> ArraySpec:
-    return ArraySpec(name, shape, host_dtype() if is_bf16 else dtype, is_bf16)
+def _spec(name: str, shape: tuple[int, ...], buffer: Buffer) -> ArraySpec:
+    if buffer.narrow is None:
+        return ArraySpec(name, shape, buffer.dtype)
+    return ArraySpec(name, shape, array_dtype(buffer.narrow), buffer.dtype)
 
 
 def unsupported_message(problems: list[Problem]) -> str:

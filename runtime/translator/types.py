@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.runtime.numeric.narrow_floats import NAMES
 
 DTYPES: dict[str, np.dtype[Any]] = {
-    "bf16": np.dtype(np.float32),  # rounded after each operation
-    "f16": np.dtype(np.float16),
+    **dict.fromkeys(NAMES, np.dtype(np.float32)),  # rounded after each operation
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
     "i1": np.dtype(np.bool_),
@@ -25,9 +25,10 @@ def dtype_of(mlir_type: ir.Type) -> np.dtype[Any] | None:
     return DTYPES.get(str(mlir_type))
 
 
-def is_bf16(mlir_type: ir.Type) -> bool:
-    """True for bf16, and for memrefs of it."""
-    return str(mlir_type.element_type if isinstance(mlir_type, ir.ShapedType) else mlir_type) == "bf16"
+def narrow_float(mlir_type: ir.Type) -> str | None:
+    """The name of a float type of 16 or 8 bits, also for memrefs of it; None for any other type."""
+    name = str(mlir_type.element_type if isinstance(mlir_type, ir.ShapedType) else mlir_type)
+    return name if name in NAMES else None
 
 
 def unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:

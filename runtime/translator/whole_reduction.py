@@ -13,9 +13,9 @@ from ipu_mlir.runtime.translator.combiner import combiner_of, is_neutral
 from ipu_mlir.runtime.translator.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.expression import Accumulator, Apply, Const, Expression, Read, apply, cast, rewrite
 from ipu_mlir.runtime.translator.joined_loops import joined, with_loops_joined
+from ipu_mlir.runtime.translator.narrow_floats import not_rounded
 from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents, with_loop_split
-from ipu_mlir.runtime.translator.wide_sums import ROUND_BF16
 
 _MOST_SPLITS = 16
 
@@ -32,9 +32,9 @@ class Folding:
 
 def folding_of(value: Expression) -> Folding | None:
     """What ``value`` does with the one running value in it; None if that is more than one ufunc and a rounding."""
-    inner, narrow = value, None
-    if isinstance(value, Apply) and value.call == ROUND_BF16:
-        inner, narrow = _not_widened(value.args[0]), ROUND_BF16
+    inner, narrow = not_rounded(value)
+    if narrow is not None:
+        inner = _not_widened(inner)
     elif isinstance(value, Apply) and value.call == "cast" and _is_narrower(value.dtype, value.args[0].dtype):
         (inner,) = rewrite(value.args, _widened)
         narrow = "cast"
@@ -85,8 +85,8 @@ def united(pieces: Sequence[Fold], total: Fold) -> list[Statement] | None:
     first, last = folding_of(pieces[0].values[0]), folding_of(total.values[0])
     if first is None or last is None:
         return None
-    rounded_once = _is_rounded_once(first, last, total.values[0].dtype, partial)
-    if rounded_once is None:
+    rounding = _last_rounding(first, last, total.values[0].dtype, partial)
+    if rounding is None:
         return None
     (read,) = total.sources_of_values()
     digits = digits_of_cover(read, total.extents)
@@ -104,22 +104,22 @@ def united(pieces: Sequence[Fold], total: Fold) -> list[Statement] | None:
             whole[-2:] = [both]
     if len(whole) > 1 or prod(parallel_extents(whole[0])) != prod(parallel_extents(total)):
         return None
-    return _rounded(whole[0], partial.dtype) if rounded_once else [whole[0]]
+    return _rounded(whole[0], partial.dtype, rounding) if rounding else [whole[0]]
 
 
-def _is_rounded_once(piece: Folding, total: Folding, dtype: np.dtype[Any], partial: Buffer) -> bool | None:
-    """True if the total is kept in less (of ``dtype``) than the pieces; None if the two do not fit together."""
+def _last_rounding(piece: Folding, total: Folding, dtype: np.dtype[Any], partial: Buffer) -> str | None:
+    """What makes the total less (of ``dtype``) than the pieces; empty if nothing; None if they do not fit together."""
     if (piece.call, piece.unsigned) != (total.call, total.unsigned):
         return None
     term, narrow = total.term, total.narrow
-    if isinstance(term, Apply) and term.call in (ROUND_BF16, "cast"):
+    if isinstance(term, Apply) and (term.call == "cast" or not_rounded(term)[1]):
         term, narrow = _not_widened(term.args[0]), term.call
     if not isinstance(term, Read) or term.access.buffer is not partial or term.dtype.itemsize != partial.dtype.itemsize:
         return None
     if piece.narrow or not narrow:
-        return False if piece.narrow == total.narrow == narrow and dtype == partial.dtype else None
-    fits = dtype == partial.dtype if narrow == ROUND_BF16 else _is_narrower(dtype, partial.dtype)
-    return True if fits else None
+        return "" if piece.narrow == total.narrow == narrow and dtype == partial.dtype else None
+    fits = _is_narrower(dtype, partial.dtype) if narrow == "cast" else dtype == partial.dtype
+    return narrow if fits else None
 
 
 def _folded_into(piece: Fold, total: Fold, place: Copied) -> Fold | None:
@@ -161,14 +161,14 @@ def _is_injective(out: Access, extents: tuple[int, ...]) -> bool:
     return True
 
 
-def _rounded(fold: Fold, wide: np.dtype[Any]) -> list[Statement]:
-    """``fold`` on ``wide`` numbers, and the statement that rounds its result."""
+def _rounded(fold: Fold, wide: np.dtype[Any], rounding: str) -> list[Statement]:
+    """``fold`` on ``wide`` numbers, and the statement that rounds its result by a call of ``rounding``."""
     (out,), (init,) = fold.outputs, fold.inits
     extents = parallel_extents(fold)
     loops = sorted((loop for loop, n in enumerate(extents) if n > 1), key=lambda loop: -out.strides[loop])
     held = temporary(f"{out.buffer.name}_wide", wide, fold.extents, loops)
     total = Read(wide, held)
-    narrow = apply(ROUND_BF16, total) if out.buffer.dtype == wide else cast(total, out.buffer.dtype)
+    narrow = apply(rounding, total, dtype=out.buffer.dtype)
     folded = replace(fold, outputs=(held,), inits=(cast(init, wide),))
     return [folded, Elementwise(extents, fold.origin, (out,), (narrow,))]
 

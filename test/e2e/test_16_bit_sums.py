@@ -1,15 +1,19 @@
-"""Long sums of f16 and bf16: both executors add up in f32 and round once, because the supersteps say so."""
+"""Long sums of f16, bf16 and f8: both executors add up in f32 and round once, because the supersteps say so."""
 
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.runtime.numeric.bfloat16 import from_host, host_dtype, round_to_bf16, to_host
 
 _LENGTH = 3000
-"""Sums of so many numbers below 1 are beyond 2048, from where f16 counts in twos, and 256, from where bf16 does."""
+"""Sums of so many numbers below 1 are beyond 2048, from where f16 counts in twos, 256, from where bf16 does, and 8."""
+
+_KINDS = {"f16": (np.float16, 10), "bf16": (ml_dtypes.bfloat16, 7), "f8E5M2": (ml_dtypes.float8_e5m2, 2)}
+"""The type of the arrays, and the bits behind the point."""
+
 
 _MATMUL = """
   %zero = arith.constant 0.0 : T
@@ -26,17 +30,6 @@ _PROGRAMS: dict[str, tuple[str, list[tuple[int, ...]], tuple[int, ...], Callable
 }
 
 
-def _rounded(kind: str, numbers: np.ndarray) -> np.ndarray:
-    """``numbers`` as the runtime takes and gives them."""
-    if kind == "f16":
-        return numbers.astype(np.float16)
-    return to_host(round_to_bf16(numbers, np.empty(numbers.shape, np.float32)))
-
-
-def _numbers(array: np.ndarray) -> np.ndarray:
-    return (from_host(array) if array.dtype == host_dtype() else array).astype(np.float64)
-
-
 def _program(kind: str, name: str) -> str:
     body, shapes, result, _ = _PROGRAMS[name]
     arguments = ", ".join(f"%a{n}: tensor<{'x'.join(map(str, shape))}xT>" for n, shape in enumerate(shapes))
@@ -47,13 +40,13 @@ def _program(kind: str, name: str) -> str:
 
 @pytest.mark.parametrize("tiles", [1, 7])
 @pytest.mark.parametrize("name", _PROGRAMS)
-@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("kind", _KINDS)
 def test_both_executors_round_the_sum_once(kind: str, name: str, tiles: int) -> None:
     *_, shapes, _, numpy = _PROGRAMS[name]
     generator = np.random.default_rng(5)
-    inputs = [_rounded(kind, generator.uniform(0.5, 1, shape)) for shape in shapes]
+    inputs = [generator.uniform(0.5, 1, shape).astype(_KINDS[kind][0]) for shape in shapes]
     program = ipu.compile(_program(kind, name), target=ipu.Target(tiles_per_ipu=tiles))
-    exact = numpy(*map(_numbers, inputs))
-    step = 2.0 ** (np.floor(np.log2(exact)) - (10 if kind == "f16" else 7))
+    exact = numpy(*(array.astype(np.float64) for array in inputs))
+    step = 2.0 ** (np.floor(np.log2(exact)) - _KINDS[kind][1])
     for results in (program.run(inputs), program.run_per_tile(inputs)):
-        assert np.all(np.abs(_numbers(results[0]) - exact) <= 0.51 * step)
+        assert np.all(np.abs(results[0].astype(np.float64) - exact) <= 0.51 * step)

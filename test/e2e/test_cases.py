@@ -8,8 +8,12 @@ from cases import (
     float_ops,
     gathers,
     integer_ops,
+    narrow_casts,
+    narrow_floats,
+    narrow_tensors,
     reductions,
     scans,
+    sorts,
     views,
     windows,
 )
@@ -22,12 +26,16 @@ TABLES = tuple(
         contractions,
         reductions,
         scans,
+        sorts,
         views,
         gathers,
         windows,
         float_ops,
         integer_ops,
         comparisons_and_casts,
+        narrow_floats,
+        narrow_casts,
+        narrow_tensors,
     )
 )
 CASES: dict[str, Case] = {case.name: case for table in TABLES for case in table}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.report.runs import mean, tiles_above
 from ipu_mlir.tools.report.units import bytes_text, counted, large_text, percent, seconds_text
@@ -85,7 +86,8 @@ def _time(profile: Profile) -> str:
 def peak_shares(profile: Profile) -> dict[str, float]:
     """The shares of peak that are known and not nothing, by type."""
     found = profile.execution.share_of_peak
-    return {kind: share for kind, share in (("f16", found.f16), ("f32", found.f32)) if share}
+    shares = {kind: getattr(found, kind) for kind in PEAK_TYPES}
+    return {kind: share for kind, share in shares.items() if share}
 
 
 def cycle_shares(profile: Profile) -> dict[str, float]:

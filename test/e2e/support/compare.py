@@ -1,7 +1,9 @@
 """Whether results are those that were expected, and in words what is wrong with them."""
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 LEAST_ATOL = 1e-6
@@ -50,10 +52,19 @@ def same_bits(results: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> 
     return found
 
 
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Whether the type is a float of NumPy's or of ml_dtypes'.
+
+    >>> is_float(np.dtype("f2")), is_float(np.dtype(ml_dtypes.float8_e4m3fn)), is_float(np.dtype("V1"))
+    (True, True, False)
+    """
+    return dtype.kind == "f" or hasattr(ml_dtypes, dtype.name)
+
+
 def _same_bits(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    equal = got == want
-    if want.dtype.kind != "f":
-        return np.asarray(equal)
+    equal = np.asarray(got == want)
+    if not is_float(want.dtype):
+        return equal
     return (equal & (np.signbit(got) == np.signbit(want))) | (np.isnan(got) & np.isnan(want))
 
 

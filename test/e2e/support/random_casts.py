@@ -1,7 +1,8 @@
 """Random chains of casts among floats of every width, with integers and truth values between them.
 
 Every cast has one right answer, so numbers of any size may come in: ties between two results, numbers that are too
-large, and those next to them. bf16 has no type in NumPy: its numbers are held in f32, rounded as bf16.
+large, and those next to them. bf16 and f8 have no type in NumPy: their numbers are held in f32, rounded. Of f8, only
+types with infinities take part: a NaN is no integer.
 """
 
 from dataclasses import dataclass
@@ -13,10 +14,15 @@ from support.random_bodies import ScalarOp
 from support.random_steps import Argument, Sketch, SteppedProgram, Tensor, Values
 from support.tensor_text import DTYPES, generic
 
-WIDTHS = {"bf16": 16, "f16": 16, "f32": 32, "f64": 64, "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
-FLOATS = ("bf16", "f16", "f32", "f64")
+WIDTHS = {
+    "f8E4M3": 8, "f8E5M2": 8, "bf16": 16, "f16": 16, "f32": 32, "f64": 64,
+    "i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64,
+}  # fmt: skip
+FLOATS = ("f8E4M3", "f8E5M2", "bf16", "f16", "f32", "f64")
+NARROW = {"f8E4M3": (4, -9, 8), "f8E5M2": (3, -16, 16), "bf16": (8, -133, 128)}
+"""Bits of a number, the exponent of the smallest one, and that from where there is infinity."""
 BOUNDS = {"i8": 64, "i16": 16384, "i32": 32768, "i64": 32768}
-"""What every float type holds, and the integer type as well."""
+"""What every float type of 16 bits and more holds, and the integer type as well; f8 holds 64."""
 
 
 def held(element: str) -> np.dtype[Any]:
@@ -24,19 +30,20 @@ def held(element: str) -> np.dtype[Any]:
     return DTYPES.get(element, np.dtype(np.float32))
 
 
-def to_bf16(x: np.ndarray) -> np.ndarray:
-    """Numbers rounded to the nearest of bf16, ties to even, in f32.
+def to_narrow(element: str, x: np.ndarray) -> np.ndarray:
+    """Numbers rounded to the nearest of a type of ``NARROW``, ties to even, in f32.
 
-    >>> to_bf16(np.array([1.00390625, 1.01171875, 1.00390626, 3.4e38, -(2**24) - 2**16 - 1]))
+    >>> to_narrow("bf16", np.array([1.00390625, 1.01171875, 1.00390626, 3.4e38, -(2**24) - 2**16 - 1]))
     array([ 1.0000000e+00,  1.0156250e+00,  1.0078125e+00,            inf,
            -1.6908288e+07], dtype=float32)
     """
+    bits, least, beyond = NARROW[element]
     wide = _odd(x) if x.dtype.kind == "i" else x.astype(np.float64)
     finite = np.where(np.isfinite(wide), wide, 0)
     _, exponent = np.frexp(finite)
-    quantum = np.ldexp(1.0, np.maximum(exponent - 8, -133))
+    quantum = np.ldexp(1.0, np.maximum(exponent - bits, least))
     rounded = np.where(np.isfinite(wide), np.rint(finite / quantum) * quantum, wide)
-    return np.where(np.abs(rounded) >= 2.0**128, np.copysign(np.inf, rounded), rounded).astype(np.float32)
+    return np.where(np.abs(rounded) >= 2.0**beyond, np.copysign(np.inf, rounded), rounded).astype(np.float32)
 
 
 def _odd(x: np.ndarray) -> np.ndarray:
@@ -48,7 +55,7 @@ def _odd(x: np.ndarray) -> np.ndarray:
 
 
 def _to(element: str, x: np.ndarray) -> np.ndarray:
-    return to_bf16(x) if element == "bf16" else x.astype(held(element))
+    return to_narrow(element, x) if element in NARROW else x.astype(held(element))
 
 
 def _unsigned(x: np.ndarray) -> np.ndarray:
@@ -72,14 +79,14 @@ def casts_between(source: str, result: str) -> list[ScalarOp]:
             text = f"%z = arith.constant 1.0 : {source}\n    %y = arith.cmpf oge, %x0, %z : {source}"
             op(text, lambda x: x >= 1)
         else:
-            for name, low in (("fptosi", -BOUNDS[result]), ("fptoui", 0)):
-                high = BOUNDS[result]
+            high = BOUNDS[result] if WIDTHS[source] > 8 else 64
+            for name, low in (("fptosi", -high), ("fptoui", 0)):
                 lines = (
                     f"%l = arith.constant {low}.0 : {source}\n    %h = arith.constant {high}.0 : {source}\n"
                     f"    %a = arith.maximumf %x0, %l : {source}\n    %b = arith.minimumf %a, %h : {source}\n"
                     f"    %y = arith.{name} %b : {types}"
                 )
-                op(lines, lambda x, low=low, high=high: np.trunc(np.clip(x, low, high)).astype(held(result)))
+                op(lines, lambda x, low=low: np.trunc(np.clip(x, low, high)).astype(held(result)))
     elif result in FLOATS:
         op(f"arith.uitofp %x0 : {types}", lambda x: _from_unsigned(result, x))
         if source != "i1":
@@ -95,12 +102,12 @@ def casts_between(source: str, result: str) -> list[ScalarOp]:
 
 def _from_unsigned(result: str, x: np.ndarray) -> np.ndarray:
     unsigned = _unsigned(x)
-    if result != "bf16":
+    if result not in NARROW:
         return unsigned.astype(held(result))
     half = unsigned.astype(np.uint64)  # a number above 2**63 is rounded as its half, whose last bit is not lost
     large = half >= 2**63
     half = np.where(large, (half >> np.uint64(1)) | (half & np.uint64(1)), half).astype(np.int64)
-    return to_bf16(half) * np.where(large, 2, 1).astype(np.float32)
+    return to_narrow(result, half) * np.where(large, 2, 1).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -143,13 +150,13 @@ def cast(sketch: Sketch, source: Tensor, result: str) -> Tensor | None:
 
 @st.composite
 def casts(draw: st.DrawFn) -> SteppedProgram:
-    """Up to eight casts in a row; what is bf16 at the end becomes f32."""
+    """Up to eight casts in a row; what has no type in NumPy at the end becomes f32."""
     sketch = Sketch(draw, is_exact=False)
-    start = draw(st.sampled_from([element for element in WIDTHS if element not in ("bf16", "i1")]))
+    start = draw(st.sampled_from([element for element in WIDTHS if element in DTYPES and element != "i1"]))
     tensor = Tensor("%a0", (draw(st.integers(1, 40)),), start)
     sketch.arguments.append(WideArgument(tensor, 0, 0))
     for _ in range(draw(st.integers(1, 8))):
         tensor = cast(sketch, tensor, draw(st.sampled_from(list(WIDTHS)))) or tensor
-    if tensor.element == "bf16":
+    if tensor.element in NARROW:
         cast(sketch, tensor, "f32")
     return sketch.program()

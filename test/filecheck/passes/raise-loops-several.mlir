@@ -70,3 +70,34 @@ func.func @whole_tensors(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>
   }
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// Under a condition: each tensor has its own.
+// CHECK-LABEL: func.func @the_first_two
+// CHECK-SAME: (%{{.*}}: tensor<4xindex>, %{{.*}}: tensor<4xf32>, %[[A:.*]]: tensor<2xf32>, %[[B:.*]]: tensor<2xindex>)
+// CHECK-NOT: scf.for
+// CHECK: %[[V:.*]] = linalg.generic {{.*}}library_call = "scatter_set"
+// CHECK-SAME: outs(%[[A]]
+// CHECK: %[[P:.*]] = linalg.generic {{.*}}library_call = "scatter_set"
+// CHECK-SAME: outs(%[[B]]
+// CHECK: return %[[V]], %[[P]]
+func.func @the_first_two(%rank: tensor<4xindex>, %v: tensor<4xf32>, %a: tensor<2xf32>, %b: tensor<2xindex>)
+    -> (tensor<2xf32>, tensor<2xindex>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %four = arith.constant 4 : index
+  %r:2 = scf.for %i = %zero to %four step %one iter_args(%s = %a, %t = %b) -> (tensor<2xf32>, tensor<2xindex>) {
+    %value = tensor.extract %v[%i] : tensor<4xf32>
+    %at = tensor.extract %rank[%i] : tensor<4xindex>
+    %kept = arith.cmpi ult, %at, %two : index
+    %q:2 = scf.if %kept -> (tensor<2xf32>, tensor<2xindex>) {
+      %x = tensor.insert %value into %s[%at] : tensor<2xf32>
+      %y = tensor.insert %i into %t[%at] : tensor<2xindex>
+      scf.yield %x, %y : tensor<2xf32>, tensor<2xindex>
+    } else {
+      scf.yield %s, %t : tensor<2xf32>, tensor<2xindex>
+    }
+    scf.yield %q#0, %q#1 : tensor<2xf32>, tensor<2xindex>
+  }
+  return %r#0, %r#1 : tensor<2xf32>, tensor<2xindex>
+}

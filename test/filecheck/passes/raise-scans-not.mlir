@@ -208,3 +208,22 @@ func.func @one_bit(%x: tensor<6xi1>) -> tensor<6xi1> {
   } -> tensor<6xi1>
   return %y : tensor<6xi1>
 }
+
+// A window of five over six elements, as many results as an exclusive sum has.
+func.func @shorter_window_with_more_results(%x: tensor<6xf32>) -> tensor<7xf32> {
+  %neutral = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[5] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %neutral : f32
+  } : tensor<6xf32> to tensor<11xf32>
+  %shape = tensor.empty() : tensor<5xf32>
+  %empty = tensor.empty() : tensor<7xf32>
+  %start = linalg.fill ins(%neutral : f32) outs(%empty : tensor<7xf32>) -> tensor<7xf32>
+  %y = linalg.generic {indexing_maps = [#slide, #window, #result], iterator_types = ["parallel", "reduction"]}
+      ins(%padded, %shape : tensor<11xf32>, tensor<5xf32>) outs(%start : tensor<7xf32>) {
+  ^bb0(%a: f32, %unused: f32, %old: f32):
+    %s = arith.addf %old, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<7xf32>
+  return %y : tensor<7xf32>
+}

@@ -110,3 +110,51 @@ func.func @logaddexp(%x: tensor<6xf32>) -> tensor<6xf32> {
   } -> tensor<6xf32>
   return %y : tensor<6xf32>
 }
+
+// Without the own element: one more is padded, and the first window holds neutral elements only.
+// CHECK-LABEL: func.func @exclusive_sum
+// CHECK-SAME: (%[[X:.*]]: tensor<6xf32>)
+// CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} -> tensor<7xf32>
+// CHECK: library_call = "scan_add"
+// CHECK: %[[SUMS:.*]] = tensor.collapse_shape %{{.*}} into tensor<6xf32>
+// CHECK: %[[Y:.*]] = tensor.insert_slice %[[SUMS]] into %[[ZEROS]][1] [6] [1] : tensor<6xf32> into tensor<7xf32>
+// CHECK: return %[[Y]]
+func.func @exclusive_sum(%x: tensor<6xf32>) -> tensor<7xf32> {
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[6] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<6xf32> to tensor<12xf32>
+  %shape = tensor.empty() : tensor<6xf32>
+  %empty = tensor.empty() : tensor<7xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<7xf32>) -> tensor<7xf32>
+  %y = linalg.generic {indexing_maps = [#slide1, #window1, #result1], iterator_types = ["parallel", "reduction"]}
+      ins(%padded, %shape : tensor<12xf32>, tensor<6xf32>) outs(%start : tensor<7xf32>) {
+  ^bb0(%a: f32, %unused: f32, %sum: f32):
+    %s = arith.addf %sum, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<7xf32>
+  return %y : tensor<7xf32>
+}
+
+// And from the end: the last window.
+// CHECK-LABEL: func.func @exclusive_product_from_the_end
+// CHECK: library_call = "scan_mul_from_end"
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0] [6] [1] : tensor<6xi32> into tensor<7xi32>
+func.func @exclusive_product_from_the_end(%x: tensor<6xi32>) -> tensor<7xi32> {
+  %one = arith.constant 1 : i32
+  %padded = tensor.pad %x low[0] high[6] {
+  ^bb0(%i: index):
+    tensor.yield %one : i32
+  } : tensor<6xi32> to tensor<12xi32>
+  %shape = tensor.empty() : tensor<6xi32>
+  %empty = tensor.empty() : tensor<7xi32>
+  %start = linalg.fill ins(%one : i32) outs(%empty : tensor<7xi32>) -> tensor<7xi32>
+  %y = linalg.generic {indexing_maps = [#slide1, #window1, #result1], iterator_types = ["parallel", "reduction"]}
+      ins(%padded, %shape : tensor<12xi32>, tensor<6xi32>) outs(%start : tensor<7xi32>) {
+  ^bb0(%a: i32, %unused: i32, %old: i32):
+    %s = arith.muli %a, %old : i32
+    linalg.yield %s : i32
+  } -> tensor<7xi32>
+  return %y : tensor<7xi32>
+}

@@ -188,3 +188,22 @@ func.func @sums_in_f32_stay(%x: tensor<4x8xf16>, %init: tensor<4xf32>) -> tensor
   } -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// Sums of 8 bits as well; a maximum needs no other type.
+// CHECK-LABEL: func.func @sums_in_8_bits
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: %[[START:.*]] = linalg.fill ins(%[[ZERO]] : f32)
+// CHECK: %[[SUMS:.*]] = linalg.matmul ins(%{{.*}} : tensor<4x8xf8E4M3FN>, tensor<8x5xf8E4M3FN>) outs(%[[START]] : tensor<4x5xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[SUMS]] : tensor<4x5xf32>) outs(%{{.*}} : tensor<4x5xf8E4M3FN>)
+// CHECK: arith.truncf %{{.*}} : f32 to f8E4M3FN
+// CHECK: linalg.reduce { arith.maximumf } ins(%{{.*}} : tensor<4x8xf8E4M3FN>) outs(%{{.*}} : tensor<4xf8E4M3FN>)
+func.func @sums_in_8_bits(%a: tensor<4x8xf8E4M3FN>, %b: tensor<8x5xf8E4M3FN>, %init: tensor<4xf8E4M3FN>)
+    -> (tensor<4x5xf8E4M3FN>, tensor<4xf8E4M3FN>) {
+  %zero = arith.constant 0.0 : f8E4M3FN
+  %e = tensor.empty() : tensor<4x5xf8E4M3FN>
+  %start = linalg.fill ins(%zero : f8E4M3FN) outs(%e : tensor<4x5xf8E4M3FN>) -> tensor<4x5xf8E4M3FN>
+  %r = linalg.matmul ins(%a, %b : tensor<4x8xf8E4M3FN>, tensor<8x5xf8E4M3FN>) outs(%start : tensor<4x5xf8E4M3FN>)
+      -> tensor<4x5xf8E4M3FN>
+  %max = linalg.reduce {arith.maximumf} ins(%a : tensor<4x8xf8E4M3FN>) outs(%init : tensor<4xf8E4M3FN>) dimensions = [1]
+  return %r, %max : tensor<4x5xf8E4M3FN>, tensor<4xf8E4M3FN>
+}

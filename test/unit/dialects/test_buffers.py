@@ -17,7 +17,8 @@ def type_of(text):
 
 
 @pytest.mark.parametrize(("text", "size"), [("i1", 1), ("i8", 1), ("i16", 2), ("i32", 4), ("i64", 8), ("index", 8),
-                                            ("f16", 2), ("bf16", 2), ("f32", 4), ("f64", 8)])  # fmt: skip
+                                            ("f16", 2), ("bf16", 2), ("f8E4M3FN", 1), ("f8E4M3B11FNUZ", 1), ("f32", 4),
+                                            ("f64", 8)])  # fmt: skip
 def test_element_bytes(text, size):
     assert element_bytes(type_of(text)) == size
 

@@ -46,6 +46,14 @@ def test_global_has_its_type_before_the_data() -> None:
         parse_module(with_section(text.format(), w=data[:-8]), ipu.context())
 
 
+def test_numbers_of_eight_bits() -> None:
+    """The digits of their types' names, ``f8E4M3B11FNUZ``, are no sizes."""
+    text = with_section("%0 = arith.constant dense_resource<w> : tensor<2x2xf8E4M3B11FNUZ>", w="0400000058605068")
+    assert "dense<[[1.000000e+00, 2.000000e+00], [5.000000e-01, 4.000000e+00]]>" in str(
+        parse_module(text, ipu.context())
+    )
+
+
 def test_empty_constant() -> None:
     text = with_section("%0 = arith.constant dense_resource<w> : tensor<0x3xf32>", w="04000000")
     assert "dense<> : tensor<0x3xf32>" in str(parse_module(text, ipu.context()))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -42,6 +43,22 @@ def test_check_passes(run, more: tuple[str, ...]) -> None:
         "out0: float32[4] min 0.5 mean 2 max 3.5",
         "check out0: ok, differs by up to 0 (atol 7e-05)",
     ]
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("bf16", ml_dtypes.bfloat16), ("f8E5M2", ml_dtypes.float8_e5m2)])
+@pytest.mark.parametrize("more", [(), ("--per-tile",)])
+def test_results_of_narrow_floats_are_inputs_again(tmp_path: Path, more: tuple[str, ...], name: str, dtype) -> None:
+    (tmp_path / "add.mlir").write_text(PROGRAM.replace("f32", name))
+    first, second = (str(tmp_path / file) for file in ("first.npz", "second.npz"))
+    bits = f"u{np.dtype(dtype).itemsize}"
+    np.savez(first, in0=np.arange(4).astype(dtype).view(bits), in1=np.full(4, 0.5).astype(dtype).view(bits))
+    program = [str(tmp_path / "add.mlir"), "--tiles", "4", *more]
+    assert ipu_run.main([*program, "--inputs", first, "--outputs", second]) == 0
+    with np.load(second) as arrays:
+        result = arrays["out0"]
+    assert result.view(dtype).tolist() == [0.5, 1.5, 2.5, 3.5]
+    np.savez(first, in0=result, in1=np.zeros(4, result.dtype), out0=result)
+    assert ipu_run.main([*program, "--inputs", first, "--check", "--atol", "0"]) == 0
 
 
 def test_check_fails_beyond_the_tolerance(run) -> None:

@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -26,6 +27,29 @@ def test_results_read_back(tmp_path: Path) -> None:
     with np.load(io.BytesIO(content)) as arrays:
         assert sorted(arrays.files) == ["out0", "out1"]
         assert np.array_equal(arrays["out0"], np.arange(3)) and arrays["out1"] == 2.5
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2])
+def test_numbers_that_numpy_has_no_type_for_come_back(tmp_path: Path, dtype: type) -> None:
+    """NumPy cannot read a file of float8_e5m2 that it wrote itself."""
+    x = np.array([[1, -2.5], [0, np.nan]]).astype(dtype)
+    (tmp_path / "out.npz").write_bytes(npz_bytes([x]))
+    arrays = read_arrays(str(tmp_path / "out.npz"))
+    assert arrays["out0"].dtype == np.dtype(f"V{x.itemsize}")
+    (found,) = take_inputs({"in0": arrays["out0"]}, [TensorSpec((2, 2), dtype)], "out.npz")
+    assert found.dtype == x.dtype
+    np.testing.assert_array_equal(found.astype(np.float32), x.astype(np.float32))
+    (found,) = take_inputs({"in0": x.view(f"u{x.itemsize}")}, [TensorSpec((2, 2), dtype)], "bits.npz")
+    assert found.dtype == x.dtype
+    with pytest.raises(IpuError, match=r"in0 of bits\.npz is int8\[2, 2\], but the function takes"):
+        take_inputs({"in0": np.zeros((2, 2), np.int8)}, [TensorSpec((2, 2), dtype)], "bits.npz")
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, ml_dtypes.float8_e5m2fnuz, ml_dtypes.float8_e8m0fnu])
+def test_random_numbers_of_these_types_are_numbers(dtype: type) -> None:
+    (found,) = random_inputs([TensorSpec((100,), dtype)], 3)
+    assert found.dtype == dtype
+    assert np.isfinite(found.astype(np.float32)).all()
 
 
 def test_inputs_are_taken_by_number() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ipu_mlir.runtime.profile.compilation import Family
 from ipu_mlir.runtime.profile.execution import ExecutedStep
+from ipu_mlir.runtime.profile.peak_types import peak_type_of
 from ipu_mlir.tools.report.advice.entry import Advice, Numbers
 from ipu_mlir.tools.report.advice.wastes import Group, Waste, groups
 from ipu_mlir.tools.report.units import counted, digits, percent
@@ -133,11 +134,11 @@ def _products(numbers: Numbers) -> Iterator[tuple[ExecutedStep, Family]]:
 
 
 def _type_of(family: Family) -> str:
-    return "f16" if "f16" in family.codelet else "f32"
+    return peak_type_of(family.codelet.rpartition("_")[2])
 
 
 def _efficiency(numbers: Numbers, family: Family) -> float:
     """Operations of the family's vertices by those that their tiles could do in the same cycles."""
     target = numbers.profile.target
-    peak = target.peak_flops.f16 if _type_of(family) == "f16" else target.peak_flops.f32
+    peak = getattr(target.peak_flops, _type_of(family))
     return family.flops / max(1.0, family.cycles_total * peak / target.clock_hz / target.num_tiles)

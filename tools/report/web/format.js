@@ -54,3 +54,6 @@ const UNITS = { cycles, seconds, flops, bytes, share: percent, flops_per_second:
 
 /** "1 tile", "1,500 tiles". */
 const counted = (number, noun) => `${whole(number)} ${noun}${number === 1 ? "" : "s"}`;
+
+/** The type whose peak counts: the narrowest that has a share of it. */
+const peakType = (shares) => Object.keys(shares).find((type) => shares[type]) ?? "f32";

@@ -5,7 +5,7 @@ const FITS = { fits: "Fits", "nearly full": "Nearly full", "does not fit": "Does
 function summarySection(data) {
   const { verdict, execution, compilation, target, profile } = data;
   const memory = compilation.memory;
-  const type = execution.share_of_peak.f16 ? "f16" : "f32";
+  const type = peakType(execution.share_of_peak);
   const peak = execution.share_of_peak[type];
   const cards = [
     [
@@ -62,7 +62,12 @@ function summarySection(data) {
             `${counted(target.tiles_per_ipu, "tile")} with ${bytes(target.bytes_per_tile)}`,
         ],
         ["clock", `${Number((target.clock_hz / 1e9).toPrecision(4))} GHz`],
-        ["peak", `${flops(target.peak_flops.f16, "FLOP/s")} in f16, ${flops(target.peak_flops.f32, "FLOP/s")} in f32`],
+        [
+          "peak",
+          Object.entries(target.peak_flops)
+            .map(([type, peak]) => `${flops(peak, "FLOP/s")} in ${type}`)
+            .join(", "),
+        ],
         [
           "exchange, sync",
           `${target.exchange_bytes_per_cycle} B per cycle and tile; ${whole(target.sync_cycles)} cycles a sync`,

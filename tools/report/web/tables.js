@@ -3,7 +3,7 @@
 const number = (title, value, text = (each) => whole(value(each))) => ({ title, number: true, value, text });
 
 function opsSection(data) {
-  const type = data.execution.share_of_peak.f16 ? "f16" : "f32";
+  const type = peakType(data.execution.share_of_peak);
   return section(
     "ops",
     "Operations",

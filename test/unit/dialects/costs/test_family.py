@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
+from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, cast_cycles
 from ipu_mlir.dialects.costs.family import cycles_of, cycles_of_parts, distinct_sizes, family_cycles
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
 from ipu_mlir.dialects.costs.work import (
@@ -22,7 +22,7 @@ from ipu_mlir.dialects.costs.work import (
     Window,
 )
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
-from ipu_mlir.dialects.machine import IPU2
+from ipu_mlir.dialects.machine import IPU1, IPU2, Machine
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.parsing import parse_module
 from ipu_mlir.passes.rewriting import list_ops
@@ -95,6 +95,38 @@ def test_an_op_without_loops_is_one_element() -> None:
 def test_either_operand_of_a_matmul_may_be_the_weights() -> None:
     tall, wide = cycles_of(MATMUL, np.array([[960, 16, 16], [16, 960, 16]]), IPU2)
     assert tall == wide
+
+
+def _product(dtype: str, machine: Machine, kernel: tuple[int, ...] = ()) -> int:
+    sizes = np.array([[512, 64, 256, 3]])
+    return int(cycles_of(Contraction(dtype, (), (0,), (1,), (2,), kernel), sizes, machine)[0])
+
+
+def test_products_of_f8_take_half_of_those_of_f16_where_the_units_take_them() -> None:
+    assert 0.45 < _product("f8E4M3FN", IPU2) / _product("f16", IPU2) < 0.55
+    assert _product("f8E4M3FN", IPU1) > _product("f16", IPU1), "a conversion comes first"
+    assert _product("f8E5M2", IPU2, kernel=(3,)) > _product("f16", IPU2, kernel=(3,)), "and where a window moves"
+    assert _product("bf16", IPU1) == _product("f16", IPU1)
+
+
+def test_few_f8_are_multiplied_as_fast_as_they_can_be() -> None:
+    """A product of few channels has no use for 32 of them at once: what f16 does with 16 may be faster."""
+    sizes = np.array([[16, 16, 16]])
+    as_f16 = cycles_of(MATMUL, sizes, IPU2) + cast_cycles("f8E4M3FN", "f16", 2 * 16 * 16, IPU2)
+    assert cycles_of(replace(MATMUL, dtype="f8E4M3FN"), sizes, IPU2) <= as_f16
+
+
+def test_an_op_on_f8_is_one_on_f16_between_conversions() -> None:
+    def cycles(dtype: str) -> int:
+        return int(cycles_of(Elementwise((ScalarOp(Shape.BINARY, "add", dtype),)), np.array([[2400]]), IPU2)[0])
+
+    assert cycles("f8E5M2") - cycles("f16") == 6 * 2 * 100
+
+
+def test_f8_move_as_bytes() -> None:
+    moves = [Move("copy", dtype, (0,)) for dtype in ("f8E5M2", "i8", "f16")]
+    f8, i8, f16 = (int(cycles_of(move, np.array([[4800]]), IPU2)[0]) for move in moves)
+    assert f8 == i8 < f16
 
 
 def test_a_kernel_of_one_element_needs_no_window() -> None:

@@ -71,6 +71,13 @@ def test_matmuls_of_16_by_16_channels(rows: int, measured: float, cycles: int, t
     assert abs(reached - measured) <= allowed * measured
 
 
+def test_a_worker_takes_44_cycles_for_three_rows_of_f8_and_37_of_f16() -> None:
+    """And four for every further row of either, with twice as many channels of f8."""
+    for rows in (18, 600):
+        f8, f16 = (amp_1x1_cycles(1, rows, *sizes, IPU2) for sizes in ((32, 16, "f8E4M3FNUZ"), (16, 16, "f16")))
+        assert f8 - f16 == 6 * (17 + 27 - 37)
+
+
 def test_the_second_generation_and_bow_take_the_same_cycles() -> None:
     assert amp_1x1_cycles(1, 512, 64, 64, "f16", IPU2) == amp_1x1_cycles(1, 512, 64, 64, "f16", IPU21)
     assert IPU21.clock_hz / IPU2.clock_hz == pytest.approx(1.85 / 1.325)

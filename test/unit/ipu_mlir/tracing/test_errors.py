@@ -3,6 +3,7 @@
 import inspect
 import traceback
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -61,6 +62,13 @@ CASES = [
     (lambda i: i.astype(np.int8) + 300, I, ValueError, "300 does not fit into int8"),
     (lambda x: x + U[0], X, TypeError, "uint8 is not supported; integers are signed"),
     (lambda x: x * 1j, X, TypeError, "unsupported operand"),
+    (
+        lambda x: x + U.astype(ml_dtypes.bfloat16),
+        X,
+        TypeError,
+        "bfloat16 is not supported; trace in float16 or float32",
+    ),
+    (lambda x: x.astype(ml_dtypes.float8_e5m2), X, TypeError, "float8_e5m2 is not supported; trace in float16"),
     (lambda x: x.astype(np.complex64), X, TypeError, "complex64 is not supported; carry the real"),
     (lambda x: np.sort(x), X, TypeError, "np.sort is not supported while tracing"),
     (

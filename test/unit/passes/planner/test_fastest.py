@@ -167,6 +167,19 @@ def test_a_window_reads_its_halo():
     assert operand.elements(np.array([[3, 3], [9, 3], [1, 1]])).tolist() == [7, 19, 1]
 
 
+def test_equal_operations_are_decided_once(monkeypatch):
+    decided = []
+    decide = Fastest.decide
+    monkeypatch.setattr(Fastest, "decide", lambda *question: decided.append(question) or decide(*question))
+    operation = matmul(72, 88, 104, location="a.mlir:3:8")
+    first = Fastest()(operation, TILES)
+    assert Fastest()(replace(operation, location="a.mlir:4:8"), TILES) == first and len(decided) == 1
+    for other in (replace(operation, temporary_bytes=20_000), matmul(72, 88, 104, (by_rows((72, 104), 8), None))):
+        assert Fastest()(other, TILES) == decide(Fastest(), other, TILES)
+    Fastest()(operation, Target(name="t", tiles_per_ipu=32))
+    assert len(decided) == 4
+
+
 def test_whoever_listens_is_told_everything():
     told = []
     operation = matmul(64, 64, 64)
@@ -177,3 +190,5 @@ def test_whoever_listens_is_told_everything():
     text = explain(replace(operation, location="a.mlir:3:8"), candidates, chosen)
     assert text.splitlines()[0] == "a.mlir:3:8: linalg.matmul (matmul_f32), 64 x 64 x 64, 383,385 B for temporaries"
     assert sum(line.startswith("*") for line in text.splitlines()) == 1
+    Fastest(listener=lambda *decision: told.append(decision))(operation, TILES)
+    assert len(told) == 2  # of equal operations as well

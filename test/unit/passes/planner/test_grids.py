@@ -34,6 +34,7 @@ def test_grids_are_within_the_tiles_and_of_whole_grains(space):
     near = grids_near(grids[:4], extents, cuttable, grains, multiples, tiles)
     assert_good(near, extents, cuttable, grains, tiles)
     assert {tuple(grid) for grid in grids[:4].tolist()} <= {tuple(grid) for grid in near.tolist()}
+    assert near.tolist() == np.unique(near, axis=0).tolist()
 
 
 def test_every_power_of_two_is_near_a_coarse_grid():

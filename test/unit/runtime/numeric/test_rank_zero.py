@@ -4,15 +4,21 @@ import numpy as np
 import pytest
 
 from ipu_mlir.runtime import numeric
+from ipu_mlir.runtime.numeric.narrow_floats import NAMES, bits_dtype, bits_of, of_bits, round_to
 
 F32, F64, I32, U32 = np.float32, np.float64, np.int32, np.uint32
+NARROW = sorted(NAMES - {"bf16"})
 CASES = [
     ("round_to_bf16", F32, (F32(1.00390626),)),
     ("round_to_bf16", F32, (F32(np.nan),)),
     ("round_to_bf16", F32, (F64(1.00390625 + 2.0**-40),)),
+    ("odd_multiply_add", F64, (F64(3), F64(5), F64(2.0**-100))),
     ("odd_double", F64, (np.int64(2**60 + 1),)),
     ("bits_of_bf16", np.int16, (F32(-2.5),)),
     ("bf16_of_bits", F32, (np.int16(0x3F81),)),
+    *((round_to(name), F32, (x,)) for name in NARROW for x in (F32(1.3), F64(1 + 2.0**-11 + 2.0**-40))),
+    *((bits_of(name), bits_dtype(name), (F32(0.5),)) for name in NARROW),
+    *((of_bits(name), F32, (bits_dtype(name).type(0x51),)) for name in NARROW),
     ("ceil_divide", I32, (I32(-7), I32(2))),
     ("count_leading_zeros", U32, (U32(19),)),
     ("count_ones", U32, (U32(19),)),

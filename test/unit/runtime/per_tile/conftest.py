@@ -1,12 +1,12 @@
 """Running hand-written superstep programs tile by tile, without asking the verifier first."""
 
-import importlib.util
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from support import mutations as mutated_programs
+from support.unverified import parse_unverified
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
@@ -23,19 +23,6 @@ ALIASES = """
 #one = #ipu.mapping<1, [], 0, 0>
 #on_each4 = #ipu.mapping<1, [[1, 4, 0, 1]], 0, 0>
 """
-
-
-def _support(name: str) -> ModuleType:
-    """A helper of the end-to-end tests, which no package holds."""
-    path = Path(__file__).parents[3] / "e2e" / "support" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"support_{name}", path)
-    assert spec is not None and spec.loader is not None, f"{path} is a Python file"
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-parse_unverified: Callable[[str], Any] = _support("unverified").parse_unverified
 
 
 @pytest.fixture
@@ -84,4 +71,4 @@ def parse_unverified_fixture() -> Callable[[str], Any]:
 @pytest.fixture(scope="session")
 def mutations() -> ModuleType:
     """The generators of broken programs."""
-    return _support("mutations")
+    return mutated_programs

@@ -83,6 +83,25 @@ def test_flops_are_those_of_the_program(profile: Profile) -> None:
     assert share.f32 == pytest.approx(profile.execution.flops_per_second / peak)
 
 
+@pytest.mark.parametrize(("element", "peak"), [("f8E4M3FN", "f8"), ("f8E5M2", "f8"), ("bf16", "f16"), ("f16", "f16")])
+def test_products_of_narrow_floats_have_a_peak_of_their_own(element: str, peak: str) -> None:
+    text = f"""func.func @main(%x: tensor<32x64x{element}>, %w: tensor<64x16x{element}>) -> tensor<32x16xf32> {{
+      %zero = arith.constant 0.0 : f32
+      %empty = tensor.empty() : tensor<32x16xf32>
+      %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<32x16xf32>) -> tensor<32x16xf32>
+      %y = linalg.matmul ins(%x, %w : tensor<32x64x{element}>, tensor<64x16x{element}>)
+          outs(%start : tensor<32x16xf32>) -> tensor<32x16xf32>
+      return %y : tensor<32x16xf32> }}"""
+    found = ipu.compile(text, target=ipu.Target(tiles_per_ipu=4)).profile()
+    peaks, shares = found.target.peak_flops, found.execution.share_of_peak
+    assert peaks.f8 == 2 * peaks.f16 == 8 * peaks.f32
+    assert [kind for kind in ("f8", "f16", "f32") if getattr(shares, kind)] == [peak]
+    assert getattr(shares, peak) == pytest.approx(found.execution.flops_per_second / getattr(peaks, peak))
+    (product,) = [op for op in found.ops if op.name == "linalg.matmul"]
+    bytes_each = 1 if peak == "f8" else 2
+    assert (32 * 64 + 64 * 16) * bytes_each <= product.bytes <= 4 * (32 * 64 + 64 * 16) * bytes_each + 4 * 4 * 32 * 16
+
+
 def test_memory_is_the_sum_of_its_categories_on_every_tile(profile: Profile) -> None:
     memory = profile.compilation.memory
     peak = profile.tile_bytes()

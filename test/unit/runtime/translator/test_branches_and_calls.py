@@ -38,6 +38,28 @@ def test_a_branch_with_results_and_one_without(run_plain, flag):
     np.testing.assert_array_equal(state, x + x if flag else x)
 
 
+@pytest.mark.parametrize("flag", [True, False])
+def test_one_of_two_buffers_is_chosen(run_plain, flag):
+    """And changed after it was chosen, which neither the other nor the argument sees."""
+    text = func(
+        f"%x: {V}, %p: memref<i1>) -> ({V}, {V})",
+        f"""
+  %c = memref.load %p[] : memref<i1>
+  %t = memref.alloc() : {V}
+  {add("%x", "%x", "%t")}
+  %r = arith.select %c, %t, %x : {V}
+  %o = memref.alloc() : {V}
+  {copy("%r", "%o")}
+  {add("%o", "%x", "%o")}
+  return %o, %r : {V}, {V}
+""",
+    )
+    x = f32(6)
+    changed, chosen = run_plain(text, x, np.array(flag))
+    np.testing.assert_array_equal(chosen, x + x if flag else x)
+    np.testing.assert_array_equal(changed, chosen + x)
+
+
 @pytest.mark.parametrize("case", [0, 2, 7])
 def test_index_switch(run_plain, case):
     text = func(

@@ -1,16 +1,21 @@
-"""f16 and bf16: rounded after each operation, sums in f32."""
+"""f16, bf16 and the f8 types: rounded after each operation, sums in f32."""
 
 import numpy as np
 import pytest
 
-from ipu_mlir.runtime.numeric.bfloat16 import from_host, round_to_bf16, to_host
+from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.narrow_floats import ML_DTYPES, host_dtype
 
 RNG = np.random.default_rng(3)
 FIRST = "affine_map<(d0) -> (d0)>"
 
 
 def bf16(*values: float) -> np.ndarray:
-    return to_host(round_to_bf16(np.float64(values), np.empty(len(values), np.float32)))
+    return np.array(values, np.float32).astype(host_dtype("bf16"))
+
+
+def from_host(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32)
 
 
 def unary(source: str, dest: str, body: str, size: int = 3) -> str:
@@ -113,3 +118,83 @@ def test_every_operation_on_f16_is_rounded_as_numpy_does(run_plain):
         %r = arith.divf %e, %a : f16"""
     x = RNG.standard_normal(64).astype(np.float16)
     np.testing.assert_array_equal(run_plain(unary("f16", "f16", body, 64), x)[0], np.exp(x + x) / x)
+
+
+F8 = [name for name in ML_DTYPES if name.startswith("f8")]
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("name", F8)
+def test_every_operation_on_f8_is_rounded_as_ml_dtypes_does(name, run_plain):
+    body = f"""%s = arith.addf %a, %a : {name}
+        %e = math.exp %s : {name}
+        %n = arith.negf %e : {name}
+        %r = arith.mulf %n, %a : {name}"""
+    x = np.abs(RNG.standard_normal(64)).astype(np.float32).astype(host_dtype(name))
+    expected = -np.exp((x + x).astype(np.float32)).astype(x.dtype).astype(np.float32)
+    expected = expected.astype(x.dtype) * x
+    found = run_plain(unary(name, name, body, 64), x)[0]
+    assert found.dtype == x.dtype
+    np.testing.assert_array_equal(from_host(found), from_host(expected))
+
+
+@pytest.mark.parametrize("name", F8)
+def test_the_bits_of_f8(name, run_plain):
+    bits = np.arange(16, 96, dtype=np.int8)
+    found = run_plain(unary("i8", name, f"%r = arith.bitcast %a : i8 to {name}", 80), bits)[0]
+    np.testing.assert_array_equal(found.view(np.int8), bits)
+    np.testing.assert_array_equal(
+        run_plain(unary(name, "i8", f"%r = arith.bitcast %a : {name} to i8", 80), found)[0], bits
+    )
+
+
+def test_products_of_f8_are_one_product_of_f32(engine):
+    """An f8 has no product of its own: what comes as f8 is summed in the type of the result."""
+    text = MATMUL.replace("8xT>, memref<64x8xT>", "8xf8E4M3FN>, memref<64x8xf8E5M2>").replace("T", "f32")
+    text = text.replace("memref<8x64xf32>", "memref<8x64xf8E4M3FN>").replace("memref<64x8xf32>", "memref<64x8xf8E5M2>")
+    made = engine(text)
+    a = RNG.standard_normal((8, 64)).astype(host_dtype("f8E4M3FN"))
+    b = RNG.standard_normal((64, 8)).astype(host_dtype("f8E5M2"))
+    np.testing.assert_allclose(made.run([a, b])[0], from_host(a) @ from_host(b), rtol=1e-5, atol=1e-5)
+    assert made.source.count("dot(") == 1
+
+
+@pytest.mark.parametrize("name", ["bf16", "f8E4M3FN", "f8E5M2"])
+def test_what_arrays_may_be(name, engine):
+    """Those of ml_dtypes, their bits, and what np.load makes of them; no others."""
+    made = engine(unary(name, name, f"%r = arith.addf %a, %a : {name}"))
+    x = np.float32([1, -2, 0.5]).astype(host_dtype(name))
+    size = x.dtype.itemsize
+    for given in (x, x.view(f"u{size}"), x.view(f"V{size}"), [1, -2, 0.5]):
+        assert from_host(made.run([given])[0]).tolist() == [2, -4, 1]
+    with pytest.raises(RunError, match=f"has dtype float32, expected {x.dtype.name}"):
+        made.run([np.zeros(3, np.float32)])
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "f8E4M3FN"])
+def test_a_table_that_is_gathered_from_stays_as_it_was_given(name, engine):
+    """Only the elements that are gathered become f32; not so where something reads the whole table."""
+    maps = "indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>]"
+    gather = f"""%o = memref.alloc() : memref<3x8x{name}>
+      linalg.generic {{{maps}, iterator_types = ["parallel", "parallel"]}}
+        ins(%i : memref<3xindex>) outs(%o : memref<3x8x{name}>) {{
+      ^bb0(%n: index, %z: {name}):
+        %j = linalg.index 1 : index
+        %v = memref.load %t[%n, %j] : memref<100x8x{name}>
+        %r = arith.addf %v, %v : {name}
+        linalg.yield %r : {name}
+      }}"""
+    kinds = f"%t: memref<100x8x{name}>, %i: memref<3xindex>"
+    alone = f"func.func @main({kinds}) -> memref<3x8x{name}> {{\n{gather}\nreturn %o : memref<3x8x{name}>\n}}"
+    both = f"""func.func @main({kinds}) -> (memref<3x8x{name}>, memref<100x8x{name}>) {{
+      {gather}
+      %w = memref.alloc() : memref<100x8x{name}>
+      linalg.exp ins(%t : memref<100x8x{name}>) outs(%w : memref<100x8x{name}>)
+      return %o, %w : memref<3x8x{name}>, memref<100x8x{name}>
+    }}"""
+    table = RNG.standard_normal((100, 8)).astype(np.float32).astype(np.float16 if name == "f16" else host_dtype(name))
+    rows = np.array([7, 99, 0])
+    for text, is_whole in ((alone, False), (both, True)):
+        made = engine(text)
+        np.testing.assert_array_equal(from_host(made.run([table, rows])[0]), from_host(table[rows] + table[rows]))
+        assert ("'f4', (100, 8)" in made.source) == is_whole

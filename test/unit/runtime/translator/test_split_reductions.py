@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from ipu_mlir.runtime.numeric.bfloat16 import from_host, round_to_bf16, to_host
+from ipu_mlir.dialects.narrow_floats import host_dtype
 
 RNG = np.random.default_rng(17)
 DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "i8": np.int8, "i1": np.bool_}
@@ -254,11 +254,11 @@ def test_one_fill_for_both_halves_and_for_two_products(run, engine):
 
 def halves(kind: str, *shape: int) -> np.ndarray:
     numbers = RNG.standard_normal(shape).astype(np.float32)
-    return numbers.astype(np.float16) if kind == "f16" else to_host(round_to_bf16(numbers, numbers))
+    return numbers.astype(np.float16) if kind == "f16" else numbers.astype(host_dtype("bf16"))
 
 
 def numbers_of(array: np.ndarray) -> np.ndarray:
-    return array.astype(np.float32) if array.dtype == np.float16 else from_host(array)
+    return array.astype(np.float32)
 
 
 @pytest.mark.parametrize(("half", "rtol"), [("f16", 2e-3), ("bf16", 1e-2)])

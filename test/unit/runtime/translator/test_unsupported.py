@@ -41,13 +41,13 @@ def test_all_are_reported_at_once_with_their_places():
 
 
 def test_what_follows_from_an_unknown_op_is_not_reported_again():
-    module = parse("""func.func @main(%x: memref<4xf8E4M3FN>) -> memref<4xf8E4M3FN> {
-      %o = memref.alloc() : memref<4xf8E4M3FN>
-      memref.copy %x, %o : memref<4xf8E4M3FN> to memref<4xf8E4M3FN>
-      return %o : memref<4xf8E4M3FN>
+    module = parse("""func.func @main(%x: memref<4xf4E2M1FN>) -> memref<4xf4E2M1FN> {
+      %o = memref.alloc() : memref<4xf4E2M1FN>
+      memref.copy %x, %o : memref<4xf4E2M1FN> to memref<4xf4E2M1FN>
+      return %o : memref<4xf4E2M1FN>
     }""")
     reasons = [problem.reason for problem in unsupported_ops(module)]
-    assert reasons == ["elements of type f8E4M3FN are not supported"] * 2  # the argument and the allocation
+    assert reasons == ["elements of type f4E2M1FN are not supported"] * 2  # the argument and the allocation
 
 
 def test_nothing_is_reported_for_what_runs():

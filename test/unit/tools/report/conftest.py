@@ -66,7 +66,7 @@ class Network:
                 "exchange_bytes_per_cycle": 4.0,
                 "sync_cycles": 100,
                 "emulated": bool(problems),
-                "peak_flops": {"f16": peak, "f32": peak / 4},
+                "peak_flops": {"f8": 2 * peak, "f16": peak, "f32": peak / 4},
             },
             "compilation": {
                 "fits": not problems,
@@ -85,7 +85,7 @@ class Network:
                 "flops": flops,
                 "flops_per_second": flops / seconds,
                 "bytes_exchanged": sum(step["count"] * step["bytes_received"] for step in self.executed),
-                "share_of_peak": {"f16": flops / seconds / peak, "f32": None},
+                "share_of_peak": {"f8": None, "f16": flops / seconds / peak, "f32": None},
                 "tile_balance": busy / cycles["compute"],
                 "steps": self.executed,
             },

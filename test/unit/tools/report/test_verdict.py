@@ -61,7 +61,7 @@ def test_time_speed_and_share_of_peak(verdict: Callable[..., Verdict]) -> None:
         "seconds": 0.0015,
         "flops": 10**11,
         "flops_per_second": 6.7e13,
-        "share_of_peak": {"f16": 0.27, "f32": None},
+        "share_of_peak": {"f8": None, "f16": 0.27, "f32": None},
     }
     said = verdict(cycles={"total": 2_000_000}, execution=execution)
     assert said.time == "It takes 2 M cycles, 1.5 ms at 1.325 GHz, and reaches 67 TFLOP/s: 27 % of the f16 peak."

