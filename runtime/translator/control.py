@@ -6,6 +6,7 @@ A value that a block hands on (a carried buffer, a result) has a buffer of its o
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.statements import Statement
@@ -44,12 +45,20 @@ class Control(Statement):
         """The same with ``block`` applied to each of its blocks, in order, and then ``scalar`` to what decides."""
         return self.with_blocks([tuple(block(each)) for each in self.blocks()]).with_scalars(scalar)
 
-    def sources(self) -> list[Access]:
+    @cached_property
+    def _reads(self) -> tuple[Access, ...]:
         inside = (a.buffer for block in self.blocks() for s in block for a in s.sources())
         return _standing([a.buffer for a in self.read_directly()], inside)
 
-    def dests(self) -> list[Access]:
+    @cached_property
+    def _writes(self) -> tuple[Access, ...]:
         return _standing(a.buffer for block in self.blocks() for s in block for a in s.dests())
+
+    def sources(self) -> list[Access]:
+        return list(self._reads)
+
+    def dests(self) -> list[Access]:
+        return list(self._writes)
 
 
 @dataclass(frozen=True)
@@ -157,6 +166,6 @@ def all_statements(statements: Sequence[Statement]) -> list[Statement]:
     return found
 
 
-def _standing(*groups) -> list[Access]:
+def _standing(*groups) -> tuple[Access, ...]:
     """An access of each buffer that says no more than that it is used."""
-    return [Access(buffer, 0, ()) for buffer in dict.fromkeys(buffer for group in groups for buffer in group)]
+    return tuple(Access(buffer, 0, ()) for buffer in dict.fromkeys(buffer for group in groups for buffer in group))

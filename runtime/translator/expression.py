@@ -1,6 +1,6 @@
 """Scalar bodies of loop nests as graphs of NumPy-like calls."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,18 +91,15 @@ def bits(value: Expression, dtype: np.dtype[Any]) -> Expression:
 
 def arguments(node: Expression) -> tuple[Expression, ...]:
     """What ``node`` is computed from."""
-    match node:
-        case Apply():
-            return node.args
-        case Gather():
-            return (node.index,)
-    return ()
+    if isinstance(node, Apply):
+        return node.args
+    return (node.index,) if isinstance(node, Gather) else ()
 
 
 def postorder(roots: Iterable[Expression]) -> list[Expression]:
     """Every node once, arguments before users, the heavier argument first (that needs fewer temporaries)."""
     weight: dict[int, int] = {}
-    for node in _depth_first(roots, lambda args: args):
+    for node in _depth_first(roots):
         args = arguments(node)
         if args:
             heaviest = sorted((weight[id(a)] for a in args), reverse=True)
@@ -112,19 +109,22 @@ def postorder(roots: Iterable[Expression]) -> list[Expression]:
     return _depth_first(roots, lambda args: sorted(args, key=lambda a: -weight[id(a)]))
 
 
-def _depth_first(roots: Iterable[Expression], order: Callable[[Any], Any]) -> list[Expression]:
+def _depth_first(
+    roots: Iterable[Expression], order: Callable[[Sequence[Expression]], Sequence[Expression]] | None = None
+) -> list[Expression]:
+    """Every node once, arguments before users; the arguments of a node from the left to the right, or in ``order``."""
     done: dict[int, Expression] = {}
-    stack = [(root, False) for root in reversed(list(roots))]
+    stack = [*roots][::-1]
     while stack:
-        node, expanded = stack.pop()
-        if id(node) in done:
-            continue
-        args = arguments(node)
-        if expanded or not args:
+        node = stack[-1]
+        if id(node) not in done:
+            args = arguments(node)
+            waiting = [arg for arg in args if id(arg) not in done] if args else args
+            if waiting:
+                stack += (waiting if order is None else order(waiting))[::-1]
+                continue
             done[id(node)] = node
-            continue
-        stack.append((node, True))
-        stack.extend((arg, False) for arg in reversed(order(args)) if id(arg) not in done)
+        stack.pop()
     return list(done.values())
 
 
@@ -133,7 +133,7 @@ def rewrite(roots: Iterable[Expression], change: Callable[[Expression], Expressi
     roots = list(roots)
     new: dict[int, Expression] = {}
     known: dict[Any, Expression] = {}
-    for node in _depth_first(roots, lambda args: args):
+    for node in _depth_first(roots):
         match node:
             case Apply():
                 args = tuple(new[id(arg)] for arg in node.args)
@@ -167,7 +167,7 @@ def _content(node: Expression) -> Any:
 def reads(roots: Iterable[Expression]) -> list[Access]:
     """The accesses of all reads, each once. A gather may read anything in its buffer: its access stands still."""
     found: dict[Access, None] = {}
-    for node in _depth_first(roots, lambda args: args):
+    for node in _depth_first(roots):
         if isinstance(node, Read):
             found[node.access] = None
         elif isinstance(node, Gather):
@@ -177,15 +177,15 @@ def reads(roots: Iterable[Expression]) -> list[Access]:
 
 def gathers(roots: Iterable[Expression]) -> list[Gather]:
     """The gathers that ``roots`` are computed from."""
-    return [node for node in _depth_first(roots, lambda args: args) if isinstance(node, Gather)]
+    return [node for node in _depth_first(roots) if isinstance(node, Gather)]
 
 
 def loops_of(root: Expression) -> frozenset[int]:
     """The loops that ``root`` may have another value for each point of."""
-    nodes = _depth_first([root], lambda args: args)
+    nodes = _depth_first([root])
     return frozenset().union(*(node.access.loops() for node in nodes if isinstance(node, Read | Gather)))
 
 
 def uses_accumulator(root: Expression) -> bool:
     """True if some running value of a reduction flows into ``root``."""
-    return any(isinstance(node, Accumulator) for node in _depth_first([root], lambda a: a))
+    return any(isinstance(node, Accumulator) for node in _depth_first([root]))

@@ -1,6 +1,7 @@
 """What a program is made of between reading and emitting: a list of these, in order of execution."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ipu_mlir.runtime.translator.access import Access, Buffer
 from ipu_mlir.runtime.translator.expression import Const, Expression, Read, reads
@@ -31,14 +32,30 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Elementwise(Statement):
+class Computed(Statement):
+    """Something that evaluates expressions. What those read is asked in every step of translation, and found once."""
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """All that are evaluated."""
+        raise NotImplementedError
+
+    @cached_property
+    def _reads(self) -> tuple[Access, ...]:
+        return tuple(reads(self.expressions()))
+
+    def sources(self) -> list[Access]:
+        return list(self._reads)
+
+
+@dataclass(frozen=True)
+class Elementwise(Computed):
     """``outputs[i] <- values[i]`` at every point; no loop is reduced. Fills and copies are of this kind."""
 
     outputs: tuple[Access, ...]
     values: tuple[Expression, ...]
 
-    def sources(self) -> list[Access]:
-        return reads(self.values)
+    def expressions(self) -> tuple[Expression, ...]:
+        return self.values
 
     def dests(self) -> list[Access]:
         return list(self.outputs)
@@ -57,7 +74,7 @@ class Elementwise(Statement):
 
 
 @dataclass(frozen=True)
-class Fold(Statement):
+class Fold(Computed):
     """A reduction as the IR has it: ``outputs`` start from ``inits`` and are updated by ``values`` at each point.
 
     ``reduced[l]`` tells whether loop ``l`` is a reduction. ``decompose`` turns it into the statements below.
@@ -68,8 +85,8 @@ class Fold(Statement):
     inits: tuple[Expression, ...]
     values: tuple[Expression, ...]
 
-    def sources(self) -> list[Access]:
-        return reads((*self.values, *self.inits))
+    def expressions(self) -> tuple[Expression, ...]:
+        return (*self.values, *self.inits)
 
     def sources_of_values(self) -> list[Access]:
         """What is read at each point, without what the outputs start from."""
@@ -121,7 +138,7 @@ class FirstExtreme(Reduce):
 
 
 @dataclass(frozen=True)
-class Scan(Statement):
+class Scan(Computed):
     """A reduction with any body: reduction loops run one point at a time over whole parallel planes.
 
     ``outputs`` hold their initial values already; ``values`` read them where the body uses its running values.
@@ -131,8 +148,8 @@ class Scan(Statement):
     outputs: tuple[Access, ...]
     values: tuple[Expression, ...]
 
-    def sources(self) -> list[Access]:
-        return reads(self.values)
+    def expressions(self) -> tuple[Expression, ...]:
+        return self.values
 
     def dests(self) -> list[Access]:
         return list(self.outputs)
@@ -159,14 +176,14 @@ class SliceUpdate(Statement):
 
 
 @dataclass(frozen=True)
-class Check(Statement):
+class Check(Computed):
     """The run fails with ``message`` unless ``values`` (one of them, of truth values) hold at every point."""
 
     values: tuple[Expression, ...]
     message: str
 
-    def sources(self) -> list[Access]:
-        return reads(self.values)
+    def expressions(self) -> tuple[Expression, ...]:
+        return self.values
 
     def dests(self) -> list[Access]:
         return []
