@@ -6,6 +6,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import Index, LoopNest
 
 _OWN = ("loop", "own")
+_INDEX_CASTS = ("arith.index_cast", "arith.index_castui")
 
 
 @dataclass
@@ -52,7 +53,7 @@ class SideNames:
         if not op.name.startswith(("arith.", "math.")) or len(op.results) != 1 or len(op.regions):
             return None
         operands = [self.name(operand, own, other) for operand in op.operands]
-        if op.name in ("arith.index_cast", "arith.index_castui") and operands[0] == self.place:
+        if op.name in _INDEX_CASTS and operands[0] == self.place and _can_count(value.type, self.nest.extents[own]):
             return operands[0]
         attributes = tuple((each, str(op.attributes[each])) for each in op.attributes)
         return self._made((op.name, attributes, str(value.type)), operands)
@@ -104,14 +105,21 @@ def _counts_along(tensor: ir.Value) -> int | None:
     if len(op.operands) != 1:
         return None
     *_, terminator = (inner.operation for inner in op.regions[0].blocks[0].operations)
-    value = terminator.operands[0]
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name.startswith("arith.index_cast"):
+    value, sizes = terminator.operands[0], tensor.type.shape
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _INDEX_CASTS:
+        if not all(_can_count(value.type, size) for size in sizes):
+            return None
         value = value.owner.operation.operands[0]
     if isinstance(value.owner, ir.Block) or value.owner.operation.name != "linalg.index":
         return None
     is_plain = (
         str(op.attributes["indexing_maps"]).count("affine_map") == 1
-        and ir.AffineMap.get_identity(len(tensor.type.shape))
+        and ir.AffineMap.get_identity(len(sizes))
         == ir.AffineMapAttr(ir.ArrayAttr(op.attributes["indexing_maps"])[0]).value
     )
     return ir.IntegerAttr(value.owner.operation.attributes["dim"]).value if is_plain else None
+
+
+def _can_count(element: ir.Type, size: int) -> bool:
+    """Whether signed numbers of a type are in the order of the indices 0 to ``size`` - 1 that they are made of."""
+    return isinstance(element, ir.IndexType) or size <= 1 << (ir.IntegerType(element).width - 1)

@@ -26,6 +26,8 @@ def holds(mapping: LoopNest, tile: int, element: int) -> bool | None:
     (True, False, False)
     """
     loops, offset, first_tile = mapping
+    if not all(loop.extent for loop in loops):
+        return False
     cut = sorted((x for x, loop in enumerate(loops) if loop.block < loop.extent), key=lambda x: -loops[x].tile_step)
     counts = [(loops[x].tile_step, parts_of_loop(loops[x])) for x in cut]
     if not _are_digits(counts):

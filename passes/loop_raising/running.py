@@ -61,10 +61,8 @@ def running(outermost: ir.Operation) -> Running | None:
     exclusive = step.is_carried and goes_in == step.previous
     if (goes_in != step.value and not exclusive) or not _fills_all(nest, step) or not _holds_nothing_else(nest, step):
         return None
-    others = tuple(each for dimension, each in enumerate(nest.place) if dimension != step.along)
-    for number, insert in nest.inserts.items():
-        if number != nest.whole and (insert.operands[0] != step.value or nest.place_in(number) != others):
-            return None
+    if not all(_holds_last(nest, step, number) for number in nest.inserts if number != nest.whole):
+        return None
     return Running(nest, step, exclusive)
 
 
@@ -126,6 +124,16 @@ def _dimension_behind(read: Place | None, written: Place) -> int | None:
         return None
     (loop, added), (own, own_added) = read[different[0]], written[different[0]]
     return different[0] if (loop, added) == (own, own_added - 1) else None
+
+
+def _holds_last(nest: FillingNest, step: Step, number: int) -> bool:
+    """Whether tensor ``number`` gets the value of each iteration where the one before was, and has no other elements."""
+    without = [dimension for dimension in range(len(nest.place)) if dimension != step.along]
+    whole, last = nest.inserts[nest.whole].results[0].type.shape, nest.inserts[number].results[0].type.shape
+    if [whole[dimension] for dimension in without] != list(last):
+        return False
+    place = tuple(nest.place[dimension] for dimension in without)
+    return nest.inserts[number].operands[0] == step.value and nest.place_in(number) == place
 
 
 def _fills_all(nest: FillingNest, step: Step) -> bool:

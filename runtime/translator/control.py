@@ -89,7 +89,7 @@ class ForLoop(Control):
 
     def dests(self) -> list[Access]:
         variable = [self.variable.buffer] if self.variable else []
-        return _standing(variable, [access.buffer for access in Control.dests(self)])
+        return list(_standing(variable, [access.buffer for access in Control.dests(self)]))
 
 
 @dataclass(frozen=True)

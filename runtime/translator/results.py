@@ -42,7 +42,8 @@ def with_fresh_results(program: Program) -> Program:
             value = _given_back(access)
             fresh = Buffer(f"result{index}", _count(shape), value.dtype, Role.TEMPORARY, shape, narrow=buffer.narrow)
             copy = Access(fresh, 0, row_major(shape))
-            statements.append(Elementwise(shape, Origin("func.return", ""), (copy,), (value,)))
+            if 0 not in shape:
+                statements.append(Elementwise(shape, Origin("func.return", ""), (copy,), (value,)))
             access = copy
         claimed.add(access.buffer)
         results.append(access)

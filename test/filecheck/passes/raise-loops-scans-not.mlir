@@ -221,3 +221,35 @@ func.func @another_first(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   }
   return %r : tensor<3x5xf32>
 }
+
+// The tensor of the last ones has elements beyond those that the loops write.
+// CHECK-LABEL: func.func @more_than_the_last_ones
+// CHECK: scf.for
+// CHECK-NOT: library_call
+func.func @more_than_the_last_ones(%x: tensor<3x5xf32>, %y: tensor<4xf32>) -> (tensor<3x5xf32>, tensor<4xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %three = arith.constant 3 : index
+  %five = arith.constant 5 : index
+  %empty = tensor.empty() : tensor<3x5xf32>
+  %r:2 = scf.for %i = %zero to %three step %one iter_args(%s = %empty, %ends = %y) -> (tensor<3x5xf32>, tensor<4xf32>) {
+    %q:2 = scf.for %j = %zero to %five step %one iter_args(%t = %s, %u = %ends) -> (tensor<3x5xf32>, tensor<4xf32>) {
+      %is_first = arith.cmpi eq, %j, %zero : index
+      %v = scf.if %is_first -> (f32) {
+        %x0 = tensor.extract %x[%i, %j] : tensor<3x5xf32>
+        scf.yield %x0 : f32
+      } else {
+        %b = arith.subi %j, %one : index
+        %old = tensor.extract %t[%i, %b] : tensor<3x5xf32>
+        %own = tensor.extract %x[%i, %j] : tensor<3x5xf32>
+        %sum = arith.addf %old, %own : f32
+        scf.yield %sum : f32
+      }
+      %new = tensor.insert %v into %t[%i, %j] : tensor<3x5xf32>
+      %last = tensor.insert %v into %u[%i] : tensor<4xf32>
+      scf.yield %new, %last : tensor<3x5xf32>, tensor<4xf32>
+    }
+    scf.yield %q#0, %q#1 : tensor<3x5xf32>, tensor<4xf32>
+  }
+  return %r#0, %r#1 : tensor<3x5xf32>, tensor<4xf32>
+}

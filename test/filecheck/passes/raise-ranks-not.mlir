@@ -207,3 +207,61 @@ func.func @counts_by_two(%x: tensor<4x8xf32>) -> tensor<4x8xindex> {
   } -> tensor<4x8xindex>
   return %y : tensor<4x8xindex>
 }
+
+// The places are told by numbers of 8 bits, which begin again at -128: element 128 is not behind element 0.
+func.func @places_overflow(%x: tensor<129xi32>) -> tensor<129xindex> {
+  %none = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %empty = tensor.empty() : tensor<129xindex>
+  %zeros = linalg.fill ins(%none : index) outs(%empty : tensor<129xindex>) -> tensor<129xindex>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x, %x : tensor<129xi32>, tensor<129xi32>) outs(%zeros : tensor<129xindex>) {
+  ^bb0(%other: i32, %mine: i32, %count: index):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %own = arith.index_cast %i : index to i8
+    %its = arith.index_cast %j : index to i8
+    %earlier = arith.cmpi slt, %its, %own : i8
+    %less = arith.cmpi slt, %other, %mine : i32
+    %same = arith.cmpi eq, %other, %mine : i32
+    %tie = arith.andi %same, %earlier : i1
+    %before = arith.ori %less, %tie : i1
+    %next = arith.addi %count, %one : index
+    %n = arith.select %before, %next, %count : index
+    linalg.yield %n : index
+  } -> tensor<129xindex>
+  return %y : tensor<129xindex>
+}
+
+// As before, where they come from a tensor.
+func.func @tensor_of_places_overflows(%x: tensor<129xi32>) -> tensor<129xindex> {
+  %none = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %room = tensor.empty() : tensor<129xi8>
+  %places = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%room : tensor<129xi8>) {
+  ^bb0(%out: i8):
+    %i = linalg.index 0 : index
+    %place = arith.index_cast %i : index to i8
+    linalg.yield %place : i8
+  } -> tensor<129xi8>
+  %empty = tensor.empty() : tensor<129xindex>
+  %zeros = linalg.fill ins(%none : index) outs(%empty : tensor<129xindex>) -> tensor<129xindex>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>,
+                                        affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x, %x, %places, %places : tensor<129xi32>, tensor<129xi32>, tensor<129xi8>, tensor<129xi8>)
+      outs(%zeros : tensor<129xindex>) {
+  ^bb0(%other: i32, %mine: i32, %its: i8, %own: i8, %count: index):
+    %earlier = arith.cmpi slt, %its, %own : i8
+    %less = arith.cmpi slt, %other, %mine : i32
+    %same = arith.cmpi eq, %other, %mine : i32
+    %tie = arith.andi %same, %earlier : i1
+    %before = arith.ori %less, %tie : i1
+    %next = arith.addi %count, %one : index
+    %n = arith.select %before, %next, %count : index
+    linalg.yield %n : index
+  } -> tensor<129xindex>
+  return %y : tensor<129xindex>
+}

@@ -166,3 +166,64 @@ func.func @loaded(%x: tensor<8x4xi32>) -> tensor<8x4xindex> {
   } -> tensor<8x4xindex>
   return %y : tensor<8x4xindex>
 }
+
+// Places of 128 elements fit 8 bits.
+// CHECK-LABEL: func.func @places_in_8_bits
+// CHECK: library_call = "rank"
+func.func @places_in_8_bits(%x: tensor<128xi32>) -> tensor<128xindex> {
+  %none = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %empty = tensor.empty() : tensor<128xindex>
+  %zeros = linalg.fill ins(%none : index) outs(%empty : tensor<128xindex>) -> tensor<128xindex>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x, %x : tensor<128xi32>, tensor<128xi32>) outs(%zeros : tensor<128xindex>) {
+  ^bb0(%other: i32, %mine: i32, %count: index):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %own = arith.index_cast %i : index to i8
+    %its = arith.index_cast %j : index to i8
+    %earlier = arith.cmpi slt, %its, %own : i8
+    %less = arith.cmpi slt, %other, %mine : i32
+    %same = arith.cmpi eq, %other, %mine : i32
+    %tie = arith.andi %same, %earlier : i1
+    %before = arith.ori %less, %tie : i1
+    %next = arith.addi %count, %one : index
+    %n = arith.select %before, %next, %count : index
+    linalg.yield %n : index
+  } -> tensor<128xindex>
+  return %y : tensor<128xindex>
+}
+
+// CHECK-LABEL: func.func @tensor_of_places_in_8_bits
+// CHECK: library_call = "rank"
+func.func @tensor_of_places_in_8_bits(%x: tensor<128xi32>) -> tensor<128xindex> {
+  %none = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %room = tensor.empty() : tensor<128xi8>
+  %places = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%room : tensor<128xi8>) {
+  ^bb0(%out: i8):
+    %i = linalg.index 0 : index
+    %place = arith.index_cast %i : index to i8
+    linalg.yield %place : i8
+  } -> tensor<128xi8>
+  %empty = tensor.empty() : tensor<128xindex>
+  %zeros = linalg.fill ins(%none : index) outs(%empty : tensor<128xindex>) -> tensor<128xindex>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>,
+                                        affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x, %x, %places, %places : tensor<128xi32>, tensor<128xi32>, tensor<128xi8>, tensor<128xi8>)
+      outs(%zeros : tensor<128xindex>) {
+  ^bb0(%other: i32, %mine: i32, %its: i8, %own: i8, %count: index):
+    %earlier = arith.cmpi slt, %its, %own : i8
+    %less = arith.cmpi slt, %other, %mine : i32
+    %same = arith.cmpi eq, %other, %mine : i32
+    %tie = arith.andi %same, %earlier : i1
+    %before = arith.ori %less, %tie : i1
+    %next = arith.addi %count, %one : index
+    %n = arith.select %before, %next, %count : index
+    linalg.yield %n : index
+  } -> tensor<128xindex>
+  return %y : tensor<128xindex>
+}

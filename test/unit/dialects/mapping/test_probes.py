@@ -56,3 +56,10 @@ def test_blocks_of_other_shapes_are_told_apart() -> None:
 def test_strides_that_are_no_digits_are_left_open() -> None:
     window = Mapping(8, (MappingLoop(2, 4, 1, 1), MappingLoop(3, 3, 1, 0)))
     assert holds(nest_of(window), 0, 0) is None
+
+
+def test_what_is_empty_holds_nothing() -> None:
+    nothing = Mapping(8, (MappingLoop(2, 4, 1, 1), MappingLoop(1, 0, 4, 0)))
+    assert holds(nest_of(nothing), 0, 0) is False
+    assert lacks_a_probe(nest_of(nothing), nest_of(by_rows((8, 1), num_tiles=4)))
+    assert not lacks_a_probe(nest_of(by_rows((8, 1), num_tiles=4)), nest_of(nothing))

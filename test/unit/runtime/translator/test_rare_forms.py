@@ -101,3 +101,11 @@ def test_buffers_without_elements(run_plain):
     empty, total = run_plain(text, np.zeros((3, 0), np.float32), y)
     assert empty.shape == (3, 0)
     np.testing.assert_array_equal(total, y + 2)
+
+
+@pytest.mark.parametrize(("element", "dtype"), [("f32", np.float32), ("f16", np.float16)])
+def test_an_argument_without_elements_is_given_back(run_plain, element, dtype):
+    """Also where the empty dimension is the only one, so that the buffer has no memory at all."""
+    kind = f"memref<0x{element}>"
+    (found,) = run_plain(f"func.func @main(%x: {kind}) -> {kind} {{ return %x : {kind} }}", np.zeros(0, dtype))
+    assert found.shape == (0,) and found.dtype == dtype
