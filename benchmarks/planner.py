@@ -9,7 +9,6 @@ is the same for both.
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from math import exp, log
 from typing import Literal
 
 from benchmarks.run import names_of
+from benchmarks.element_types import with_floats
 from benchmarks.workloads import WORKLOADS
 from ipu_mlir.dialects.targets import target_named
 from ipu_mlir.passes.partition import Partition
@@ -81,7 +81,7 @@ def programs(names: Sequence[str], smoke: bool) -> list[tuple[str, str]]:
         workload = WORKLOADS[name].smoke() if smoke else WORKLOADS[name]
         found.append((name, workload.mlir()))
         if name == "matmul":
-            found.append((f"{name} f16", re.sub(r"\bf32\b|(?<=x)f32\b", "f16", workload.mlir())))
+            found.append((f"{name} f16", with_floats(workload.mlir(), "f16")))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.element_types import with_floats
 from benchmarks.sizes import resize
 
 Array = np.ndarray[Any, Any]
@@ -23,6 +24,7 @@ class Workload:
         make_inputs: the arguments for given sizes, the same ones each time.
         numpy_form: the program as one writes it by hand in NumPy: products by BLAS, everything else in place.
         jax_form: the program in JAX; it may import jax, which need not be there.
+        element_type: MLIR's name of the floats; the program is written for f32.
         tolerance: of the results, relative to each value and to the largest value.
     """
 
@@ -33,11 +35,13 @@ class Workload:
     make_inputs: Callable[..., list[Array]]
     numpy_form: Callable[..., tuple[Array, ...]]
     jax_form: Callable[..., tuple[Any, ...]]
+    element_type: str = "f32"
     tolerance: float = 2e-4
 
     def mlir(self) -> str:
         """The program as MLIR text."""
-        return resize((PROGRAMS / f"{self.program}.mlir").read_text(), self.sizes)
+        text = resize((PROGRAMS / f"{self.program}.mlir").read_text(), self.sizes)
+        return with_floats(text, self.element_type)
 
     def inputs(self) -> list[Array]:
         """The arguments."""

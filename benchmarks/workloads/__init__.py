@@ -20,6 +20,7 @@ _ALL = (
     mlp_training_step.at_batch(1024),
     matmul.WORKLOAD,
     elementwise_chain.WORKLOAD,
+    elementwise_chain.WORKLOAD_F16,
     norm_softmax.WORKLOAD,
     encoder_layer.WORKLOAD,
     conv_block.WORKLOAD,

@@ -36,6 +36,29 @@ def jax_form(x: Any, scale: Any, shift: Any) -> tuple[Any, ...]:
     return (gelu_jax(x * scale + shift) * jax.nn.sigmoid(x),)
 
 
+def make_f16_inputs(side: int) -> list[Array]:
+    """The same inputs in 16 bits."""
+    return [array.astype(np.float16) for array in make_inputs(side)]
+
+
+def numpy_f16_form(*inputs: Array) -> tuple[Array, ...]:
+    """By hand: in f32, rounded once at the end. NumPy's own float16 takes four times as long."""
+    (result,) = numpy_form(*(array.astype(np.float32) for array in inputs))
+    return (result.astype(np.float16),)
+
+
 WORKLOAD = Workload(
     "elementwise_chain", "elementwise_chain", {"side": 4096}, {"side": 32}, make_inputs, numpy_form, jax_form
+)
+
+WORKLOAD_F16 = Workload(
+    "elementwise_chain_f16",
+    "elementwise_chain",
+    {"side": 4096},
+    {"side": 32},
+    make_f16_inputs,
+    numpy_f16_form,
+    jax_form,
+    element_type="f16",
+    tolerance=1e-2,  # each of the operations is rounded, which neither of the others does
 )

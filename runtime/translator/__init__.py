@@ -6,7 +6,7 @@
 ``results``             what is returned is fresh, whole and its own
 ``split_reductions``    partial results and their combination are one reduction again
 ``aliases``             copies, exchanges, transposes and fills become accesses and scalars; what nobody reads is gone
-``gathered_numbers``    tables in floats of 16 or 8 bits stay as given: what is gathered becomes numbers in f32
+``argument_numbers``    floats of 16 or 8 bits become numbers in f32 where they are read first, gathered ones alone
 ``stepped_reductions``  reductions that run in steps are one loop again
 ``counted_loops``       ``while`` loops that count become loops over numbers
 ``control``             loops and branches hold such statements; ``timeline`` says when things happen in them
@@ -17,6 +17,7 @@
 ``hoist``               what a loop computes alike in every round is computed before it
 ``swapped_buffers``     two rounds at a time instead of a copy per round
 ``dynamic_slices``      updates of slices write the slice alone
+``lookup_tables``       a chain of operations on one float of 16 or 8 bits becomes a table of all its values
 ``blocks``              runs of statements that share a loop over cache-sized blocks, on two threads
 ``places``              results are written over operands that die
 ``emit_*``              one file per kind of statement: calls on views (``schedule``)

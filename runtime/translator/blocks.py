@@ -18,6 +18,7 @@ from ipu_mlir.runtime.translator.transform import parallel_extents
 Places = Mapping[Buffer, Buffer]
 
 _MOST_COUNTS = 12  # numbers of units that are tried per run
+_MOST_STARTS = 4
 _LONGEST = 64  # statements in a run: keeps the search linear in the length of the program
 
 
@@ -64,6 +65,17 @@ class _Costs:
     def total_us(self, start: int, stop: int) -> float:
         return sum(self.outside_us[start:stop]) + sum(self.gemm_us[start:stop])
 
+    def of_group(self, group: "Group") -> float:
+        """What the loop of ``group`` takes."""
+        return self.total_us(group.start, group.start + group.count)
+
+    def starts(self, position: int, options: TranslatorOptions) -> range:
+        """``position``, and what follows statements on small arrays: with one of those, fewer may fit into the loop."""
+        stop = position
+        while stop < len(self.largest) - 1 and self.largest[stop] < options.block_min_array:
+            stop += 1
+        return range(position, min(stop, position + _MOST_STARTS) + 1)
+
     def worth_a_loop(self, start: int, stop: int, options: TranslatorOptions) -> bool:
         """True if the statements are long enough and have a large enough array outside of products."""
         arrays = [n for n, us in zip(self.largest[start:stop], self.gemm_us[start:stop], strict=True) if us == 0]
@@ -84,10 +96,12 @@ def find_groups(statements: Sequence[Statement], places: Places, options: Transl
     groups: list[Group] = []
     position = 0
     while position < len(statements):
-        group = _best_group(statements, position, places, costs, options)
+        starts = costs.starts(position, options)
+        found = [_best_group(statements, start, places, costs, options) for start in starts]
+        group = max((each for each in found if each is not None), key=costs.of_group, default=None)
         if group is not None:
             groups.append(group)
-        position += 1 if group is None else group.count
+        position = starts[-1] + 1 if group is None else group.start + group.count
     return groups
 
 

@@ -20,6 +20,16 @@ _PER_ELEMENTS = 65536
 _GEMM_FLOPS_PER_US = 100e3
 
 
+def call_us(call: str) -> float:
+    """Time of ``call`` on 64K elements."""
+    return 0.0 if call == "bits" else _CALL_US.get(call, _OTHER_US)
+
+
+def take_us(entries: int) -> float:
+    """Time to take 64K elements from a table of ``entries``."""
+    return 40.0 if entries <= 4096 else 55.0
+
+
 def gemm_us(statement: Statement) -> float:
     """Time in BLAS."""
     return 2.0 * prod(statement.extents) / _GEMM_FLOPS_PER_US if isinstance(statement, Dot) else 0.0
@@ -37,8 +47,7 @@ def elementwise_us(statement: Statement) -> float:
                     call = node.call if isinstance(node, Apply) else "take"
                     if isinstance(node, Gather):
                         mine |= node.access.loops()
-                    if call != "bits":
-                        total += _CALL_US.get(call, _OTHER_US) * prod(statement.extents[loop] for loop in mine)
+                    total += call_us(call) * prod(statement.extents[loop] for loop in mine)
                 else:
                     mine = node.access.loops() if isinstance(node, Read) else frozenset()
                 loops[id(node)] = mine

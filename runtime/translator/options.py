@@ -7,6 +7,12 @@ from dataclasses import dataclass
 class TranslatorOptions:
     """Thresholds with their units; each with the reason for its value. Measured with NumPy 2.4 on two cores."""
 
+    table_min_reads: int = 2
+    """Uses of each entry of a lookup table, in one run. Making one takes as long as computing that many elements."""
+
+    table_min_gain: float = 2.0
+    """How many times longer computing takes than looking up. Tables need memory, and may be slower than they seem."""
+
     threads: int = 2
     """Threads that share a block loop. Element-wise NumPy beyond two is limited by memory bandwidth."""
 

@@ -11,14 +11,15 @@ from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
 from ipu_mlir.runtime.translator.access import Buffer
 from ipu_mlir.runtime.translator.aliases import without_copies
+from ipu_mlir.runtime.translator.argument_numbers import with_gathered_numbers, with_late_numbers
 from ipu_mlir.runtime.translator.borders import with_borders
 from ipu_mlir.runtime.translator.constants import with_constants
 from ipu_mlir.runtime.translator.counted_loops import with_counted_loops
 from ipu_mlir.runtime.translator.decompose import decomposed
 from ipu_mlir.runtime.translator.dynamic_slices import with_dynamic_slices
-from ipu_mlir.runtime.translator.gathered_numbers import with_gathered_numbers
 from ipu_mlir.runtime.translator.hoist import hoisted
 from ipu_mlir.runtime.translator.layout import with_layouts
+from ipu_mlir.runtime.translator.lookup_tables import with_lookup_tables
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.read import Problem, read_program
@@ -81,7 +82,7 @@ def translate(
     program = with_counted_loops(without_stepped_reductions(with_gathered_numbers(without_copies(program))))
     program = without_repeated_checks(with_constants(simplified(program)))
     program = with_borders(with_swapped_buffers(hoisted(with_layouts(decomposed(program, options)))), options)
-    program = with_dynamic_slices(program)
+    program = with_late_numbers(with_lookup_tables(with_dynamic_slices(program), options))
     schedule, has_blocks = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()

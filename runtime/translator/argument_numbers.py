@@ -1,4 +1,4 @@
-"""Tables of floats of 16 or 8 bits: what is gathered from them becomes numbers, not the whole table in each run."""
+"""Arguments in floats of 16 or 8 bits come as bits; when and where they become numbers in f32."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,8 +12,8 @@ from ipu_mlir.runtime.translator.transform import with_rewritten_values
 
 
 def with_gathered_numbers(program: Program) -> Program:
-    """``program`` in which arguments that only gathers read stay as they were given."""
-    tables = {table: bits for statement in program.statements for table, bits in _numbers_of(statement)}
+    """``program`` in which arguments that only gathers read stay bits: what is gathered becomes numbers in each run."""
+    tables = {table: bits for statement in program.statements for table, bits in numbers_of(statement)}
     for statement in all_statements(program.statements):
         for buffer in _read_otherwise(statement):
             tables.pop(buffer, None)
@@ -37,7 +37,23 @@ def with_gathered_numbers(program: Program) -> Program:
     return program.with_statements(block(program.statements))
 
 
-def _numbers_of(statement: Statement) -> list[tuple[Buffer, Buffer]]:
+def with_late_numbers(program: Program) -> Program:
+    """``program`` that makes numbers of an argument just before it reads them first, small arguments before large ones.
+
+    There they can share a loop over blocks with what reads them. What nobody reads is not made.
+    """
+    waiting = {table: s for s in program.statements if isinstance(s, Elementwise) for table, _ in numbers_of(s)}
+    statements: list[Statement] = []
+    for statement in program.statements:
+        if numbers_of(statement):
+            continue
+        needed = {access.buffer for access in statement.sources()} & set(waiting)
+        statements += [waiting.pop(buffer) for buffer in sorted(needed, key=lambda buffer: buffer.elements)]
+        statements.append(statement)
+    return program.with_statements(statements)
+
+
+def numbers_of(statement: Statement) -> list[tuple[Buffer, Buffer]]:
     """(numbers, bits) if ``statement`` makes numbers of a whole argument."""
     if not isinstance(statement, Elementwise) or len(statement.values) != 1:
         return []
