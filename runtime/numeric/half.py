@@ -15,6 +15,7 @@ _LOWEST, _HIGHEST, _ABOVE_HIGHEST = ((_BIAS + power) << _MANTISSA_BITS for power
 _TO_ROUNDER = ((_MANTISSA_BITS - 10) << _MANTISSA_BITS) + (1 << (_MANTISSA_BITS - 1))  # times 1.5 * 2**13
 _UP, _DOWN = np.float32(2.0**112), np.float32(2.0**-112)
 _FEW = 1536  # elements up to which NumPy's own conversions, two calls in all, are faster
+_MANY = 8192  # elements from which looking for the largest takes less than two multiplications
 
 
 @in_chunks
@@ -34,7 +35,7 @@ def round_to_f16(a: np.ndarray, out: np.ndarray) -> np.ndarray:
     bits = single.view(np.int32)
     sign = np.bitwise_and(bits, _SIGN)
     power = np.bitwise_and(bits, _EXPONENT)
-    may_overflow = power.max() >= _HIGHEST
+    may_overflow = a.size < _MANY or power.max() >= _HIGHEST
     clip(power, _LOWEST, _ABOVE_HIGHEST, power)
     np.add(power, _TO_ROUNDER, power)
     rounder = power.view(np.float32)

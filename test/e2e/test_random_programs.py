@@ -18,6 +18,7 @@ from support.llvm_jit import run_on_llvm
 from support.random_casts import casts
 from support.random_control import control_flow
 from support.random_gathers import gathers
+from support.random_narrow import narrow_expressions
 from support.random_programs import Program, exact_programs, smooth_chains
 from support.random_scatters import scatters
 from support.random_several import several_results
@@ -42,8 +43,9 @@ KINDS = {
     "several results": several_results(),
     "control flow": control_flow(),
     "casts": casts(),
+    "narrow floats": narrow_expressions(),
 }
-WITHOUT_LLVM = {"smooth", "casts"}
+WITHOUT_LLVM = {"smooth", "casts", "narrow floats"}
 """LLVM's functions round otherwise, and its casts of narrow floats call functions that the wheel lacks."""
 FEW = 16
 MANY = int(os.environ.get("IPU_RANDOM_PROGRAMS", "1000"))
