@@ -33,8 +33,9 @@ class RaiseLoops(Pass):
     the library codelet of that name; it keeps the order of the iterations. A loop that puts elements into several
     tensors becomes a scatter into each. Where every element is combined with the one before it, all are one scan
     (``scan_add`` and so on, as ``ipu-raise-scans`` makes them): whether a branch takes the first one, the tensor has it
-    from the start or the innermost loop carries the running value. An ``scf.while`` that counts, and fills a tensor
-    with running values slice by slice, is such a loop as well.
+    from the start or the innermost loop carries the running value. Running sums and products of floats of 16 and 8 bits
+    are f32 then, and each is rounded once. An ``scf.while`` that counts, and fills a tensor with running values slice
+    by slice, is such a loop as well.
 
     Needs:  linalg on tensors; scalars that are not wrapped in tensors (``ipu-inline-scalar-ops``, ``canonicalize``).
     Leaves: ``scf.for`` only where a loop is no scatter and no running sum, product or extreme; no such ``scf.while``.

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.costs.sizes import bytes_of
+from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.build_generic import generic, identity_map, loop_index
 from ipu_mlir.passes.clone import Known, clone_slice, operands_from_outside
@@ -20,20 +23,33 @@ class RaiseRanks(Pass):
     computed from the elements, may be several things one after the other, and may descend. That the condition is such
     an order is found by trying every way in which two elements can compare, NaN among them: one that is not stays.
 
+    Option: ``longest``, how many elements one vertex ranks at most: those whose keys, and the copy that a sort makes of
+    the first, take seven eighths of a tile's memory if nothing is said. More are counted as before, on many tiles.
+
     Needs:  linalg on tensors; loops raised (``ipu-raise-loops``).
-    Leaves: no ``linalg.generic`` that counts what comes before an element in a stable sort by at most three keys.
+    Leaves: no ``linalg.generic`` that counts what comes before an element in a stable sort by at most three keys,
+            unless there are too many of them.
     """
 
     name = "ipu-raise-ranks"
 
+    longest: int | None = None
+
     def run(self, module: ir.Operation) -> None:
         with module.context:
+            target = module_target(module)
             for op in list_ops(module, "linalg.generic"):
                 count = rank_count(op)
-                if count is not None:
+                if count is not None and count.size <= (self.longest or _longest(count, target)):
                     with ir.InsertionPoint(op), op.location:
                         op.results[0].replace_all_uses_with(_ranks(op, count))
                     op.erase()
+
+
+def _longest(count: RankCount, target: Target) -> int:
+    """How many elements have room on a tile: the keys of all, and the first key once more."""
+    key_bytes = [bytes_of(str(_key_type(key))) for key in count.keys]
+    return target.bytes_per_tile * 7 // 8 // (sum(key_bytes) + key_bytes[0])
 
 
 def _ranks(op: ir.Operation, count: RankCount) -> ir.Value:

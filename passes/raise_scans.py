@@ -6,9 +6,9 @@ from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.module_target import module_target
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.blocked_scans import longest_scan, scan_along
-from ipu_mlir.passes.build_generic import generic, identity_map
 from ipu_mlir.passes.prefix_windows import PrefixWindow, prefix_window
 from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.wide_scans import widened
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class RaiseScans(Pass):
 def _scan(window: PrefixWindow, element: ir.Type, longest: int) -> ir.Value:
     source, at = window.source, window.dimension
     if source.type.element_type != element:
-        source = _widened(source, element)
+        source = widened(source, element)
     scanned = scan_along(source, window.combine, at, longest, from_end=window.from_end)
     if not window.beyond:
         return scanned
@@ -56,11 +56,3 @@ def _scan(window: PrefixWindow, element: ir.Type, longest: int) -> ir.Value:
     offsets = [0] * len(sizes)
     offsets[at] = 0 if window.from_end else window.beyond
     return upstream("tensor").insert_slice(scanned, window.initial, [], [], [], offsets, sizes, [1] * len(sizes))
-
-
-def _widened(source: ir.Value, element: ir.Type) -> ir.Value:
-    shape = list(source.type.shape)
-    empty = upstream("tensor").EmptyOp(shape, element).result
-    maps = [identity_map(len(shape))] * 2
-    extend = upstream("arith").ExtFOp
-    return generic([source], [empty], maps, [True] * len(shape), lambda x: [extend(element, x[0]).result]).results[0]

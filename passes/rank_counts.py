@@ -45,6 +45,11 @@ class RankCount:
     at: int
     keys: tuple[Key, ...]
 
+    @property
+    def size(self) -> int:
+        """How many elements are ranked among each other."""
+        return self.nest.extents[self.order[self.at]]
+
 
 def rank_count(op: ir.Operation) -> RankCount | None:
     """What ``op`` is, if it counts the elements before each element of a dimension."""

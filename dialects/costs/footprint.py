@@ -9,7 +9,7 @@ import numpy as np
 
 from ipu_mlir.dialects.costs.amp import uses_amp
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
-from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, choose
+from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, choose, product_over, smaller
 from ipu_mlir.dialects.costs.work import (
     Contraction,
     Elementwise,
@@ -116,14 +116,14 @@ def vertex_state_bytes(work: Work, sizes: IntArray, operands: int, machine: Mach
 def scratch_bytes(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
     """Bytes that one vertex needs besides operands and results while it runs, for each of ``sizes``; assumed.
 
-    A sort or ranks have a copy of the row of each worker; a reduction whose elements the workers share has a partial
-    result of each; a product has the factors that are computed first; everything else works in registers.
+    A sort or ranks have a copy of every row that a worker has in hand; a reduction whose elements the workers share has
+    a partial result of each; a product has the factors that are computed first; everything else works in registers.
     """
     scratch: Size = 0
     if isinstance(work, Sort | Rank):
-        among = work.reduced if isinstance(work, Sort) else work.among
-        row = np.prod(sizes[..., list(among)], axis=-1, dtype=np.int64)
-        scratch = machine.workers * row * bytes_of(work.dtype)
+        rows, among = (work.kept, work.reduced) if isinstance(work, Sort) else (work.rows, work.among)
+        in_hand = smaller(machine.workers, product_over(sizes, rows))
+        scratch = in_hand * product_over(sizes, among) * bytes_of(work.dtype)
     elif isinstance(work, Reduction):
         results = np.prod(sizes[..., list(work.kept)], axis=-1, dtype=np.int64)
         shared = machine.workers * results * max(4, bytes_of(work.to_dtype))

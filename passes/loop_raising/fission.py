@@ -35,6 +35,8 @@ def split_branches(branch: ir.Operation) -> bool:
     """Replace an ``scf.if`` in a loop that puts elements into several tensors by one per tensor, if that can be."""
     if len(branch.results) < 2 or branch.parent.name != "scf.for":
         return False
+    if not all(isinstance(result.type, ir.RankedTensorType) for result in branch.results):
+        return False
     blocks = [region.blocks[0] for region in branch.regions]
     inside = [op.operation for block in blocks for op in list(block.operations)[:-1]]
     if not all(

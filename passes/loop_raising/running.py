@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.narrow_floats import is_narrow_float
 from ipu_mlir.passes.clone import operands_from_outside
 from ipu_mlir.passes.loop_raising.filling_nests import (
     FillingNest,
@@ -55,7 +56,7 @@ def running(outermost: ir.Operation) -> Running | None:
     """What the nest that ``outermost`` begins does, if it computes running sums, products or extremes."""
     nest = filling_nest(outermost)
     step = None if nest is None else _step(nest)
-    if nest is None or step is None or not is_exact(step.combine, step.value.type):
+    if nest is None or step is None or not _has_scans(step):
         return None
     goes_in = nest.inserts[nest.whole].operands[0]
     exclusive = step.is_carried and goes_in == step.previous
@@ -64,6 +65,12 @@ def running(outermost: ir.Operation) -> Running | None:
     if not all(_holds_last(nest, step, number) for number in nest.inserts if number != nest.whole):
         return None
     return Running(nest, step, exclusive)
+
+
+def _has_scans(step: Step) -> bool:
+    """Whether there are scans of values of that type; those of floats of 16 and 8 bits are widened."""
+    element = step.value.type
+    return is_narrow_float(str(element)) or is_exact(step.combine, element)
 
 
 def _step(nest: FillingNest) -> Step | None:
@@ -127,7 +134,7 @@ def _dimension_behind(read: Place | None, written: Place) -> int | None:
 
 
 def _holds_last(nest: FillingNest, step: Step, number: int) -> bool:
-    """Whether tensor ``number`` gets the value of each iteration where the one before was, and has no other elements."""
+    """Whether in tensor ``number`` each value takes the place of the one before it, and no elements are beyond them."""
     without = [dimension for dimension in range(len(nest.place)) if dimension != step.along]
     whole, last = nest.inserts[nest.whole].results[0].type.shape, nest.inserts[number].results[0].type.shape
     if [whole[dimension] for dimension in without] != list(last):

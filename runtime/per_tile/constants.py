@@ -41,7 +41,7 @@ def _narrow(value: ir.DenseElementsAttr, name: str) -> Array:
     else:
         numbers = text[: text.rindex("> : ")].removeprefix("dense<").replace("[", "").replace("]", "").split(",")
         found = np.array([_number(number.strip(), name) for number in numbers if number.strip()], np.float32)
-    return np.broadcast_to(found, shape) if found.size == 1 else found.reshape(shape)
+    return np.broadcast_to(found.reshape(()), shape) if found.size == 1 else found.reshape(shape)
 
 
 def _number(text: str, name: str) -> np.float32:

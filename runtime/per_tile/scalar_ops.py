@@ -34,13 +34,18 @@ def _constant(op: ir.OpView) -> Function:
 
 
 def _rounded(make: Callable[[ir.OpView], Function]) -> Callable[[ir.OpView], Function]:
-    """Operations on bf16 and f8 run in float32, and some on all floats in f64: their results are rounded."""
+    """Floats of 16 and 8 bits are computed in float32, and in some operations all in f64: the result is rounded."""
 
     def make_rounded(op: ir.OpView) -> Function:
         function, to_type = make(op), _to_type(op.results[0].type)
-        return lambda *operands: to_type(function(*operands))
+        return lambda *operands: to_type(function(*map(_not_half, operands)))
 
     return make_rounded
+
+
+def _not_half(x: Array) -> Array:
+    """``x``, in float32 if it is f16: a function that takes several steps would round after each."""
+    return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
 def _to_type(value_type: ir.Type) -> Callable[[Array], Array]:

@@ -25,6 +25,8 @@ def combiner_of(value: Expression) -> tuple[str, bool, Expression] | None:
     """(ufunc, unsigned, what is folded in) if ``value`` is one ufunc of the running value and something without it."""
     unsigned = False
     if isinstance(value, Apply) and value.call == "bits":
+        if value.dtype.kind not in "iu" or value.args[0].dtype.kind != "u":
+            return None  # the bits of floats
         (value,) = value.args
         unsigned = True
     if not isinstance(value, Apply) or value.call not in COMBINERS or len(value.args) != 2:

@@ -20,6 +20,7 @@ from ipu_mlir.runtime.translator.expression import (
 )
 from ipu_mlir.runtime.translator.first_extremes import kept_from_first
 from ipu_mlir.runtime.translator.options import TranslatorOptions
+from ipu_mlir.runtime.translator.simplify import simplify
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents
 from ipu_mlir.runtime.translator.wide_sums import widened
@@ -65,7 +66,7 @@ def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: 
         if unsigned:
             seen = np.dtype(f"u{out.buffer.dtype.itemsize}")
             both = (Apply(seen, "bits", (init,)), Apply(seen, "bits", (part,)))
-            value: Expression = Apply(out.buffer.dtype, "bits", (Apply(seen, call, both),))
+            (value,) = simplify((Apply(out.buffer.dtype, "bits", (Apply(seen, call, both),)),))
         else:
             value = Apply(out.buffer.dtype, call, (init, part))
         statements.append(Elementwise(parallel_extents(fold), fold.origin, (out,), (value,)))

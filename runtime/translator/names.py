@@ -33,13 +33,15 @@ class Names:
 
 
 def scalar_text(value: np.generic) -> str:
-    """A literal that gives ``value`` back exactly.
+    """A literal that gives ``value`` back exactly, and of a NaN the sign.
 
     >>> scalar_text(np.float32(0.1)), scalar_text(np.float64("-inf")), scalar_text(np.True_)
     ('0.1', '-inf', 'True')
+    >>> scalar_text(-np.float32(np.nan))
+    '-nan'
     """
     if value.dtype.kind == "f":
-        return str(value)
+        return "-nan" if np.isnan(value) and np.signbit(value) else str(value)
     return repr(value.item())
 
 

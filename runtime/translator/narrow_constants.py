@@ -21,7 +21,7 @@ def narrow_elements(value: ir.DenseElementsAttr, name: str) -> np.ndarray:
         inside = text[: text.rindex("> : ")].removeprefix("dense<")
         numbers = [_number(number, name) for number in re.split(r"[\[\],\s]+", inside) if number]
         found = np.array(numbers, np.float32)
-    return np.broadcast_to(found, shape) if found.size == 1 else found.reshape(shape)
+    return np.broadcast_to(found.reshape(()), shape) if found.size == 1 else found.reshape(shape)
 
 
 def _numbers(bits: np.ndarray, name: str) -> np.ndarray:

@@ -98,37 +98,6 @@ func.func @two_before(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   return %r : tensor<3x5xf32>
 }
 
-// Sums of 16-bit floats are rounded in each step.
-// CHECK-LABEL: func.func @rounded
-// CHECK: scf.for
-// CHECK-NOT: library_call
-func.func @rounded(%x: tensor<3x5xf16>) -> tensor<3x5xf16> {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %three = arith.constant 3 : index
-  %five = arith.constant 5 : index
-  %empty = tensor.empty() : tensor<3x5xf16>
-  %r = scf.for %i = %zero to %three step %one iter_args(%s = %empty) -> (tensor<3x5xf16>) {
-    %q = scf.for %j = %zero to %five step %one iter_args(%t = %s) -> (tensor<3x5xf16>) {
-      %is_first = arith.cmpi eq, %j, %zero : index
-      %v = scf.if %is_first -> (f16) {
-        %x0 = tensor.extract %x[%i, %j] : tensor<3x5xf16>
-        scf.yield %x0 : f16
-      } else {
-        %b = arith.subi %j, %one : index
-        %old = tensor.extract %t[%i, %b] : tensor<3x5xf16>
-        %own = tensor.extract %x[%i, %j] : tensor<3x5xf16>
-        %sum = arith.addf %old, %own : f16
-        scf.yield %sum : f16
-      }
-      %new = tensor.insert %v into %t[%i, %j] : tensor<3x5xf16>
-      scf.yield %new : tensor<3x5xf16>
-    }
-    scf.yield %q : tensor<3x5xf16>
-  }
-  return %r : tensor<3x5xf16>
-}
-
 // The first element comes from what the loops have written.
 // CHECK-LABEL: func.func @begins_with_a_result
 // CHECK: scf.for

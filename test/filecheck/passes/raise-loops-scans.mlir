@@ -150,3 +150,37 @@ func.func @carried_exclusive(%x: tensor<6xi32>, %begin: i32) -> (tensor<6xi32>, 
   }
   return %r#0, %r#1 : tensor<6xi32>, i32
 }
+
+// Sums of 16-bit floats are f32, and each is rounded once.
+// CHECK-LABEL: func.func @rounded
+// CHECK-NOT: scf.for
+// CHECK: arith.extf
+// CHECK: library_call = "scan_add"} {{.*}} outs(%{{.*}} : tensor<3x5x1xf32>)
+// CHECK: arith.truncf
+// CHECK: return {{.*}} : tensor<3x5xf16>
+func.func @rounded(%x: tensor<3x5xf16>) -> tensor<3x5xf16> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %three = arith.constant 3 : index
+  %five = arith.constant 5 : index
+  %empty = tensor.empty() : tensor<3x5xf16>
+  %r = scf.for %i = %zero to %three step %one iter_args(%s = %empty) -> (tensor<3x5xf16>) {
+    %q = scf.for %j = %zero to %five step %one iter_args(%t = %s) -> (tensor<3x5xf16>) {
+      %is_first = arith.cmpi eq, %j, %zero : index
+      %v = scf.if %is_first -> (f16) {
+        %x0 = tensor.extract %x[%i, %j] : tensor<3x5xf16>
+        scf.yield %x0 : f16
+      } else {
+        %b = arith.subi %j, %one : index
+        %old = tensor.extract %t[%i, %b] : tensor<3x5xf16>
+        %own = tensor.extract %x[%i, %j] : tensor<3x5xf16>
+        %sum = arith.addf %old, %own : f16
+        scf.yield %sum : f16
+      }
+      %new = tensor.insert %v into %t[%i, %j] : tensor<3x5xf16>
+      scf.yield %new : tensor<3x5xf16>
+    }
+    scf.yield %q : tensor<3x5xf16>
+  }
+  return %r : tensor<3x5xf16>
+}

@@ -168,6 +168,18 @@ def test_constants_of_every_spelling(run: Run, value: str, expected: list[float]
     assert numbers(result[0]) == expected
 
 
+@pytest.mark.parametrize("value", ["dense<5.0e-01>", 'dense<"0x003F">', "dense<0x3F00>"])
+def test_constants_of_rank_0(run: Run, value: str) -> None:
+    kind = "memref<bf16, #one>"
+    result = run(
+        f"""memref.global "private" constant @c : {kind} = {value}
+        func.func @main() -> {kind} {{
+        %c = memref.get_global @c : {kind}
+        return %c : {kind} }}"""
+    )
+    assert result[0].shape == () and float(result[0]) == 0.5
+
+
 def test_a_large_constant_is_read_from_its_raw_data() -> None:
     x = np.arange(200, dtype=np.uint16)
     with ipu.context(), ir.Location.unknown():
@@ -245,6 +257,14 @@ def test_f16_rounds_after_each_operation(mapped: Callable[..., Any]) -> None:
     found = mapped(*add, x=np.array([1, 2, 0.5, 0], np.float16), ins="f16", outs="f16")
     assert found.dtype == np.float16
     assert found.tolist() == [1, 2, 0.5009765625, 0.0009765625]
+
+
+def test_a_function_of_f16_rounds_once(mapped: Callable[..., Any]) -> None:
+    """Through the nearest square root, the first one would be 1."""
+    x = np.array([1 + 2.0**-10, 1.25, 3, 7], np.float16)
+    found = mapped("%r = math.rsqrt %in : f16", x=x, ins="f16", outs="f16")
+    assert found.tolist() == (1 / np.sqrt(x.astype(np.float64))).astype(np.float16).tolist()
+    assert found[0] == 1 - 2.0**-11
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16"])

@@ -1,6 +1,7 @@
 """Constants: dense, splat, truth values, and scalars of the function."""
 
 import numpy as np
+import pytest
 
 
 def test_dense_and_splat_constants_of_several_types(run_plain):
@@ -68,3 +69,23 @@ def test_a_scalar_captured_by_a_body(run_plain):
     }}"""
     x = np.float32([1, 2, 3])
     np.testing.assert_array_equal(run_plain(text, x, np.float32(-2))[0], -2 * x)
+
+
+@pytest.mark.parametrize("bits", ["0xFFC00000", "0x7FC00000"])
+def test_a_nan_keeps_its_sign(bits, run_plain):
+    """It decides where a total order puts it."""
+    one = "affine_map<(d0) -> (d0)>"
+    text = f"""func.func @main(%x: memref<2xf32>) -> memref<2xf32> {{
+      %c = arith.constant {bits} : f32
+      %o = memref.alloc() : memref<2xf32>
+      linalg.generic {{indexing_maps = [{one}, {one}], iterator_types = ["parallel"]}}
+        ins(%x : memref<2xf32>) outs(%o : memref<2xf32>) {{
+      ^bb0(%a: f32, %z: f32):
+        %k = arith.cmpf oeq, %a, %a : f32
+        %r = arith.select %k, %c, %a : f32
+        linalg.yield %r : f32
+      }}
+      return %o : memref<2xf32>
+    }}"""
+    found = run_plain(text, np.float32([1, 2]))[0]
+    assert [hex(number) for number in found.view(np.uint32)] == [bits.lower()] * 2

@@ -64,6 +64,16 @@ def test_the_bits_of_bf16(run_plain):
     assert from_host(back).tolist() == [1, -2, 0]
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16", "f8E4M3FN"])
+def test_constants_of_rank_0(kind, run_plain):
+    text = f"""memref.global "private" constant @c : memref<{kind}> = dense<5.000000e-01>
+    func.func @main() -> memref<{kind}> {{
+      %c = memref.get_global @c : memref<{kind}>
+      return %c : memref<{kind}>
+    }}"""
+    assert from_host(run_plain(text)[0]).tolist() == 0.5
+
+
 def test_constants_of_bf16(run_plain):
     text = """
     memref.global "private" constant @c : memref<3xbf16> = dense<[1.5, -0.0, 0x7F80]>

@@ -296,3 +296,38 @@ def test_a_scan_reads_an_argument_in_another_way(run):
     for k in range(9):
         expected = np.where(bits[:, k] < bits.T, expected ^ bits[:, k], expected)
     np.testing.assert_array_equal(run(text, x)[0], expected)
+
+
+@pytest.mark.parametrize(("init", "want"), [(3, [3, 2**32 - 1]), (2**31, [2**31, 2**32 - 1])])
+def test_an_unsigned_maximum_begins_at_a_constant(init, want, run):
+    text = program(
+        "2x2xi32", "2xi32", "arith.maxui", str(np.uint32(init).view(np.int32)), "d0, d1", "d0", 2, "d1", "i32"
+    )
+    x = np.array([[1, 2], [-1, 5]], np.int32)
+    assert run(text, x)[0].view(np.uint32).tolist() == want
+
+
+BITS_OF_FLOATS = """func.func @main(%x: memref<2x3xi32>) -> memref<2xf32> {
+  %c = arith.constant INIT : f32
+  %o = memref.alloc() : memref<2xf32>
+  linalg.fill ins(%c : f32) outs(%o : memref<2xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+    iterator_types = ["parallel", "reduction"]} ins(%x : memref<2x3xi32>) outs(%o : memref<2xf32>) {
+  ^bb0(%a: i32, %z: f32):
+    %0 = arith.bitcast %z : f32 to i32
+    %1 = arith.OP %0, %a : i32
+    %2 = arith.bitcast %1 : i32 to f32
+    linalg.yield %2 : f32
+  }
+  return %o : memref<2xf32>
+}"""
+
+
+@pytest.mark.parametrize(("op", "ufunc"), [("ori", np.bitwise_or), ("maxsi", np.maximum), ("addi", np.add)])
+@pytest.mark.parametrize("init", [0.0, 1.0, -2.5])
+def test_the_bits_of_floats_are_combined_as_integers(op, ufunc, init, run):
+    x = np.array([[-5, 3, 1 << 29], [1 << 30, 7, 9]], np.int32)
+    start = int(np.float32(init).view(np.int32))
+    want = ufunc(ufunc.reduce(x, 1, dtype=np.int32), np.int32(start))
+    got = run(BITS_OF_FLOATS.replace("INIT", str(init)).replace("OP", op), x)[0]
+    assert got.view(np.int32).tolist() == want.tolist()
