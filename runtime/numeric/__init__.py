@@ -20,6 +20,7 @@ from ipu_mlir.runtime.numeric.integers import ceil_divide, divide_to_zero, integ
 from ipu_mlir.runtime.numeric.narrow_floats import functions as narrow_float_functions
 from ipu_mlir.runtime.numeric.odd import odd_double, odd_multiply_add
 from ipu_mlir.runtime.numeric.rounding import is_normal, round_half_away
+from ipu_mlir.runtime.numeric.zeros import larger, smaller
 
 clip = umath.clip  # the ufunc itself: np.clip is a slower wrapper
 
@@ -37,6 +38,7 @@ _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
     "first_minimum": first_minimum,
     "first_minimum_after_nan": first_minimum_after_nan,
     "integer_power": integer_power,
+    "larger": larger,
     "is_normal": is_normal,
     "odd_double": odd_double,
     "odd_multiply_add": odd_multiply_add,
@@ -46,6 +48,7 @@ _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
     "run_codelet": run_codelet,
     "select": select,
     "select_bool": select_bool,
+    "smaller": smaller,
 }
 
 

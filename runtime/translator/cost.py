@@ -10,7 +10,7 @@ from ipu_mlir.runtime.translator.statements import Dot, Elementwise, LibraryCall
 _CALL_US = {
     "exp": 30, "expm1": 60, "log": 25, "log1p": 60, "tanh": 24, "sin": 34, "cos": 34, "tan": 200, "sqrt": 23,
     "power": 76, "erf": 380, "erfc": 2000, "arctan": 200, "arctan2": 500, "cbrt": 500, "select": 17, "fmod": 300,
-    "remainder": 108, "floor_divide": 17, "divide_to_zero": 400,
+    "larger": 40, "smaller": 40, "remainder": 108, "floor_divide": 17, "divide_to_zero": 400,
     **{round_to(name): 80 for name in NAMES},
     **{bits_of(name): 40 for name in NAMES},
     **{of_bits(name): 30 for name in NAMES},

@@ -25,6 +25,7 @@ from ipu_mlir.runtime.translator.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.read import Problem, read_program
 from ipu_mlir.runtime.translator.repeated_checks import without_repeated_checks
 from ipu_mlir.runtime.translator.results import with_fresh_results
+from ipu_mlir.runtime.translator.signed_zeros import with_signed_zeros
 from ipu_mlir.runtime.translator.simplify import simplified
 from ipu_mlir.runtime.translator.source import SourceWriter
 from ipu_mlir.runtime.translator.split_reductions import without_split_reductions
@@ -80,7 +81,7 @@ def translate(
         raise CompileError(unsupported_message(problems))
     program = without_split_reductions(with_fresh_results(with_versions(program)))
     program = with_counted_loops(without_stepped_reductions(with_gathered_numbers(without_copies(program))))
-    program = without_repeated_checks(with_constants(simplified(program)))
+    program = without_repeated_checks(with_constants(with_signed_zeros(simplified(program))))
     program = with_borders(with_swapped_buffers(hoisted(with_layouts(decomposed(program, options)))), options)
     program = with_late_numbers(with_lookup_tables(with_dynamic_slices(program), options))
     schedule, has_blocks = scheduled(program, options)

@@ -42,20 +42,12 @@ CASES: dict[str, Case] = {case.name: case for table in TABLES for case in table}
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-KNOWN_FAILURES = {
-    "arith.maximumf-of-zeros": "the fast executor's maximum of +0 and -0 is the second of them",
-    "arith.minimumf-of-zeros": "the fast executor's minimum of +0 and -0 is the second of them",
-}
-
 
 def test_no_two_cases_share_a_name() -> None:
     assert len(CASES) == sum(map(len, TABLES))
-    assert set(KNOWN_FAILURES) <= set(CASES)
 
 
 @pytest.mark.parametrize("tiles", TARGETS)
 @pytest.mark.parametrize("name", CASES)
-def test_both_executors_give_what_numpy_gives(name: str, tiles: int, request: pytest.FixtureRequest) -> None:
-    if name in KNOWN_FAILURES:
-        request.applymarker(pytest.mark.xfail(reason=KNOWN_FAILURES[name], strict=True))
+def test_both_executors_give_what_numpy_gives(name: str, tiles: int) -> None:
     CASES[name].check(TARGETS[tiles])

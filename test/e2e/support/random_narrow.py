@@ -26,11 +26,11 @@ BINARY: dict[str, Function] = {
     "arith.subf": np.subtract,
     "arith.mulf": np.multiply,
     "arith.divf": np.divide,
-    "arith.maximumf": np.maximum,
+    "arith.maximumf": lambda a, b: np.where((a == 0) & (b == 0), a + b, np.maximum(a, b)),
     "arith.minnumf": np.fmin,
 }
-ARITHMETIC = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf")
-"""Of two values; which of two zeros is the larger one, executors see differently."""
+OF_TWO = ("arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.maximumf")
+"""Of two values. Which of two zeros ``minnumf`` gives is open."""
 CONSTANTS = (0.5, -1.0, 1.5, 3.0, -0.125)
 
 
@@ -78,7 +78,7 @@ def _line(sketch: Sketch, number: int, element: str, steps: list[Callable[[list[
         steps.append(lambda known: UNARY[name](known[first]))
         return f"%v{number} = {name} %v{first} : {element}"
     if kind == "binary":
-        name, second = sketch.pick(ARITHMETIC), sketch.integer(0, number - 1)
+        name, second = sketch.pick(OF_TWO), sketch.integer(0, number - 1)
         steps.append(lambda known: BINARY[name](known[first], known[second]))
         return f"%v{number} = {name} %v{first}, %v{second} : {element}"
     name, constant = sketch.pick(list(BINARY)), sketch.pick(CONSTANTS)

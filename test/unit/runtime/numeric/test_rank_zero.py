@@ -30,6 +30,8 @@ CASES = [
     ("erfc", F32, (F32(2.7),)),
     ("integer_power", I32, (I32(-3), I32(5))),
     ("is_normal", np.bool_, (F32(1e-40),)),
+    ("larger", F32, (F32(0), F32(-0.0))),
+    ("smaller", F32, (F32(0), F32(-0.0))),
     ("positive_bool", np.bool_, (np.bool_(True),)),
     ("round_half_away", F32, (F32(-2.5),)),
     ("select", F32, (np.bool_(False), F32(1), F32(2))),

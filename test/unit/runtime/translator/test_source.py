@@ -23,11 +23,12 @@ TEXT = """func.func @main(%image: memref<8x4xf32>, %bias: memref<4xf32>) -> memr
 def test_lines_of_a_small_program(engine):
     source = engine(TEXT).source
     body = source[source.index("    def main") :].splitlines()
-    assert body[:5] == [
+    assert body[:6] == [
         "    def main(arg0, arg1, result0):",
         "        # linalg.generic at -:5:3",
         "        add(arg0, arg1, result0)",
         "        clip(result0, f_0, f_inf, result0)",
+        "        absolute(result0, result0)",
         "        multiply(result0, f_minus_0p5, result0)",
     ]
     assert "from ipu_mlir.runtime.numeric import clip" in source

@@ -1,0 +1,89 @@
+"""Maxima and minima of two numbers: +0 is larger than -0; where no -0 can come in, that costs nothing."""
+
+import numpy as np
+import pytest
+
+ID = "affine_map<(d0) -> (d0)>"
+SIGNS = np.array([0.0, -0.0, 0.0, -0.0, -1.0, 2.0, np.nan], np.float32)
+OTHERS = np.array([0.0, -0.0, -0.0, 0.0, -0.0, 0.0, 1.0], np.float32)
+
+
+def pointwise(body: str, inputs: int = 1) -> str:
+    names = ["%x", "%y"][:inputs]
+    arguments = ", ".join(f"{name}: memref<7xf32>" for name in names)
+    kinds = ", ".join(["memref<7xf32>"] * inputs)
+    scalars = ", ".join(f"{scalar}: f32" for scalar in ["%a", "%b"][:inputs])
+    return f"""func.func @main({arguments}) -> memref<7xf32> {{
+      %o = memref.alloc() : memref<7xf32>
+      linalg.generic {{indexing_maps = [{", ".join([ID] * (inputs + 1))}], iterator_types = ["parallel"]}}
+        ins({", ".join(names)} : {kinds}) outs(%o : memref<7xf32>) {{
+      ^bb0({scalars}, %z: f32):
+        %zero = arith.constant 0.0 : f32
+        %minus = arith.constant -0.0 : f32
+        %six = arith.constant 6.0 : f32
+        {body}
+        linalg.yield %r : f32
+      }}
+      return %o : memref<7xf32>
+    }}"""
+
+
+def assert_same(found: np.ndarray, expected: list[float]) -> None:
+    wanted = np.array(expected, np.float32)
+    np.testing.assert_array_equal(found, wanted)
+    number = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.signbit(found)[number], np.signbit(wanted)[number])
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("%r = arith.maximumf %a, %zero : f32", [0, 0, 0, 0, 0, 2, np.nan]),
+        ("%r = arith.maximumf %minus, %a : f32", [0, -0.0, 0, -0.0, -0.0, 2, np.nan]),
+        ("%r = arith.minimumf %a, %minus : f32", [-0.0, -0.0, -0.0, -0.0, -1, -0.0, np.nan]),
+        ("%r = arith.minimumf %zero, %a : f32", [0, -0.0, 0, -0.0, -1, 0, np.nan]),
+        ("%q = arith.maximumf %a, %zero : f32\n%r = arith.minimumf %q, %six : f32", [0, 0, 0, 0, 0, 2, np.nan]),
+    ],
+)
+def test_a_limit(body, expected, run_plain):
+    assert_same(run_plain(pointwise(body), SIGNS)[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("%r = arith.maximumf %a, %b : f32", [0, -0.0, 0, 0, -0.0, 2, np.nan]),
+        ("%r = arith.minimumf %a, %b : f32", [0, -0.0, -0.0, -0.0, -1, 0, np.nan]),
+        ("%e = math.absf %b : f32\n%r = arith.maximumf %e, %a : f32", [0, 0, 0, 0, 0, 2, np.nan]),
+        ("%e = math.absf %b : f32\n%r = arith.minimumf %a, %e : f32", [0, -0.0, 0, -0.0, -1, 0, np.nan]),
+    ],
+)
+def test_two_numbers(body, expected, run_plain):
+    assert_same(run_plain(pointwise(body, 2), SIGNS, OTHERS)[0], expected)
+
+
+def test_a_number_that_is_never_minus_zero_needs_no_more_calls(engine):
+    source = engine(pointwise("%e = math.absf %b : f32\n%r = arith.maximumf %e, %a : f32", 2)).source
+    assert "larger(" not in source and "maximum(" in source
+
+
+def test_the_positive_part_of_a_sum_is_one_call(engine):
+    """What begins at +0 stays off -0 through products, a bias, and a maximum of such numbers."""
+    text = """func.func @main(%x: memref<8x4xf32>, %w: memref<4x6xf32>, %b: memref<6xf32>) -> memref<8x6xf32> {
+      %zero = arith.constant 0.0 : f32
+      %h = memref.alloc() : memref<8x6xf32>
+      linalg.fill ins(%zero : f32) outs(%h : memref<8x6xf32>)
+      linalg.matmul ins(%x, %w : memref<8x4xf32>, memref<4x6xf32>) outs(%h : memref<8x6xf32>)
+      %o = memref.alloc() : memref<8x6xf32>
+      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
+        affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+        ins(%h, %b : memref<8x6xf32>, memref<6xf32>) outs(%o : memref<8x6xf32>) {
+      ^bb0(%p: f32, %q: f32, %z: f32):
+        %s = arith.addf %p, %q : f32
+        %r = arith.maximumf %s, %zero : f32
+        linalg.yield %r : f32
+      }
+      return %o : memref<8x6xf32>
+    }"""
+    source = engine(text).source
+    assert "clip(" in source and "absolute(" not in source
