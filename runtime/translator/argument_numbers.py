@@ -14,7 +14,7 @@ from ipu_mlir.runtime.translator.transform import with_rewritten_values
 def with_gathered_numbers(program: Program) -> Program:
     """``program`` in which arguments that only gathers read stay bits: what is gathered becomes numbers in each run."""
     tables = {table: bits for statement in program.statements for table, bits in numbers_of(statement)}
-    for statement in all_statements(program.statements):
+    for statement in all_statements(program.statements) if tables else ():
         for buffer in _read_otherwise(statement):
             tables.pop(buffer, None)
     if not tables:

@@ -23,7 +23,9 @@ from ipu_mlir.runtime.translator.expression import (
 from ipu_mlir.runtime.translator.statements import Computed, Elementwise, Fold, Program, Statement
 from ipu_mlir.runtime.translator.transform import with_rewritten_values
 
+_CHOICES = frozenset(["clip", "maximum", "minimum"])
 _NEVER = frozenset(["absolute", "exp", "exp2", "cosh"])
+_MOST_STEPS = 64
 _MOST_ELEMENTS = 65536  # of a constant that is looked through
 
 
@@ -36,8 +38,9 @@ def with_signed_zeros(program: Program) -> Program:
         for old in statements:
             statement = in_blocks(old, block)
             if isinstance(statement, Computed):
-                statement = with_rewritten_values(statement, zeros.right)
-            zeros.note(statement)
+                if any(map(_chooses, postorder(statement.expressions()))):
+                    statement = with_rewritten_values(statement, zeros.right)
+                zeros.note(statement)
             found.append(statement)
         return found
 
@@ -45,11 +48,19 @@ def with_signed_zeros(program: Program) -> Program:
 
 
 class _Zeros:
-    """What is known not to be -0, in the order of execution."""
+    """What is known not to be -0, found where it is asked for."""
 
     def __init__(self) -> None:
-        self._buffers: set[Buffer] = set()
+        self._made: dict[Buffer, tuple[Expression, Expression | None]] = {}
         self._known: dict[int, tuple[Expression, bool]] = {}
+
+    def note(self, statement: Statement) -> None:
+        """Remember what the results of ``statement`` are: a value, and what a reduction begins with."""
+        if isinstance(statement, Elementwise | Fold):
+            inits = statement.inits if isinstance(statement, Fold) else (None,) * len(statement.values)
+            for out, value, init in zip(statement.outputs, statement.values, inits, strict=True):
+                if not out.buffer.mutable and out.buffer.role is Role.TEMPORARY:
+                    self._made[out.buffer] = value, init
 
     def right(self, node: Expression) -> Expression:
         """``node``, whose arguments are right, so that it gives the right zero."""
@@ -73,62 +84,58 @@ class _Zeros:
             return apply("absolute", node)
         return apply("smaller", value, high) if _is_minus_zero(high) else node
 
-    def note(self, statement: Statement) -> None:
-        """Remember which results of ``statement`` are never -0."""
-        if isinstance(statement, Elementwise):
-            never = [self.never(value) for value in statement.values]
-        elif isinstance(statement, Fold):
-            never = [self._never_folded(i, v) for i, v in zip(statement.inits, statement.values, strict=True)]
-        else:
-            return
-        for out, is_never in zip(statement.dests(), never, strict=True):
-            if is_never and not out.buffer.mutable and out.buffer.role is Role.TEMPORARY:
-                self._buffers.add(out.buffer)
+    def never(self, node: Expression, depth: int = 0) -> bool:
+        """Whether ``node`` is never -0; False if that cannot be seen, or not in a few steps."""
+        if id(node) not in self._known:
+            is_never = depth < _MOST_STEPS and self._never(node, depth + 1)
+            self._known[id(node)] = node, is_never  # holds the node, so that no other one gets its id
+        return self._known[id(node)][1]
 
-    def _never_folded(self, init: Expression, value: Expression) -> bool:
+    def _never(self, node: Expression, depth: int) -> bool:
+        if node.dtype.kind != "f":
+            return True
+        if isinstance(node, Read | Gather):
+            return self._never_in(node.access.buffer, depth)
+        if isinstance(node, Apply):
+            return self._never_of_call(node, depth)
+        return isinstance(node, Const) and not _is_minus_zero(node)
+
+    def _never_in(self, buffer: Buffer, depth: int) -> bool:
+        if buffer not in self._made:
+            return _has_no_minus_zero(buffer)
+        value, init = self._made[buffer]
+        if init is None:
+            return self.never(value, depth)
         found = combiner_of(value)
         if found is None:
             return False
         call, _, term = found
         if call == "add":
-            return self.never(init) or self.never(term)
-        return call in ("maximum", "minimum", "fmax", "fmin") and self.never(init) and self.never(term)
+            return self.never(init, depth) or self.never(term, depth)
+        kept = call in ("maximum", "minimum", "fmax", "fmin")
+        return kept and self.never(init, depth) and self.never(term, depth)
 
-    def never(self, root: Expression) -> bool:
-        """Whether ``root`` is never -0; False if that cannot be seen."""
-        for node in postorder([root]):
-            if id(node) not in self._known:
-                self._known[id(node)] = node, self._never(node)  # holds the node, so that no other one gets its id
-        return self._known[id(root)][1]
-
-    def _never(self, node: Expression) -> bool:
-        if node.dtype.kind != "f":
-            return True
-        match node:
-            case Const():
-                return not _is_minus_zero(node)
-            case Read() | Gather():
-                return node.access.buffer in self._buffers or _has_no_minus_zero(node.access.buffer)
-            case Apply():
-                return self._never_of_call(node, [self._known[id(arg)][1] for arg in node.args])
-        return False
-
-    def _never_of_call(self, node: Apply, args: list[bool]) -> bool:
+    def _never_of_call(self, node: Apply, depth: int) -> bool:
+        args = (self.never(arg, depth) for arg in node.args)
         match node.call:
             case "add" | "maximum" | "larger":
                 return any(args)
             case "minimum" | "smaller" | "fmax" | "fmin" | "clip":
                 return all(args)
             case "subtract" | "sqrt":
-                return args[0]
+                return next(args)
             case "multiply":
                 return node.args[0] is node.args[1]
             case "select":
-                return all(args[1:])
+                return all(self.never(arg, depth) for arg in node.args[1:])
             case "cast":
                 source = node.args[0].dtype
-                return source.kind != "f" or (args[0] and source.itemsize <= node.dtype.itemsize)
+                return source.kind != "f" or (source.itemsize <= node.dtype.itemsize and next(args))
         return node.call in _NEVER
+
+
+def _chooses(node: Expression) -> bool:
+    return isinstance(node, Apply) and node.call in _CHOICES and node.dtype.kind == "f"
 
 
 def _is_zero(node: Expression) -> bool:
