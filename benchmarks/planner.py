@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Literal
 
-from benchmarks.run import names_of
 from benchmarks.element_types import with_floats
+from benchmarks.run import names_of
 from benchmarks.workloads import WORKLOADS
 from ipu_mlir.dialects.targets import target_named
 from ipu_mlir.passes.partition import Partition

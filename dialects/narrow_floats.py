@@ -53,6 +53,16 @@ def is_f8(name: str) -> bool:
     return name in ML_DTYPES and name != "bf16"
 
 
+def finite_range(name: str) -> tuple[float, float]:
+    """The lowest and the highest finite number of the type ``name``, one of ``ML_DTYPES``.
+
+    >>> finite_range("f8E4M3FN")
+    (-448.0, 448.0)
+    """
+    limits = importlib.import_module("ml_dtypes").finfo(host_dtype(name))
+    return float(limits.min), float(limits.max)
+
+
 def holds_bits(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
     """Whether arrays of ``found`` may hold the bits of ``expected``, a type of ml_dtypes: unsigned integers, or void.
 

@@ -16,6 +16,7 @@ from ipu_mlir.passes.hoist_casts import HoistCasts
 from ipu_mlir.passes.infer_sizes import InferSizes
 from ipu_mlir.passes.inline_scalar_ops import InlineScalarOps
 from ipu_mlir.passes.legalize_types import LegalizeTypes
+from ipu_mlir.passes.mask_terms import MaskTerms
 from ipu_mlir.passes.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.materialize_views import MaterializeViews
 from ipu_mlir.passes.merge_compute_sets import MergeComputeSets
@@ -34,6 +35,7 @@ from ipu_mlir.passes.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.split_fills import SplitFills
 from ipu_mlir.passes.trim_windows import TrimWindows
 from ipu_mlir.passes.widen_sums import WidenSums
+from ipu_mlir.passes.wrap_scalars import WrapScalars
 
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
@@ -51,6 +53,7 @@ PASSES: tuple[type[Pass], ...] = (
     InferSizes,
     InlineScalarOps,
     LegalizeTypes,
+    MaskTerms,
     MaterializeCasts,
     MaterializeViews,
     MergeComputeSets,
@@ -69,4 +72,5 @@ PASSES: tuple[type[Pass], ...] = (
     SplitFills,
     TrimWindows,
     WidenSums,
+    WrapScalars,
 )

@@ -8,7 +8,7 @@ from ipu_mlir.passes.rewriting import list_ops
 
 def carry_what_is_cast(module: ir.Operation) -> int:
     """Let loops carry and branches yield tensors themselves, not their casts to types that say less; gives how many."""
-    return _carry(module) + _yield_from_branches(module)
+    return _carry(module) + _carry_while(module) + _yield_from_branches(module)
 
 
 def _carry(module: ir.Operation) -> int:
@@ -27,18 +27,53 @@ def _carry(module: ir.Operation) -> int:
             if dynamic_sizes(known) >= dynamic_sizes(general) or not _is_update(terminator.operands[number], carried):
                 continue
             loop.operands[number + 3] = before
-            carried.set_type(known)
-            with ir.InsertionPoint.at_block_begin(body), loop.location:
-                inside = cast_to(carried, general)
-                carried.replace_all_uses_except(inside, inside.owner.operation)
+            _set_type_inside(body, number + 1, known)
             with ir.InsertionPoint(terminator), loop.location:
                 terminator.operands[number] = cast_to(terminator.operands[number], known)
-            result.set_type(known)
-            with ir.InsertionPoint.after(loop), loop.location:
-                outside = cast_to(result, general)
-                result.replace_all_uses_except(outside, outside.owner.operation)
+            _set_type_of_result(loop, number, known)
             count += 1
     return count
+
+
+def _carry_while(module: ir.Operation) -> int:
+    """Let ``scf.while`` carry what it hands on as it is, and what each iteration gives tensors of the same sizes."""
+    count = 0
+    for loop in list_ops(module, "scf.while"):
+        before, after = (region.blocks[0] for region in loop.regions)
+        condition, end = _terminator(loop.regions[0]), _terminator(loop.regions[1])
+        handed_on = list(condition.operands)[1:] == list(before.arguments)
+        for number, init in enumerate(loop.operands):
+            known, general = before_cast(init).type, init.type
+            given, inside = end.operands[number], after.arguments[number] if handed_on else None
+            if inside is None or dynamic_sizes(known) >= dynamic_sizes(general):
+                continue
+            if before_cast(given).type != known and not _is_update(given, inside):
+                continue
+            loop.operands[number] = before_cast(init)
+            for block in (before, after):
+                _set_type_inside(block, number, known)
+            condition.operands[number + 1] = before.arguments[number]
+            with ir.InsertionPoint(end), loop.location:
+                end.operands[number] = cast_to(before_cast(given), known)
+            _set_type_of_result(loop, number, known)
+            count += 1
+    return count
+
+
+def _set_type_inside(block: ir.Block, number: int, known: ir.Type) -> None:
+    argument, general = block.arguments[number], block.arguments[number].type
+    argument.set_type(known)
+    with ir.InsertionPoint.at_block_begin(block), block.owner.location:
+        inside = cast_to(argument, general)
+        argument.replace_all_uses_except(inside, inside.owner.operation)
+
+
+def _set_type_of_result(loop: ir.Operation, number: int, known: ir.Type) -> None:
+    result, general = loop.results[number], loop.results[number].type
+    result.set_type(known)
+    with ir.InsertionPoint.after(loop), loop.location:
+        outside = cast_to(result, general)
+        result.replace_all_uses_except(outside, outside.owner.operation)
 
 
 def _yield_from_branches(module: ir.Operation) -> int:

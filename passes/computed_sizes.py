@@ -68,7 +68,7 @@ def _can_be_written_out(op: ir.Operation) -> bool:
 
 
 def _is_simple(expression: ir.AffineExpr) -> bool:
-    return ir.AffineDimExpr.isinstance(expression) or ir.AffineConstantExpr.isinstance(expression)
+    return isinstance(expression, ir.AffineDimExpr | ir.AffineConstantExpr)
 
 
 def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
@@ -88,10 +88,8 @@ def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
     return known.get(terminator.operands[0], terminator.operands[0])
 
 
-def _number(expression: ir.AffineExpr, point: tuple[int, ...]) -> int:
-    if ir.AffineDimExpr.isinstance(expression):
-        return point[ir.AffineDimExpr(expression).position]
-    return ir.AffineConstantExpr(expression).value
+def _number(expression: ir.AffineDimExpr | ir.AffineConstantExpr, point: tuple[int, ...]) -> int:
+    return point[expression.position] if isinstance(expression, ir.AffineDimExpr) else expression.value
 
 
 def _constant(number: int) -> ir.Value:

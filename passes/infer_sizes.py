@@ -9,7 +9,9 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.carried_sizes import carry_what_is_cast
+from ipu_mlir.passes.computed_sizes import write_out_computed_sizes
 from ipu_mlir.passes.dynamic_types import before_cast, cast_to, dynamic_sizes
+from ipu_mlir.passes.elementwise_sizes import compute_on_what_is_cast
 from ipu_mlir.passes.rewriting import list_ops
 
 
@@ -39,7 +41,7 @@ def infer_sizes(module: ir.Operation) -> None:
     manager = passmanager.PassManager.parse("builtin.module(canonicalize,cse)", context=module.context)
     with module.context, ir.Location.unknown():
         manager.run(module)
-        while _concatenate_what_is_cast(module) + _write_reshapes_as_views(module) + carry_what_is_cast(module):
+        while sum(infer(module) for infer in _INFERENCES):
             manager.run(module)
 
 
@@ -61,7 +63,7 @@ def _write_reshapes_as_views(module: ir.Operation) -> int:
     """Write ``tensor.reshape`` to a constant shape as a collapse and an expansion; gives how many."""
     count = 0
     for op in list_ops(module, "tensor.reshape"):
-        source, shape = op.operands[0], _constant_shape(op.operands[1])
+        source, shape = before_cast(op.operands[0]), _constant_shape(op.operands[1])
         if shape is None or dynamic_sizes(source.type) or prod(shape) != prod(source.type.shape):
             continue
         with ir.InsertionPoint(op), op.location:
@@ -95,3 +97,13 @@ def _reshape(source: Any, shape: list[int]) -> ir.Value:
         else:
             source = tensor.CollapseShapeOp(wanted, source, []).result
     return source
+
+
+_INFERENCES = (
+    _concatenate_what_is_cast,
+    _write_reshapes_as_views,
+    carry_what_is_cast,
+    compute_on_what_is_cast,
+    write_out_computed_sizes,
+)
+"""What ``canonicalize`` does not know; each gives how many ops it has replaced."""

@@ -3,6 +3,7 @@
 NORMALIZE: tuple[str, ...] = (
     "inline",
     "symbol-dce",
+    "ipu-wrap-scalars",
     "ipu-infer-sizes",
     "ipu-anchor-hints",
     "ipu-decompose-linalg-ops",
@@ -17,6 +18,7 @@ NORMALIZE: tuple[str, ...] = (
     "linalg-fuse-elementwise-ops",
     "linalg-fold-unit-extent-dims",
     "ipu-sink-max",
+    "ipu-mask-terms",
     "ipu-widen-sums",
     "lower-affine",
     "canonicalize",

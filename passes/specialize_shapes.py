@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.base import Pass, Refusals
 from ipu_mlir.passes.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.infer_sizes import infer_sizes
@@ -17,7 +17,7 @@ class SpecializeShapes(Pass):
     Options: ``function``, and ``sizes``, one for each ``?`` in the types of its arguments, in order.
 
     Needs:  linalg on tensors.
-    Leaves: static types, inferred from those of the arguments.
+    Leaves: static types, inferred from those of the arguments; no calls, whose functions serve tensors of other sizes.
     """
 
     name = "ipu-specialize-shapes"
@@ -37,6 +37,7 @@ class SpecializeShapes(Pass):
                 refuse(function, f"has {unknown} sizes that are not known, but {len(self.sizes)} are given")
                 return
             _set_arguments(function, self.sizes)
+            passmanager.PassManager.parse("builtin.module(inline)", context=module.context).run(module)
             infer_sizes(module)
             _drop_casts_of_results(ir.SymbolTable(module)[self.function].operation)
             infer_sizes(module)

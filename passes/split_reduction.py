@@ -1,12 +1,16 @@
 """Split a reduction: partial results per block of the reduced loops, and the op that combines them."""
 
+import math
 from collections.abc import Callable
+
+import numpy as np
 
 from ipu_mlir.dialects.attributes import parts_to_attr
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.loop_nest import LoopNest, indexing_maps
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.narrow_floats import finite_range, host_dtype, is_f8
 from ipu_mlir.passes.build_generic import bodiless_generic, generic
 from ipu_mlir.passes.named_ops import fill_with
 from ipu_mlir.passes.placement_hints import PARTS
@@ -14,10 +18,10 @@ from ipu_mlir.passes.placement_hints import PARTS
 _FLOAT_NEUTRAL = {
     "arith.addf": 0.0,
     "arith.mulf": 1.0,
-    "arith.maximumf": -float("inf"),
-    "arith.minimumf": float("inf"),
-    "arith.maxnumf": -float("inf"),
-    "arith.minnumf": float("inf"),
+    "arith.maximumf": -math.inf,
+    "arith.minimumf": math.inf,
+    "arith.maxnumf": -math.inf,
+    "arith.minnumf": math.inf,
 }
 _INTEGER_NEUTRAL: dict[str, Callable[[int], int]] = {
     "arith.addi": lambda width: 0,
@@ -112,7 +116,21 @@ def _combine(partial: ir.Value, start: ir.Value, num_cut: int, combiner: str) ->
 def _neutral(combiner: ir.Operation, element_type: ir.Type) -> ir.Attribute | None:
     """What leaves the other operand of ``combiner`` as it is."""
     if combiner.name in _FLOAT_NEUTRAL:
-        return ir.FloatAttr.get(element_type, _FLOAT_NEUTRAL[combiner.name], loc=ir.Location.unknown())
+        number = _in_type(_FLOAT_NEUTRAL[combiner.name], str(element_type))
+        return None if number is None else ir.FloatAttr.get(element_type, number, loc=ir.Location.unknown())
     if combiner.name in _INTEGER_NEUTRAL and isinstance(element_type, ir.IntegerType):
         return ir.IntegerAttr.get(element_type, _INTEGER_NEUTRAL[combiner.name](element_type.width))
     return None
+
+
+def _in_type(number: float, name: str) -> float | None:
+    """``number``, for an infinity the last number on that side of a type without any; None if the type has no such.
+
+    >>> _in_type(-math.inf, "f8E4M3FN"), _in_type(-math.inf, "f8E5M2"), _in_type(0.0, "f8E8M0FNU")
+    (-448.0, -inf, None)
+    """
+    if not is_f8(name):
+        return number
+    if float(np.float32(number).astype(host_dtype(name))) == number:
+        return number
+    return finite_range(name)[number > 0] if math.isinf(number) else None

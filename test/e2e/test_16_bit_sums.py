@@ -1,5 +1,6 @@
 """Long sums of f16, bf16 and f8: both executors add up in f32 and round once, because the supersteps say so."""
 
+import re
 from collections.abc import Callable
 
 import ml_dtypes
@@ -24,9 +25,41 @@ _MATMUL = """
 _SUM_ADDED_TO = """
   %r = linalg.reduce { arith.addf } ins(%a0 : tensor<5x3000xT>) outs(%a1 : tensor<5xT>) dimensions = [1]
 """
+_RUNNING_SUMS = """
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %rows = arith.constant 2 : index
+  %columns = arith.constant 3000 : index
+  %begin = arith.constant 0.0 : T
+  %e = tensor.empty() : tensor<2x3000xT>
+  %r = scf.for %i = %zero to %rows step %one iter_args(%s = %e) -> (tensor<2x3000xT>) {
+    %row:2 = scf.for %j = %zero to %columns step %one iter_args(%t = %s, %sum = %begin) -> (tensor<2x3000xT>, T) {
+      %x = tensor.extract %a0[%i, %j] : tensor<2x3000xT>
+      %more = arith.addf %sum, %x : T
+      %next = tensor.insert %more into %t[%i, %j] : tensor<2x3000xT>
+      scf.yield %next, %more : tensor<2x3000xT>, T
+    }
+    scf.yield %row#0 : tensor<2x3000xT>
+  }
+"""
+_SUM_OF_SOME = """
+  %limit = arith.constant 0.75 : T
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%a0 : tensor<5x3000xT>) outs(%a1 : tensor<5xT>) {
+  ^bb0(%x: T, %sum: T):
+    %small = arith.cmpf olt, %x, %limit : T
+    %more = arith.addf %sum, %x : T
+    %new = arith.select %small, %more, %sum : T
+    linalg.yield %new : T
+  } -> tensor<5xT>
+"""
 _PROGRAMS: dict[str, tuple[str, list[tuple[int, ...]], tuple[int, ...], Callable[..., np.ndarray]]] = {
     "matmul": (_MATMUL, [(2, _LENGTH), (_LENGTH, 3)], (2, 3), lambda a, b: a @ b),
     "sum": (_SUM_ADDED_TO, [(5, _LENGTH), (5,)], (5,), lambda a, b: a.sum(axis=1) + b),
+    "running sums": (_RUNNING_SUMS, [(2, _LENGTH)], (2, _LENGTH), lambda a: a.cumsum(axis=1)),
+    "sum of some": (_SUM_OF_SOME, [(5, _LENGTH), (5,)], (5,), lambda a, b: np.where(a < 0.75, a, 0).sum(axis=1) + b),
 }
 
 
@@ -35,7 +68,7 @@ def _program(kind: str, name: str) -> str:
     arguments = ", ".join(f"%a{n}: tensor<{'x'.join(map(str, shape))}xT>" for n, shape in enumerate(shapes))
     returned = f"tensor<{'x'.join(map(str, result))}xT>"
     text = f"func.func @main({arguments}) -> {returned} {{{body}  return %r : {returned}\n}}"
-    return text.replace("xT>", f"x{kind}>").replace(": T", f": {kind}")
+    return re.sub(r"\bT\b|(?<=x)T(?=>)", kind, text)
 
 
 @pytest.mark.parametrize("tiles", [1, 7])

@@ -49,6 +49,18 @@ def test_specs_and_repr(exe):
     assert repr(exe) == "<Executable main(float32[6, 4], float32[4]) -> (float32[6, 4], float32[])>"
 
 
+def test_arguments_and_results_may_be_scalars():
+    program = """func.func @main(%x: f16, %n: i64, %a: tensor<2xf32>) -> (f16, tensor<2xf32>, i64) {
+      %y = arith.addf %x, %x : f16
+      return %y, %a, %n : f16, tensor<2xf32>, i64
+    }"""
+    exe = ipu.compile(program, target=SMALL)
+    inputs = [np.float16(1.5), np.int64(7), np.float32([1, 2])]
+    for results in (exe.run(inputs), exe.run_per_tile(inputs)):
+        assert [np.asarray(result).tolist() for result in results] == [3.0, [1.0, 2.0], 7]
+    assert exe.result_specs == (ipu.TensorSpec((), "float16"), ipu.TensorSpec(2), ipu.TensorSpec((), "int64"))
+
+
 def test_wrong_inputs_are_refused(exe):
     with pytest.raises(ipu.RunError):
         exe.run([X])
