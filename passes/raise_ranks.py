@@ -9,7 +9,7 @@ from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.build_generic import generic, identity_map, loop_index
 from ipu_mlir.passes.clone import Known, clone_slice, operands_from_outside
-from ipu_mlir.passes.rank_counts import Key, RankCount, rank_count
+from ipu_mlir.passes.rank_raising.rank_counts import Key, RankCount, rank_count
 from ipu_mlir.passes.rewriting import list_ops
 from ipu_mlir.passes.three_dimensions import in_all_dimensions, in_three_dimensions
 

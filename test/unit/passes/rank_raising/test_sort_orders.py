@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipu_mlir.passes.sort_orders import (
+from ipu_mlir.passes.rank_raising.sort_orders import (
     PREDICATES_OF_FLOATS,
     PREDICATES_OF_INTEGERS,
     of_floats,

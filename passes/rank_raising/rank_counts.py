@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import LoopNest, loop_nest
-from ipu_mlir.passes.both_sides import SideNames
-from ipu_mlir.passes.sort_orders import (
+from ipu_mlir.passes.rank_raising.both_sides import SideNames
+from ipu_mlir.passes.rank_raising.sort_orders import (
     EQUAL,
     GREATER,
     LESS,
