@@ -37,9 +37,10 @@ def run_codelet(
     boxes = [_box(operand, bound.operands[operand.number], space, family) for operand in family.operands]
     taken = [*family.inputs, *(operand for operand in family.outputs if operand.is_read)]
     arrays = [read(bound.operands[operand.number], boxes[operand.number]) for operand in taken]
-    results = codelet_named(family.library_call).per_tile(*arrays)
+    wide = [array.astype(_computed(array.dtype), copy=False) for array in arrays]
+    results = codelet_named(family.library_call).per_tile(*wide)
     outputs = [(bound.operands[operand.number], boxes[operand.number]) for operand in family.outputs]
-    expected = [(elements.shape, view.allocation.dtype) for view, elements in outputs]
+    expected = [(elements.shape, _computed(view.allocation.dtype)) for view, elements in outputs]
     if [(x.shape, x.dtype) for x in results] != expected:
         raise RunError(
             f"{place_of(family.location)}: codelet '{family.library_call}' gives "
@@ -48,7 +49,12 @@ def run_codelet(
         )
     for (view, elements), values in zip(outputs, results, strict=True):
         name = narrow_float(view.allocation.buffer.value.type)
-        write(view, elements, round_to(name, values) if name else values)
+        write(view, elements, round_to(name, values) if name else values.astype(view.allocation.dtype, copy=False))
+
+
+def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What codelets compute in: a sum of f16 is rounded when it is complete, as those of other narrow floats."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def _box(operand: Operand, view: View, space: LoopSpace, family: Family) -> Array:

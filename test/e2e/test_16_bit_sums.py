@@ -55,11 +55,26 @@ _SUM_OF_SOME = """
     linalg.yield %new : T
   } -> tensor<5xT>
 """
+_SCATTERED = """
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %many = arith.constant 3000 : index
+  %r = scf.for %i = %zero to %many step %one iter_args(%t = %a1) -> (tensor<4xT>) {
+    %place = arith.remui %i, %four : index
+    %x = tensor.extract %a0[%i] : tensor<3000xT>
+    %old = tensor.extract %t[%place] : tensor<4xT>
+    %sum = arith.addf %old, %x : T
+    %next = tensor.insert %sum into %t[%place] : tensor<4xT>
+    scf.yield %next : tensor<4xT>
+  }
+"""
 _PROGRAMS: dict[str, tuple[str, list[tuple[int, ...]], tuple[int, ...], Callable[..., np.ndarray]]] = {
     "matmul": (_MATMUL, [(2, _LENGTH), (_LENGTH, 3)], (2, 3), lambda a, b: a @ b),
     "sum": (_SUM_ADDED_TO, [(5, _LENGTH), (5,)], (5,), lambda a, b: a.sum(axis=1) + b),
     "running sums": (_RUNNING_SUMS, [(2, _LENGTH)], (2, _LENGTH), lambda a: a.cumsum(axis=1)),
     "sum of some": (_SUM_OF_SOME, [(5, _LENGTH), (5,)], (5,), lambda a, b: np.where(a < 0.75, a, 0).sum(axis=1) + b),
+    "scattered": (_SCATTERED, [(_LENGTH,), (4,)], (4,), lambda a, b: a.reshape(-1, 4).sum(axis=0) + b),
 }
 
 
