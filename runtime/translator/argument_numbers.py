@@ -47,7 +47,8 @@ def with_late_numbers(program: Program) -> Program:
     for statement in program.statements:
         if numbers_of(statement):
             continue
-        needed = {access.buffer for access in statement.sources()} & set(waiting)
+        read = {access.buffer for access in statement.sources()}
+        needed = [buffer for buffer in waiting if buffer in read]  # in the order of the arguments
         statements += [waiting.pop(buffer) for buffer in sorted(needed, key=lambda buffer: buffer.elements)]
         statements.append(statement)
     return program.with_statements(statements)

@@ -87,12 +87,12 @@ def translate(
     schedule, has_blocks = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
-    arguments = tuple(_spec(writer.arguments[b], b.shape, b) for b in program.arguments)
+    arguments = tuple(_spec(writer.texts.arguments[b], b.shape, b) for b in program.arguments)
     results = tuple(
         _spec(f"result{i}", shape, access.buffer)
         for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
     )
-    return Translation(source, arguments, results, writer.plan.total_bytes, writer.constants, has_blocks)
+    return Translation(source, arguments, results, writer.plan.total_bytes, writer.texts.constants, has_blocks)
 
 
 def _spec(name: str, shape: tuple[int, ...], buffer: Buffer) -> ArraySpec:

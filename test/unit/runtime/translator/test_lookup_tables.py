@@ -104,6 +104,25 @@ def test_equal_functions_share_a_table(engine):
     assert source.count(".take(") == 2 and source.count("memory.constant(") == 1
 
 
+def test_numbers_of_equally_small_arguments_are_made_in_their_order(engine):
+    names = [f"%x{number}" for number in range(6)]
+    kinds = ", ".join(["memref<9xf16>"] * 6)
+    scalars = [f"%a{number}" for number in range(6)]
+    sums = [f"%s{n} = arith.addf %{'s' if n > 1 else 'a'}{n - 1}, %a{n} : f16" for n in range(1, 6)]
+    text = f"""func.func @main({", ".join(f"{name}: memref<9xf16>" for name in names)}) -> memref<9xf16> {{
+      %o = memref.alloc() : memref<9xf16>
+      linalg.generic {{indexing_maps = [{", ".join([ID] * 7)}], iterator_types = ["parallel"]}}
+        ins({", ".join(names)} : {kinds}) outs(%o : memref<9xf16>) {{
+      ^bb0({", ".join(f"{scalar}: f16" for scalar in scalars)}, %z: f16):
+        {chr(10).join(sums)}
+        linalg.yield %s5 : f16
+      }}
+      return %o : memref<9xf16>
+    }}"""
+    lines = [line.strip() for line in engine(text).source.splitlines() if "f16_of_bits(" in line]
+    assert [line.split("(")[1][:4] for line in lines] == [f"arg{number}" for number in range(6)]
+
+
 def test_numbers_of_an_argument_are_made_in_the_loop_that_reads_them(engine):
     """Also behind a small argument, whose own loop would fit to that of the large one, but to nothing after it."""
     text = f"""func.func @main(%y: memref<1024xf16>, %x: memref<1024x1024xf16>) -> memref<1024x1024xf16> {{
