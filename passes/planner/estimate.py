@@ -9,6 +9,7 @@ import numpy as np
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
 from ipu_mlir.dialects.costs.family import cycles_of
+from ipu_mlir.dialects.costs.footprint import scratch_bytes
 from ipu_mlir.dialects.costs.sizes import product_over
 from ipu_mlir.dialects.costs.work import Reduction, Work
 from ipu_mlir.dialects.loop_nest import Index
@@ -96,7 +97,8 @@ class Estimate:
         brought: cycles of the exchange that brings operands; neighbours that need the same receive it twice as fast.
         combined: cycles of combining partial results: their exchange, and the second compute set with its sync.
         temporary: bytes that operands that are brought, and partial results, take on the fullest tile.
-        resident: bytes of all that the largest part works on: its pieces of the operands and of the results.
+        resident: bytes of all that the largest part works on: its pieces of the operands and of the results, and what
+            its vertex needs besides.
         fastest: the loop in which neighbouring tiles differ.
     """
 
@@ -129,7 +131,7 @@ def estimate(
     compute = cycles_of(question.work, blocks, machine)
     brought_bytes = np.zeros(len(blocks), dtype=np.int64)
     sent_bytes = np.zeros(len(blocks), dtype=np.int64)
-    resident = np.zeros(len(blocks), dtype=np.int64)
+    resident = scratch_bytes(question.work, blocks, machine).copy()
     shared = np.zeros((len(blocks), len(question.extents) + 1), dtype=np.int64)
     sizes = [each.elements(blocks) * each.element_bytes for each in (*question.inputs, *question.outputs)]
     for size in sizes:

@@ -9,7 +9,7 @@ import pytest
 
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.family import cycles_of
-from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Reduction
+from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Reduction, Sort
 from ipu_mlir.dialects.loop_nest import Index
 from ipu_mlir.dialects.machine import machine_of
 from ipu_mlir.dialects.mapping.build import by_rows, linear, one_tile
@@ -149,6 +149,16 @@ def test_the_parts_of_a_candidate_cost_what_its_vertices_cost():
     shared = 16 * 64 * 4  # the rows of two neighbours are the same
     assert found.brought == (received - shared // 2) // machine.exchange_bytes_per_cycle
     assert (found.combined, found.temporary, found.resident) == (0, received, received + 16 * 32 * 4)
+
+
+def test_what_a_sort_needs_besides_its_rows_counts():
+    extents = (64, 1000)
+    work = Sort("f32", (0,), (1,))
+    uses = (use((0, 1), extents),), (use((0, 1), extents),)
+    operation = Operation("linalg.generic", "sort", extents, (True, False), *uses, work)
+    parts = parts_of_grid((2, 1000), extents)
+    (found,) = candidates_of(operation, question_of(operation, TILES, 8), {parts: "grid"})
+    assert found.resident == 3 * 2 * 1000 * 4  # two rows that come, two that go, and a copy of two
 
 
 def test_partial_results_cost_an_exchange_and_a_sum():
