@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
@@ -40,8 +41,9 @@ class Engine:
         self.translation: Translation = translate(module, entry, options)
         self._threads = options.threads
         self._build = compiled(self.translation)
-        # Each run takes a program out of the list and puts it back: both are atomic, so no lock is needed.
-        self._idle: list[_RunningProgram] = [self._new_program()]
+        # Each run takes a program out of the list and puts it back: both are atomic, so no lock is needed. The first
+        # run makes the first one: who only wants to know about a program needs no memory for its data.
+        self._idle: list[_RunningProgram] = []
 
     @property
     def source(self) -> str:
@@ -62,12 +64,12 @@ class Engine:
         """The results for ``inputs``, which are not modified; the results belong to the caller.
 
         Raises:
-            RunError: inputs of the wrong number, shape or dtype.
+            RunError: inputs of the wrong number, shape or dtype; or the temporaries need more memory than there is.
         """
         arrays = checked_inputs(inputs, self.translation.arguments)
         try:
             program = self._idle.pop()
-        except IndexError:  # all are running in other threads
+        except IndexError:  # none was made, or all are running in other threads
             program = self._new_program()
         try:
             return program.run(arrays)
@@ -82,7 +84,13 @@ class _RunningProgram:
     """The program with memory of its own: one run at a time."""
 
     def __init__(self, translation: Translation, build: Callable[[Any], Callable[..., None]], threads: int) -> None:
-        memory = Memory(translation.temporary_bytes, translation.constants, threads)
+        try:
+            memory = Memory(translation.temporary_bytes, translation.constants, threads)
+        except MemoryError as error:
+            raise RunError(
+                f"the temporaries of the program need {translation.temporary_bytes:,} B, which this machine does not "
+                "have; its cycles and its memory per tile are known without a run: profile()"
+            ) from error
         self._main = build(memory)
         self._translation = translation
         self._has_bits = any(spec.bits is not None for spec in (*translation.arguments, *translation.results))

@@ -161,3 +161,16 @@ def test_what_an_engine_takes_and_gives(engine):
         ("arg1", (), "float32"),
     ]
     assert [(r.shape, str(r.dtype)) for r in engine.results] == [((256, 512), "float32")]
+
+
+def test_temporaries_that_do_not_fit_are_an_error_of_the_run(monkeypatch):
+    """What is known without a run stays known: making the engine takes no memory for data."""
+
+    def refuse(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("ipu_mlir.runtime.engine.engine.Memory", refuse)
+    with ipu.context(), ir.Location.unknown():
+        made = Engine(ir.Module.parse(TEXT))
+    with pytest.raises(RunError, match=rf"need {made.translation.temporary_bytes:,} B.*profile\(\)"):
+        made.run(inputs(0))
