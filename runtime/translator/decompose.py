@@ -1,6 +1,7 @@
 """Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ipu_mlir.runtime.translator.expression import (
 )
 from ipu_mlir.runtime.translator.first_extremes import kept_from_first
 from ipu_mlir.runtime.translator.options import TranslatorOptions
+from ipu_mlir.runtime.translator.partial_products import loops_alone, summed_products
 from ipu_mlir.runtime.translator.simplify import simplify
 from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
 from ipu_mlir.runtime.translator.transform import parallel_extents
@@ -76,27 +78,26 @@ def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: 
 def _contraction(
     fold: Fold, call: str, term: Expression, target: Access, options: TranslatorOptions
 ) -> list[Statement] | None:
-    """The terms as a product of two factors that share the reduced loops."""
+    """The terms as a product of two factors, summed afterwards over the reduced loops that they do not share."""
     if call != "add" or term.dtype.kind not in "fiu" or not isinstance(term, Apply) or term.call != "multiply":
         return None
     a, b = term.args
     loops_a, loops_b = loops_of(a), loops_of(b)
     many = [loop for loop, n in enumerate(fold.extents) if n > 1]
-    summed = [loop for loop in many if fold.reduced[loop]]
-    if any(loop not in loops_a or loop not in loops_b for loop in summed) or any(
-        loop not in loops_a | loops_b for loop in many
-    ):
+    if any(loop not in loops_a | loops_b for loop in many):
         return None
     if loops_a == loops_b:
-        length = int(np.prod([fold.extents[loop] for loop in summed]))
+        length = prod(fold.extents[loop] for loop in many if fold.reduced[loop])
         plain = isinstance(a, Read) and isinstance(b, Read)
         if not plain or length < options.vecdot_min_length or term.dtype.kind != "f":
             return None
     statements: list[Statement] = []
     factor_a = _as_access(a, fold, "lhs", statements)
     factor_b = factor_a if b is a else _as_access(b, fold, "rhs", statements)
-    statements.append(Dot(fold.extents, fold.origin, factor_a, factor_b, target))
-    return statements
+    if loops_alone(fold, loops_a, loops_b):
+        summed = summed_products(fold, factor_a, factor_b, target)
+        return None if summed is None else [*statements, *summed]
+    return [*statements, Dot(fold.extents, fold.origin, factor_a, factor_b, target)]
 
 
 def _reduction(fold: Fold, call: str, unsigned: bool, term: Expression, target: Access) -> list[Statement]:
