@@ -27,6 +27,8 @@ class LibraryCodelet:
             them back; otherwise what it gives is copied there.
         in_steps: whether it may run over blocks of its outermost reduction loop, one after another, each on what the
             last one left.
+        rounds: whether results may be numbers between those of a float type of few bits, which are rounded then; false
+            for a codelet that only chooses among its operands, or counts.
     """
 
     name: str
@@ -36,3 +38,4 @@ class LibraryCodelet:
     source: str
     fills_outputs: bool = False
     in_steps: bool = False
+    rounds: bool = True

@@ -87,6 +87,7 @@ RANK = LibraryCodelet(
     per_tile=_rank_one_vertex,
     vectorised=_rank_all,
     fills_outputs=True,
+    rounds=False,
     scratch_bytes=lambda shapes, element_bytes: shapes[0][1] * element_bytes,
     source="the inverse of numpy.argsort(kind='stable') or numpy.lexsort; in a lone key NaN ties with every number",
 )

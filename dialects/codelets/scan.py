@@ -44,6 +44,7 @@ def _codelet(name: str, combine: np.ufunc, from_end: bool) -> LibraryCodelet:
         vectorised=partial(_scan_all, combine, from_end),
         fills_outputs=True,
         scratch_bytes=lambda shapes, element_bytes: 0,
+        rounds=combine not in (np.maximum, np.minimum),
         source="inclusive, one element after the other, as numpy.ufunc.accumulate",
     )
 

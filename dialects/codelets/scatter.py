@@ -64,6 +64,7 @@ def _codelet(name: str, ufunc: np.ufunc | None) -> LibraryCodelet:
         vectorised=partial(_scatter_all, ufunc),
         scratch_bytes=lambda shapes, element_bytes: 0,
         in_steps=True,
+        rounds=ufunc in (np.add, np.multiply),
         source="loops over tensor.insert, in their order; for equal places the later one wins, or is combined later",
     )
 

@@ -31,4 +31,5 @@ SORT = LibraryCodelet(
     vectorised=_sort_all,
     scratch_bytes=lambda shapes, element_bytes: prod(shapes[0][-1:]) * element_bytes,
     source="ascending and stable, NaN last, as numpy.sort",
+    rounds=False,
 )

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits
+from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits, round_to
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.intervals import Ranges
@@ -198,14 +198,14 @@ class Reader:
 
     def _structured(self, op: ir.Operation) -> None:
         if "library_call" in op.attributes:
-            self.statements.append(self._library_call(op))
+            self._library_call(op)
             return
         for nest in nests_of(op, self.views, self.scalars):
             self.statements += [Check(nest.extents, _origin(op), (holds,), text) for holds, text in nest.checks]
             if nest.outputs and 0 not in nest.extents:
                 self.statements.append(_statement(nest, _origin(op)))
 
-    def _library_call(self, op: ir.Operation) -> LibraryCall:
+    def _library_call(self, op: ir.Operation) -> None:
         name = ir.StringAttr(op.attributes["library_call"]).value
         if name not in LIBRARY:
             raise Unsupported(f"no library codelet is called '{name}'; there are: {', '.join(sorted(LIBRARY))}")
@@ -215,7 +215,10 @@ class Reader:
         updated = tuple(next(iter(argument.uses), None) is not None for argument in arguments)
         accesses = tuple(map(whole, views))
         shapes = tuple(view.shape for view in views)
-        return LibraryCall((), _origin(op), name, accesses[:count], accesses[count:], shapes, updated)
+        call = LibraryCall((), _origin(op), name, accesses[:count], accesses[count:], shapes, updated)
+        self.statements.append(call)
+        if LIBRARY[name].rounds:
+            self.statements += [_rounded(view, call.origin) for view in views[count:] if view.buffer.narrow is not None]
 
 
 def _statement(nest: Nest, origin: Origin) -> Statement:
@@ -223,6 +226,13 @@ def _statement(nest: Nest, origin: Origin) -> Statement:
         return Elementwise(nest.extents, origin, nest.outputs, nest.values)
     inits = tuple(Read(out.buffer.dtype, out) for out in nest.outputs)
     return Fold(nest.extents, origin, nest.reduced, nest.outputs, inits, nest.values)
+
+
+def _rounded(view: BufferView, origin: Origin) -> Statement:
+    """The numbers in ``view``, which are of a type with fewer bits than f32, rounded to it in place."""
+    numbers = Read(view.buffer.dtype, whole(view))
+    value = Apply(view.buffer.dtype, round_to(str(view.buffer.narrow)), (numbers,))
+    return Elementwise(view.shape, origin, (whole(view),), (value,))
 
 
 def _origin(op: ir.Operation) -> Origin:

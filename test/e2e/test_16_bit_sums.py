@@ -69,11 +69,18 @@ _SCATTERED = """
     scf.yield %next : tensor<4xT>
   }
 """
+_SCATTERED_WIDELY = _SCATTERED.replace("4xT", "1600xT").replace("constant 4 ", "constant 1600 ")
 _PROGRAMS: dict[str, tuple[str, list[tuple[int, ...]], tuple[int, ...], Callable[..., np.ndarray]]] = {
     "matmul": (_MATMUL, [(2, _LENGTH), (_LENGTH, 3)], (2, 3), lambda a, b: a @ b),
     "sum": (_SUM_ADDED_TO, [(5, _LENGTH), (5,)], (5,), lambda a, b: a.sum(axis=1) + b),
     "running sums": (_RUNNING_SUMS, [(2, _LENGTH)], (2, _LENGTH), lambda a: a.cumsum(axis=1)),
     "sum of some": (_SUM_OF_SOME, [(5, _LENGTH), (5,)], (5,), lambda a, b: np.where(a < 0.75, a, 0).sum(axis=1) + b),
+    "scattered widely": (
+        _SCATTERED_WIDELY,
+        [(_LENGTH,), (1600,)],
+        (1600,),
+        lambda a, b: b + a[:1600] + np.pad(a[1600:], (0, 200)),
+    ),
     "scattered": (_SCATTERED, [(_LENGTH,), (4,)], (4,), lambda a, b: a.reshape(-1, 4).sum(axis=0) + b),
 }
 
