@@ -40,6 +40,14 @@ def generic(
     return op
 
 
+def elementwise(source: ir.Value, element: ir.Type, function: Callable[[ir.Value], ir.Value]) -> ir.Operation:
+    """``function`` of every element of ``source``, as a tensor of elements of type ``element``."""
+    shape = list(source.type.shape)
+    empty = upstream("tensor").EmptyOp(shape, element).result
+    maps = [identity_map(len(shape))] * 2
+    return generic([source], [empty], maps, [True] * len(shape), lambda arguments: [function(arguments[0])])
+
+
 def bodiless_generic(
     inputs: Sequence[ir.Value],
     outputs: Sequence[ir.Value],

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.costs.sizes import bytes_of
 from ipu_mlir.dialects.module_target import module_target
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.base import Pass
-from ipu_mlir.passes.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.build_generic import elementwise, generic, identity_map, loop_index
 from ipu_mlir.passes.clone import Known, clone_slice, operands_from_outside
 from ipu_mlir.passes.rank_raising.rank_counts import Key, RankCount, rank_count
 from ipu_mlir.passes.rewriting import list_ops
@@ -79,11 +79,8 @@ def _as_type(ranks: ir.Value, result: ir.RankedTensorType) -> ir.Value:
     """``ranks`` as integers of the type that counted them."""
     if ranks.type == result:
         return ranks
-    empty = upstream("tensor").EmptyOp(list(result.shape), result.element_type).result
     cast = upstream("arith").IndexCastOp
-    maps = [identity_map(result.rank)] * 2
-    body = [True] * result.rank
-    return generic([ranks], [empty], maps, body, lambda x: [cast(result.element_type, x[0]).result]).results[0]
+    return elementwise(ranks, result.element_type, lambda x: cast(result.element_type, x).result).results[0]
 
 
 def _key_tensor(op: ir.Operation, count: RankCount, key: Key) -> ir.Value:

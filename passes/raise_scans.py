@@ -6,9 +6,9 @@ from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.module_target import module_target
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.blocked_scans import longest_scan, scan_along
+from ipu_mlir.passes.float_widths import widened
 from ipu_mlir.passes.prefix_windows import PrefixWindow, prefix_window
 from ipu_mlir.passes.rewriting import list_ops
-from ipu_mlir.passes.wide_scans import widened
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.narrow_floats import is_narrow_float
 from ipu_mlir.passes.blocked_scans import scan_along
-from ipu_mlir.passes.build_generic import generic, identity_map
+from ipu_mlir.passes.float_widths import rounded, widened
 from ipu_mlir.passes.prefix_windows import is_exact
 
 
@@ -16,24 +16,3 @@ def wide_scan_along(values: ir.Value, combine: str, at: int, longest: Callable[[
         return scan_along(values, combine, at, longest(element))
     wide = ir.F32Type.get()
     return rounded(scan_along(widened(values, wide), combine, at, longest(wide)), element)
-
-
-def widened(values: ir.Value, element: ir.Type) -> ir.Value:
-    """``values`` as floats of the wider type ``element``."""
-    return _converted(values, element, "arith.extf")
-
-
-def rounded(values: ir.Value, element: ir.Type) -> ir.Value:
-    """``values`` as floats of the narrower type ``element``."""
-    return _converted(values, element, "arith.truncf")
-
-
-def _converted(values: ir.Value, element: ir.Type, conversion: str) -> ir.Value:
-    shape = list(values.type.shape)
-    empty = upstream("tensor").EmptyOp(shape, element).result
-    maps = [identity_map(len(shape))] * 2
-
-    def body(arguments: list[ir.Value]) -> list[ir.Value]:
-        return list(ir.Operation.create(conversion, [element], [arguments[0]]).results)
-
-    return generic([values], [empty], maps, [True] * len(shape), body).results[0]

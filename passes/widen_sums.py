@@ -6,7 +6,6 @@ product of f16 matrices as one whose result is f16. Here the IR gets to say what
 one rounding.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +14,9 @@ from ipu_mlir.dialects.ipu import PlaceOp
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.narrow_floats import is_narrow_float
 from ipu_mlir.passes.base import Pass
-from ipu_mlir.passes.build_generic import generic, identity_map
+from ipu_mlir.passes.build_generic import elementwise
+from ipu_mlir.passes.float_widths import rounded
+from ipu_mlir.passes.named_ops import fill_with
 from ipu_mlir.passes.place_values import place_value
 from ipu_mlir.passes.rewriting import list_ops
 
@@ -124,9 +125,8 @@ def _round(sums: ir.OpResult, narrow: ir.RankedTensorType) -> None:
     """
     hints = [use.owner.operation for use in sums.uses if use.owner.operation.name == PlaceOp.OPERATION_NAME]
     with ir.InsertionPoint.after(sums.owner):
-        empty = upstream("tensor").EmptyOp(list(narrow.shape), narrow.element_type).result
-        rounding = _elementwise(sums, empty, lambda x: upstream("arith").TruncFOp(narrow.element_type, x).result)
-    sums.replace_all_uses_except(rounding.results[0], rounding)
+        rounding = rounded(sums, narrow.element_type)
+    sums.replace_all_uses_except(rounding, rounding.owner.operation)
     if hints:
         place_value(sums, hints[0].attributes["mapping"])  # the hint is for the op that adds up, too
 
@@ -134,13 +134,14 @@ def _round(sums: ir.OpResult, narrow: ir.RankedTensorType) -> None:
 def _wide_init(init: ir.Value) -> ir.Value:
     """``init`` in f32."""
     wide = ir.F32Type.get()
-    empty = upstream("tensor").EmptyOp(list(init.type.shape), wide).result
     owner = None if isinstance(init.owner, ir.Block) else init.owner.operation
-    if owner is not None and owner.name == "tensor.empty":
-        return empty
-    if owner is not None and owner.name == "linalg.fill" and owner.operands[0].type == init.type.element_type:
-        return upstream("linalg").fill(_wide_scalar(owner.operands[0]), outs=[empty])
-    return _elementwise(init, empty, _wide_scalar).results[0]
+    filled = owner.operands[0] if owner is not None and owner.name == "linalg.fill" else None
+    if filled is not None and filled.type != init.type.element_type:
+        filled = None
+    if filled is None and (owner is None or owner.name != "tensor.empty"):
+        return elementwise(init, wide, _wide_scalar).results[0]
+    empty = upstream("tensor").EmptyOp(list(init.type.shape), wide).result
+    return empty if filled is None else fill_with(_wide_scalar(filled), empty).results[0]
 
 
 def _widen_addition(addition: ir.Operation) -> None:
@@ -177,10 +178,3 @@ def _wide_scalar(value: ir.Value) -> ir.Value:
         number = ir.FloatAttr(value.owner.operation.attributes["value"]).value
         return upstream("arith").ConstantOp(wide, ir.FloatAttr.get(wide, number)).result
     return upstream("arith").ExtFOp(wide, value).result
-
-
-def _elementwise(source: ir.Value, empty: ir.Value, function: Callable[[ir.Value], ir.Value]) -> ir.Operation:
-    """``function`` of every element of ``source``."""
-    rank = source.type.rank
-    maps = [identity_map(rank)] * 2
-    return generic([source], [empty], maps, [True] * rank, lambda arguments: [function(arguments[0])])
