@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any
 
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.text import printable
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,13 @@ class Diagnostic:
     notes: tuple["Diagnostic", ...] = ()
 
     def __str__(self) -> str:
-        """``file:line:col: error: message``, on one line.
+        """``file:line:col: error: message``, on one line and printable.
 
         >>> str(Diagnostic("expected ')'", "a.mlir", 3, 7))
         "a.mlir:3:7: error: expected ')'"
         """
         place = f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
-        return f"{place}{self.severity}: {' '.join(self.message.split())}"
+        return printable(f"{place}{self.severity}: {' '.join(self.message.split())}")
 
 
 class DiagnosedError(CompileError):
@@ -64,20 +65,31 @@ def verifier(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return verified
 
 
+def locations_in(location: Any, inner: tuple[str, ...]) -> Iterator[Any]:
+    """``location`` and what it is made of, each once: the parts of a fused one, and the attributes ``inner`` of others.
+
+    They may be nested as deeply as a program is large, and share their parts.
+    """
+    waiting, seen = [location], set()
+    while waiting:
+        here = waiting.pop()
+        if here.attr in seen:
+            continue
+        seen.add(here.attr)
+        yield here
+        parts = (*getattr(here, "locations", ()), *(getattr(here, each, None) for each in inner))
+        waiting += (part for part in reversed(parts) if part is not None)
+
+
 def source_place(location: Any) -> tuple[str, int, int]:
     """File, line and column that an ``ir.Location`` stands for: of several, the first that is known.
 
-    A name gives the place that it names, a call the place of the callee, a fused location its first known part.
+    A name gives the place that it names, a call the place of the callee or else of the caller, a fused location that of
+    its first known part.
     """
-    for attribute in ("callee", "child_loc"):
-        if (inner := getattr(location, attribute, None)) is not None:
-            place = source_place(inner)
-            return place if place[1] else source_place(getattr(location, "caller", None))
-    for part in getattr(location, "locations", ()):
-        if (place := source_place(part))[1]:
-            return place
-    if hasattr(location, "filename"):
-        return str(location.filename).strip('"'), location.start_line, location.start_col
+    for each in locations_in(location, ("callee", "child_loc", "caller")):
+        if file := getattr(each, "filename", None):
+            return str(file).strip('"'), each.start_line, each.start_col
     return "", 0, 0
 
 

@@ -51,6 +51,9 @@ _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
     "smaller": smaller,
 }
 
+OWN_NAMES: frozenset[str] = frozenset(_OWN)
+"""What comes from here rather than from NumPy."""
+
 
 def function(name: str) -> Callable[..., Any]:
     """The function that generated source knows as ``name``: operands first, the result array last."""
@@ -67,4 +70,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 def is_own(name: str) -> bool:
     """True if ``name`` comes from here rather than from NumPy."""
-    return name in _OWN
+    return name in OWN_NAMES

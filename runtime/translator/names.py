@@ -5,7 +5,25 @@ import re
 
 import numpy as np
 
-_RESERVED = frozenset(["main", "build", "memory", "inf", "nan", "lo", "hi", "array", "strided", "scratch"])
+from ipu_mlir.runtime.translator.vocabulary import FUNCTIONS
+
+_OTHER = re.compile(r"[^a-zA-Z0-9_]+")
+_LONGEST = 60
+_RESERVED = FUNCTIONS | {"build", "main", "run", "memory", "scratch", "lo", "hi"}
+
+
+def identifier(text: str) -> str:
+    """A name of Python close to ``text``: ASCII, so that no two names that look unlike are one to Python.
+
+    >>> identifier("layer.0/bias"), identifier("3d"), identifier("class"), identifier("__x__"), identifier("\u00b5")
+    ('layer_0_bias', '_3d', '_class', 'x__', 'unnamed')
+    """
+    name = _OTHER.sub("_", text)[:_LONGEST]
+    if name.startswith("__"):
+        name = name.lstrip("_")
+    if name in ("", "_"):
+        return "unnamed"
+    return f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
 
 
 class Names:
@@ -21,9 +39,7 @@ class Names:
         >>> names.fresh("x"), names.fresh("x"), names.fresh("3d")
         ('x', 'x_2', '_3d')
         """
-        base = re.sub(r"\\W", "_", wish)
-        if not base or base[0].isdigit() or keyword.iskeyword(base):
-            base = f"_{base}"
+        base = identifier(wish)
         name, count = base, 1
         while name in self._taken:
             count += 1

@@ -128,7 +128,7 @@ class OperandTexts:
             self._buffer_names[view.buffer] = stored
             self.constants[stored] = value
         name = self.names.fresh(stored if view.shape == view.buffer.shape else f"{stored}{_shape_suffix(view)}")
-        array = f"memory.constant('{stored}')" + ("" if view.dtype == value.dtype else f".view('{view.dtype.str[1:]}')")
+        array = f"memory.constant({stored!r})" + ("" if view.dtype == value.dtype else f".view('{view.dtype.str[1:]}')")
         text = _view_text(view, array, (value.size,))
         self.setup.lines.append(f"{self.setup.indent}{name} = {text}")
         self.setup.views[key] = name

@@ -8,6 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Buffer, Role
+from ipu_mlir.runtime.translator.names import identifier
 from ipu_mlir.runtime.translator.narrow_constants import narrow_elements
 from ipu_mlir.runtime.translator.read_body import Unsupported
 from ipu_mlir.runtime.translator.results import row_major
@@ -77,7 +78,7 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
     if value.dtype.itemsize != parts.dtype.itemsize:
         raise Unsupported(f"the value of @{symbol} has elements of {value.dtype}, not {parts.dtype}")
     flat = np.ascontiguousarray(value).reshape(-1).view(parts.dtype)
-    name = symbol.lstrip("_").replace(".", "_").replace("-", "_")
+    name = identifier(symbol.lstrip("_"))
     buffer = Buffer(
         f"const_{name}" if not name[:1].isalpha() else name,
         parts.elements,

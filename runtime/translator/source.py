@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ipu_mlir.dialects.text import in_docstring, printable
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.access import Buffer, Role
 from ipu_mlir.runtime.translator.expression import LoopNumber
@@ -53,7 +54,7 @@ class SourceWriter:
         of_numpy = sorted(self.functions - set(own))
         parameters = ", ".join([*self.texts.arguments.values(), *self.texts.result_names.values()])
         lines = [
-            f'"""@{self.program.name} as NumPy calls: {count} arguments, {results} results, '
+            f'"""@{in_docstring(self.program.name)} as NumPy calls: {count} arguments, {results} results, '
             f"{self.plan.total_bytes:,} bytes of temporaries.",
             "",
             "The last array of a call is the one that it writes.",
@@ -173,7 +174,7 @@ class SourceWriter:
 
     def _block_loop(self, loop: BlockLoop) -> None:
         """A function for one block, one copy of it per thread, and the call that runs all blocks."""
-        function = self.names.fresh("block")
+        function, copies = self.names.fresh("block"), self.names.fresh("blocks")
         scratch = plan(list(loop.calls), self.places, self._not_scratch(loop), dict(loop.scratch))
         inner = Scope("            ")
         own_setup = Scope("        ")
@@ -197,9 +198,9 @@ class SourceWriter:
             "",
             "        return run",
             "",
-            f"    {function}s = memory.per_thread({function}, {scratch.total_bytes})",
+            f"    {copies} = memory.per_thread({function}, {scratch.total_bytes})",
         ]
-        arguments = ", ".join([f"{function}s", str(loop.units), str(loop.block), *([per_run] if per_run else [])])
+        arguments = ", ".join([copies, str(loop.units), str(loop.block), *([per_run] if per_run else [])])
         self.body.lines.append(f"{self.body.indent}memory.run_blocks({arguments})")
 
     def _with_comments(self, loop: BlockLoop, lines: list[str], indent: str) -> Iterable[str]:
@@ -249,4 +250,4 @@ class SourceWriter:
 
 def comment(origin: Origin) -> str:
     """The op and its place as a comment."""
-    return f"# {origin.op}{f' at {origin.location}' if origin.location else ''}"
+    return printable(f"# {origin.op}{f' at {origin.location}' if origin.location else ''}", 200)

@@ -32,6 +32,7 @@ from ipu_mlir.runtime.translator.split_reductions import without_split_reduction
 from ipu_mlir.runtime.translator.stepped_reductions import without_stepped_reductions
 from ipu_mlir.runtime.translator.swapped_buffers import with_swapped_buffers
 from ipu_mlir.runtime.translator.versions import with_versions
+from ipu_mlir.runtime.translator.vocabulary import code_of, namespace
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,14 @@ class Translation:
     """True if the source shares its work between threads itself; BLAS must then not start more."""
 
     def compiled(self) -> Callable[[Any], Callable[..., None]]:
-        """The ``build`` function of the source: memory -> main(*arguments, *results)."""
-        namespace: dict[str, Any] = {}
-        exec(compile(self.source, "<translated program>", "exec"), namespace)
-        return namespace["build"]
+        """The ``build`` function of the source: memory -> main(*arguments, *results).
+
+        Raises:
+            CompileError: the source does what no emitter writes.
+        """
+        names = namespace()
+        exec(code_of(self.source), names)
+        return names["build"]
 
 
 def translate(

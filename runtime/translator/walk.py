@@ -1,9 +1,10 @@
 """Cheap access to IR: children of an op without making OpViews (which would import whole dialect modules)."""
 
-import re
 from collections.abc import Iterator
 
 from ipu_mlir.dialects.bindings import ir
+
+_ALLOCATIONS = frozenset(["memref.alloc", "memref.alloca"])
 
 
 def children(op: ir.Operation) -> list[ir.Operation]:
@@ -22,10 +23,16 @@ def children(op: ir.Operation) -> list[ir.Operation]:
 
 def value_names(function: ir.Operation) -> Iterator[str]:
     """Names of the function's arguments, then of each ``memref.alloc`` in order, as the printer gives them."""
-    text = function.get_asm(large_elements_limit=1, use_local_scope=True, assume_verified=True, enable_debug_info=False)
-    header_end = text.index("\n")
-    # an argument is "%name: type"; nothing else in the header has that form
-    for match in re.finditer(r"%([\w$.-]+): ", text[:header_end]):
-        yield match[1]
-    for match in re.finditer(r"%([\w$.-]+) = memref\.alloca?\(", text):
-        yield match[1]
+    state = ir.AsmState(function, use_local_scope=True)
+    for argument in function.regions[0].blocks[0].arguments:
+        yield argument.get_name(state).lstrip("%")
+    allocations: list[ir.Value] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in _ALLOCATIONS:
+            allocations.append(op.results[0])
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    for value in allocations:
+        yield value.get_name(state).lstrip("%")

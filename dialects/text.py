@@ -1,0 +1,34 @@
+"""Text of a program, a profile or a file name where it is shown: always one line, never more than text.
+
+Names, locations and messages come from whoever wrote the program. A line break in one would end a comment, an escape
+sequence would steer the terminal, and marks for right-to-left script would show another text than there is.
+"""
+
+
+def printable(text: str, most: int | None = None) -> str:
+    r"""``text`` with an escape in place of every character that cannot be seen, cut at ``most`` characters.
+
+    >>> printable("a\x1b[31m\nb\u202e é")
+    'a\\x1b[31m\\nb\\u202e é'
+    >>> printable("jit(main)/layer/0", most=8)
+    'jit(mai…'
+    """
+    if most is not None and len(text) > most:
+        text = text[: most - 1] + "…"
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def printable_lines(text: str) -> str:
+    """``text`` that has lines of our own making, with every line printable."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def in_docstring(text: str) -> str:
+    r'''``text`` as part of a string of Python between triple quotes.
+
+    >>> in_docstring('f"""\\')
+    'f\\"\\"\\"\\\\'
+    '''
+    return printable(text, 200).replace("\\", "\\\\").replace('"', '\\"')
