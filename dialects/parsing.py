@@ -10,10 +10,17 @@ from pathlib import Path
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
+from ipu_mlir.dialects.readable import DEEPEST, refuse_unreadable
 from ipu_mlir.dialects.resources import inline_resources
+from ipu_mlir.dialects.text import printable
+from ipu_mlir.dialects.trial import tried
 
 _BYTECODE = b"ML\xefR"
 _SPLIT_LINE = re.compile(r"^// -----[ \t]*\n", re.MULTILINE)
+_MOST_BYTES = 8 << 30
+_MOST_SURVIVED = 10_000
+_survived: set[int] = set()
+"""Hashes of what was parsed in a child of this process without ending it: programs are compiled again and again."""
 _NOT_ONE_OP = "source must contain a single top-level operation"
 
 
@@ -88,10 +95,55 @@ def _looks_like_path(source: str) -> bool:
 
 
 def _parse(source: Source, context: ir.Context) -> ir.Module:
+    content, name = source.content, printable(source.name)
+    if isinstance(content, str):
+        content = "\n" * source.line_offset + content
+        refuse_unreadable(content, name)
+        content = inline_resources(content, name)
     with context:
-        if isinstance(source.content, bytes):
-            return _parse_bytecode(source.content, source.name)
-        return _parse_text(inline_resources("\n" * source.line_offset + source.content, source.name), source.name)
+        _refuse_deadly(content, name, context)
+        return _parsed(content, name)
+
+
+def _parsed(content: str | bytes, name: str) -> ir.Module:
+    return _parse_text(content, name) if isinstance(content, str) else _parse_bytecode(content, name)
+
+
+def _refuse_deadly(content: str | bytes, name: str, context: ir.Context) -> None:
+    """Parse ``content`` in a child of the process first: some of what is no valid program ends the process.
+
+    Raises:
+        DiagnosedError: the child came to such an end, or what it printed of a bytecode cannot be read.
+    """
+    key = hash((content, context.allow_unregistered_dialects))
+    if key in _survived:
+        return
+    seconds = 60 + len(content) // 1_000_000
+    if reason := tried(lambda: _trial(content, name), seconds, _MOST_BYTES + 64 * len(content)):
+        kind = "text" if isinstance(content, str) else "bytecode"
+        raise DiagnosedError([Diagnostic(f"MLIR cannot parse this {kind}: {reason}; is the file damaged?", name)])
+    if len(_survived) >= _MOST_SURVIVED:
+        _survived.clear()
+    _survived.add(key)
+
+
+def _trial(content: str | bytes, name: str) -> str | None:
+    """What keeps ``content`` from being parsed here; None also for errors that the parser finds again outside."""
+    is_nested_by_names = isinstance(content, str) and content.count("\n#") > DEEPEST  # each may be in the one before it
+    printed = ""
+    try:
+        module = _parsed(content, name)
+        if isinstance(content, bytes) or is_nested_by_names:
+            printed = module.operation.get_asm(large_elements_limit=16, enable_debug_info=True)
+    except DiagnosedError:
+        return None
+    except (MemoryError, RuntimeError, UnicodeError) as error:
+        return f"it fails ({type(error).__name__})"
+    try:
+        refuse_unreadable(printed, name)
+    except DiagnosedError as error:
+        return error.diagnostics[0].message  # its line is one of the print
+    return None
 
 
 def _parse_bytecode(content: bytes, name: str) -> ir.Module:

@@ -12,6 +12,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.readable import refuse_unreadable
 from ipu_mlir.supported_ops import unsupported_ops, way_out_of
 
 _LONGEST_PATH = 4096
@@ -51,7 +52,8 @@ def _is_path(text: str) -> bool:
 
 def _copy(module: ir.Module) -> ir.Module:
     """A copy in a context that knows our dialect; a context that does not is left alone."""
-    outline = module.operation.get_asm(large_elements_limit=16, large_resource_limit=16)
+    outline = module.operation.get_asm(large_elements_limit=16, large_resource_limit=16, enable_debug_info=True)
+    refuse_unreadable(outline, "<module>")
     if "dense_resource<" in outline.replace("dense_resource<__elided__>", ""):
         # Text is the one form in which the data of resources can be read.
         return parse_module(module.operation.get_asm(enable_debug_info=True), ipu.context(), "<module>")
