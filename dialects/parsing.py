@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
+from ipu_mlir.dialects.files import FileTooLarge, read_bytes
 from ipu_mlir.dialects.readable import DEEPEST, refuse_unreadable
 from ipu_mlir.dialects.resources import inline_resources
 from ipu_mlir.dialects.text import printable
@@ -57,9 +58,13 @@ def read_source(path: str | Path) -> Source:
         DiagnosedError: there is no such file, or it is neither text nor bytecode.
     """
     try:
-        return source_of_bytes(Path(path).read_bytes(), str(path))
+        return source_of_bytes(read_bytes(path), str(path))
     except OSError as error:
         raise DiagnosedError([Diagnostic(f"cannot read the file: {error.strerror}", str(path))]) from error
+    except ValueError as error:  # a zero byte in its name
+        raise DiagnosedError([Diagnostic(f"cannot read the file: {error}", str(path))]) from error
+    except FileTooLarge as error:
+        raise DiagnosedError([Diagnostic(str(error), str(path))]) from error
 
 
 def source_of_bytes(content: bytes, name: str) -> Source:

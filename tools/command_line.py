@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from ipu_mlir.dialects.text import printable_lines
+
 FAILED = 1
 WRONG_USAGE = 2
 
@@ -35,13 +37,15 @@ def run_tool(name: str, tool: Callable[[Sequence[str]], int], argv: Sequence[str
     """
     if argv is None:  # a process of our own: looking for garbage among all that is imported takes a tenth of its time
         gc.set_threshold(100_000, 50, 100)
-        warnings.formatwarning = lambda message, *_, **__: f"{message}\n"  # one line, as errors have
+        warnings.formatwarning = lambda message, *_, **__: (
+            f"{printable_lines(str(message))}\n"
+        )  # one line, as errors have
     try:
         status = tool(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
         return status
     except UsageError as error:
-        print(f"{name}: error: {error}; see {name} --help", file=sys.stderr)
+        print(printable_lines(f"{name}: error: {error}; see {name} --help"), file=sys.stderr)
         return WRONG_USAGE
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -56,7 +60,9 @@ def _report(name: str, error: Exception) -> int:
 
     if not isinstance(error, IpuError):
         raise error
-    print(error if isinstance(error, DiagnosedError) else f"{name}: error: {error}", file=sys.stderr)
+    print(
+        printable_lines(str(error) if isinstance(error, DiagnosedError) else f"{name}: error: {error}"), file=sys.stderr
+    )
     return FAILED
 
 
@@ -66,7 +72,7 @@ def write_output(path: str, content: str | bytes) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    data = content.encode() if isinstance(content, str) else content
+    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     try:
         if path == "-":
             sys.stdout.flush()

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from ipu_mlir.dialects.text import printable
 from ipu_mlir.tools.command_line import Parser, run_tool, write_output
 
 _DESCRIPTION = "Turn a profile into one HTML page: does the program fit, where does the time go, what to change first."
@@ -41,5 +42,5 @@ def _ipu_report(argv: Sequence[str]) -> int:
     output = arguments.output or str(Path(arguments.profile).with_suffix(".html"))
     write_output(output, text)
     if output != "-":
-        print(f"{output}: {len(text.encode()) / 1000:,.0f} KB")
+        print(printable(f"{output}: {len(text.encode(errors='replace')) / 1000:,.0f} KB"))
     return 0

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ipu_mlir.dialects.text import printable
 from ipu_mlir.tools.command_line import FAILED, Parser, UsageError, run_tool, write_output
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def _check(results: "list[np.ndarray]", expected: "dict[str, np.ndarray]", argum
     for index, result in enumerate(results):
         name = f"out{index}"
         if name not in expected:
-            print(f"check {name}: {arguments.inputs} has no {name} to compare with")
+            print(printable(f"check {name}: {arguments.inputs} has no {name} to compare with"))
             status = FAILED
             continue
         comparison = compare(result, typed(expected[name], result.dtype), arguments.atol)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ipu_mlir.dialects.text import printable
 from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _ipu_sweep(argv: Sequence[str]) -> int:
         outcomes = measure(variants, target, chosen, _progress(len(chosen)))
     finally:
         _say("")
-    sweep = Sweep(f"{Path(arguments.file).name}: {arguments.entry}", target, outcomes)
+    sweep = Sweep(printable(f"{Path(arguments.file).name}: {arguments.entry}"), target, outcomes)
     print(sweep.table(), end="", flush=True)
     for path in arguments.output:
         write_output(path, _content(sweep, Path(path).suffix))

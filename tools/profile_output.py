@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ipu_mlir.dialects.text import printable
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.command_line import write_output
 
@@ -35,7 +36,7 @@ def profiles_of_failures(arguments: argparse.Namespace) -> Iterator[None]:
 
         write_profiles(profile_of_failure(error), arguments)
         for path in filter(None, (arguments.profile, arguments.chrome_trace)):
-            print(f"profile of the program that does not fit: {path}", file=sys.stderr)
+            print(printable(f"profile of the program that does not fit: {path}"), file=sys.stderr)
         raise
 
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ipu_mlir.dialects.text import printable
 from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ _TOP_OPS = 10
 
 def summary(profile: "Profile") -> str:
     """Where the cycles go, how good the rate is, how full the worst tile is, and which ops take longest."""
-    return "\n".join([*_head(profile), "", *_cycles(profile), "", *_rates(profile), "", *_top_ops(profile)]) + "\n"
+    lines = [*_head(profile), "", *_cycles(profile), "", *_rates(profile), "", *_top_ops(profile)]
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _head(profile: "Profile") -> list[str]:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator
 from dataclasses import fields
-from pathlib import Path
 from typing import NoReturn
 
 from ipu_mlir.dialects.errors import IpuError
+from ipu_mlir.dialects.files import FileTooLarge, read_bytes
 from ipu_mlir.runtime.profile.compilation import ProgramNode
 from ipu_mlir.runtime.profile.model import SCHEMA, VERSION
 from ipu_mlir.runtime.profile.profile import Profile
@@ -24,9 +24,11 @@ def read_profile(path: str) -> Profile:
         UnreadableProfile: there is no such file, or it is not a profile that this version reads; names ``path``.
     """
     try:
-        content = Path(path).read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise UnreadableProfile(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, FileTooLarge) as error:
+        raise UnreadableProfile(f"cannot read {path}: {error}") from error
     try:
         return parse_profile(content)
     except IpuError as error:
@@ -49,6 +51,8 @@ def parse_profile(content: bytes) -> Profile:
         raise UnreadableProfile(f"not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from error
     except RecursionError as error:
         raise UnreadableProfile("nested too deeply") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise UnreadableProfile(f"not a profile: {error}") from error
     _check_tiles(profile)
     _check_steps(profile)
     return profile

@@ -1,6 +1,7 @@
 """Inputs and results of ipu-run."""
 
 import io
+import zipfile
 from pathlib import Path
 
 import ml_dtypes
@@ -83,3 +84,98 @@ def test_a_file_that_is_not_npz_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "one.npy", np.zeros(3))
     with pytest.raises(IpuError, match=r"one\.npy is no \.npz file of arrays"):
         read_arrays(str(tmp_path / "one.npy"))
+
+
+def _npz(path: Path, **members: bytes) -> str:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return str(path)
+
+
+def _npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def _with_header(text: str) -> bytes:
+    header = f"{text}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(32)
+
+
+_F4 = "{'descr': '<f4', 'fortran_order': False, 'shape': %s}"
+_HOSTILE = {
+    "a huge shape": _with_header(_F4 % f"({1 << 40},)"),
+    "sizes whose product overflows": _with_header(_F4 % f"({1 << 62}, {1 << 62})"),
+    "a negative size": _with_header(_F4 % "(-8,)"),
+    "two negative sizes": _with_header(_F4 % "(-2, -4)"),
+    "too few bytes": _with_header(_F4 % "(9,)"),
+    "code": _with_header("__import__('os').system('true')"),
+    "deep": _with_header("(" * 5000),
+    "no header": b"\x93NUMPY\x01\x00\xff\xff{",
+    "another version": b"\x93NUMPY\x09\x00" + bytes(100),
+    "nothing": b"",
+    "text": b"text",
+}
+
+
+@pytest.mark.parametrize("content", _HOSTILE.values(), ids=_HOSTILE)
+def test_headers_that_say_what_the_file_does_not_hold_are_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(IpuError, match=r"x\.npz is no \.npz file of arrays"):
+        read_arrays(_npz(tmp_path / "x.npz", in0=content))
+
+
+def test_pickled_objects_are_refused(tmp_path: Path) -> None:
+    class Canary:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "canary",))
+
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([Canary()], object), allow_pickle=True)
+    with pytest.raises(IpuError, match="is no .npz file of arrays"):
+        read_arrays(_npz(tmp_path / "x.npz", in0=buffer.getvalue()))
+    assert not (tmp_path / "canary").exists()
+
+
+def test_damaged_archives_are_refused_or_right(tmp_path: Path) -> None:
+    whole = Path(
+        _npz(tmp_path / "whole.npz", in0=_npy(np.arange(64.0)), in1=_npy(np.ones((2, 3), np.int8)))
+    ).read_bytes()
+    generator = np.random.default_rng(0)
+    damaged = [b"", whole[:40], whole[:-30]]
+    for _ in range(400):
+        content = bytearray(whole)
+        for place in generator.integers(0, len(whole), generator.integers(1, 4)):
+            content[place] = generator.integers(0, 256)
+        damaged.append(bytes(content))
+    for content in damaged:
+        (tmp_path / "x.npz").write_bytes(content)
+        try:
+            arrays = read_arrays(str(tmp_path / "x.npz"))
+        except IpuError as error:
+            assert "\n" not in str(error)
+        else:
+            assert sum(array.nbytes for array in arrays.values()) <= 64 * 8 + 6
+
+
+def test_an_archive_cannot_claim_more_than_it_could_hold(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    content = Path(_npz(path, in0=_with_header(_F4 % f"({1 << 28},)"))).read_bytes()
+    for claimed in (1 << 30, (1 << 30) + 80 - 32):
+        at = content.rindex(b"PK\x01\x02") + 24  # the unpacked size in the directory of the archive
+        path.write_bytes(content[:at] + claimed.to_bytes(4, "little") + content[at + 4 :])
+        with pytest.raises(IpuError, match="cannot be 1,073,74.* bytes"):
+            read_arrays(str(path))
+
+
+def test_numbers_of_any_layout_are_read(tmp_path: Path) -> None:
+    arrays = {
+        "in0": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "in1": np.zeros((0, 3)),
+        "in2": np.array(2),
+        "in3": np.zeros(10**6),
+    }
+    np.savez_compressed(tmp_path / "x.npz", **arrays)
+    found = read_arrays(str(tmp_path / "x.npz"))
+    assert all(np.array_equal(found[name], array) for name, array in arrays.items()) and len(found) == 4
