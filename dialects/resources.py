@@ -29,7 +29,7 @@ def inline_resources(text: str, name: str) -> str:
     """
     if _USE not in text:
         return text
-    section = text.rfind("{-#")
+    section = _section(text)
     blobs = _blobs(text, section) if section >= 0 else {}
     end = section if section >= 0 else len(text)
     pieces: list[str] = []
@@ -38,9 +38,12 @@ def inline_resources(text: str, name: str) -> str:
     while (at := text.find(_USE, done, end)) >= 0:
         closing = text.find(">", at, end)
         line_start = text.rfind("\n", 0, at) + 1
+        if closing < 0:
+            break  # the parser says what is missing
         if _is_quoted(text[line_start:at]):
-            pieces.append(text[done:closing])
-            done = closing
+            behind = at + len(_USE)
+            pieces.append(text[done:behind])
+            done = behind
             continue
         key = text[at + len(_USE) : closing].strip().strip('"')
         try:
@@ -54,6 +57,14 @@ def inline_resources(text: str, name: str) -> str:
         raise DiagnosedError(errors)
     keeps_section = section >= 0 and "external_resources" in text[section : section + 200]
     return "".join([*pieces, text[done:] if keeps_section else text[done:end]])
+
+
+def _section(text: str) -> int:
+    """Where the resource section begins; -1 if there is none."""
+    at = text.rfind("{-#")
+    while at >= 0 and _is_quoted(text[text.rfind("\n", 0, at) + 1 : at]):
+        at = text.rfind("{-#", 0, at)
+    return at
 
 
 def _is_quoted(before: str) -> bool:

@@ -103,3 +103,20 @@ def test_all_missing_resources_are_named_at_once() -> None:
     with pytest.raises(DiagnosedError) as caught:
         inline_resources("dense_resource<a> : tensor<1xi8>\ndense_resource<b> : tensor<1xi8>", "x")
     assert [(error.line, error.column) for error in caught.value.diagnostics] == [(1, 1), (2, 1)]
+
+
+def test_strings_that_look_like_a_section_are_strings() -> None:
+    text = 'module attributes {ipu.a = "dense_resource<", ipu.b = "{-# dialect_resources"} {}'
+    assert inline_resources(text, "a.mlir") == text
+    used = (
+        'module attributes {ipu.a = "{-#", ipu.c = dense_resource<w> : tensor<1xf32>, ipu.b = "dense_resource<w>"} {}'
+    )
+    found = inline_resources(with_section(used, w=digits(np.array([1.5], np.float32))), "a.mlir")
+    assert found == used.replace("dense_resource<w> :", 'dense<"0x0000C03F"> :') + "\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["dense_resource<", "module {} // dense_resource<", '"dense_resource<', "x dense_resource< {-# #-}"]
+)
+def test_a_use_that_does_not_end_is_left_to_the_parser(text: str) -> None:
+    assert inline_resources(text, "a.mlir") == text.partition("{-#")[0]
