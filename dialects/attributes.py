@@ -50,7 +50,7 @@ def _numbers(text: str, entry: str) -> list[Any]:
     plain = text.replace(" : i64", "")
     try:
         found = json.loads("[" + plain[plain.index("<") + 1 : plain.rindex(">")] + "]")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CompileError(f"has {plain}, which is not made of integers; each entry is {entry}") from error
     for loops in (each for each in found if isinstance(each, list)):
         for loop in loops:
