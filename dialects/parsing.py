@@ -3,7 +3,6 @@
 ``parse_module`` takes whatever a user has; ``read_source`` and ``split_input`` are for tools that work on the text.
 """
 
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
 from ipu_mlir.dialects.files import FileTooLarge, read_bytes
 from ipu_mlir.dialects.readable import DEEPEST, refuse_unreadable
 from ipu_mlir.dialects.resources import inline_resources
-from ipu_mlir.dialects.text import printable
+from ipu_mlir.dialects.text import mlir_string, printable
 from ipu_mlir.dialects.trial import tried
 
 _BYTECODE = b"ML\xefR"
@@ -192,7 +191,7 @@ def _parse_many(text: str, name: str) -> ir.Module:
     ``Module.parse`` makes that module but takes no file name, so the names in the locations are put in afterwards.
     """
     printed = ir.Module.parse(text).operation.get_asm(enable_debug_info=True, assume_verified=True)
-    return ir.Module.parse(printed.replace('loc("-":', f"loc({json.dumps(name)}:"))
+    return ir.Module.parse(printed.replace('loc("-":', f"loc({mlir_string(name)}:"))
 
 
 def _as_module(op: ir.Operation, name: str) -> ir.Module:

@@ -32,3 +32,13 @@ def in_docstring(text: str) -> str:
     'f\\"\\"\\"\\\\'
     '''
     return printable(text, 200).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def mlir_string(text: str) -> str:
+    r"""``text`` as a string in MLIR.
+
+    >>> mlir_string('a "é"')
+    '"a \\22\\C3\\A9\\22"'
+    """
+    bytes_as_written = (chr(b) if 32 <= b < 127 and b not in b'"\\\\' else f"\\{b:02X}" for b in text.encode())
+    return f'"{"".join(bytes_as_written)}"'
