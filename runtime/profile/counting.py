@@ -159,6 +159,7 @@ def _add_counters(module: ir.Operation, entry: str, blocks: list[ir.Block]) -> N
     main = next(op for op in functions if ir.StringAttr(op.attributes["sym_name"]).value == entry)
     counters: dict[ir.Operation, list[ir.Value]] = {}
     for function in functions:
+        _drop_attributes_of_values(function)
         if function == main:
             with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):
                 counters[function] = [alloc.clone().results[0] for _ in blocks]
@@ -185,6 +186,13 @@ def _function_around(block: ir.Block) -> ir.Operation:
     return op
 
 
+def _drop_attributes_of_values(op: ir.Operation) -> None:
+    """Attributes of arguments and results are lists with one entry each: MLIR reads past the end of a shorter one."""
+    for name in ("arg_attrs", "res_attrs"):
+        if name in op.attributes:
+            del op.attributes[name]
+
+
 def _add_arguments(function: ir.Operation, types: list[ir.Type]) -> list[ir.Value]:
     old = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([*old.inputs, *types], old.results))
@@ -197,6 +205,7 @@ def _hand_on(main: ir.Operation, counters: dict[ir.Operation, list[ir.Value]]) -
         for call in _calls_in(function):
             with ir.InsertionPoint(call):
                 types = [result.type for result in call.results]
+                _drop_attributes_of_values(call)
                 attributes = {name: call.attributes[name] for name in call.attributes}
                 new = ir.Operation.create("func.call", types, [*call.operands, *own], attributes)
             for result, found in zip(call.results, new.results, strict=True):

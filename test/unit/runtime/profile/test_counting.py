@@ -113,6 +113,23 @@ func.func private @step(%x: memref<4xf32, #h>, %out: memref<4xf32, #h>, %n: inde
     assert counts(text, count=10) == ([1, 4, 10 + 0 + 1 + 2, 3], 0)
 
 
+def test_arguments_and_results_may_have_attributes() -> None:
+    """As JAX writes them; a function and a call have a list of one entry for each."""
+    callee = f"""
+func.func private @step(%x: memref<4xf32, #h> {{k.a}}, %out: memref<4xf32, #h>, %n: index) -> (index {{k.r}}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {{ {TWICE} }}
+  return %c0 : index
+}}"""
+    call = """%zero = "func.call"(%x, %out, %n) {callee = @step, arg_attrs = [{k.a}, {}, {}], res_attrs = [{k.r}]}
+      : (memref<4xf32, #h>, memref<4xf32, #h>, index) -> index"""
+    text = function(f"{READ} {call}", callee)
+    text = text.replace("-> memref<4xf32, #h> {", '-> (memref<4xf32, #h> {jax.result_info = "result"}) {')
+    assert text.count("{jax.result_info") == 1
+    assert counts(text, count=5) == ([1, 1, 5], 0)
+
+
 def test_a_run_that_counts_leaves_the_program_as_it_was() -> None:
     text = function(f"{READ} scf.for %i = %c0 to %n step %c1 {{ {TWICE} }}")
     with context():
