@@ -62,3 +62,36 @@ def test_exchanged_bytes_are_those_that_are_copied(name: str) -> None:
 def test_exchanges_in_a_loop_count_as_often_as_they_run(times: int) -> None:
     inputs = [np.random.default_rng(5).standard_normal((9, 10), np.float32) / 10, np.array(times, np.int64)]
     assert check(LOOP, inputs, tiles=6) >= times
+
+
+@pytest.mark.parametrize(
+    ("begin", "op"),
+    [
+        ("%d = tensor.empty() : tensor<64x64xf32>", "exp ins(%y : tensor<64x64xf32>)"),
+        (
+            """%e = tensor.empty() : tensor<64x64xf32>
+  %d = linalg.fill ins(%one : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>""",
+            "matmul ins(%y, %x : tensor<64x64xf32>, tensor<64x64xf32>)",
+        ),
+    ],
+    ids=["empty", "fill"],
+)
+def test_what_a_loop_writes_costs_the_same_made_before_it_or_in_it(begin: str, op: str) -> None:
+    def cycles(before: str, inside: str) -> list[int]:
+        text = f"""func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %one = arith.constant 1.0 : f32
+  {before}
+  %r = scf.for %i = %c0 to %c10 step %c1 iter_args(%y = %x) -> tensor<64x64xf32> {{
+  {inside}
+    %n = linalg.{op} outs(%d : tensor<64x64xf32>) -> tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }}
+  return %r : tensor<64x64xf32>
+}}"""
+        found = ipu.compile(text, target=ipu.Target(name="t", tiles_per_ipu=16)).profile().execution.cycles
+        return [found.compute, found.exchange, found.sync]
+
+    assert cycles(begin, "") == cycles("", begin)

@@ -79,3 +79,79 @@ func.func @update_of_a_full_tensor_reads_it(%x: tensor<2xf32>) -> (tensor<4xf32>
   %c = tensor.insert_slice %x into %b[1] [2] [1] : tensor<2xf32> into tensor<4xf32>
   return %b, %c : tensor<4xf32>, tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @what_a_loop_fills_is_made_in_the_loop
+// CHECK: scf.for
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: %[[F:.*]] = linalg.fill {{.*}} outs(%[[E]]
+// CHECK: linalg.matmul {{.*}} outs(%[[F]]
+func.func @what_a_loop_fills_is_made_in_the_loop(%x: tensor<2x2xf32>, %n: index) -> tensor<2x2xf32> {
+  %c = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<2x2xf32>
+  %zero = linalg.fill ins(%c : f32) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> tensor<2x2xf32> {
+    %z = linalg.matmul ins(%y, %x : tensor<2x2xf32>, tensor<2x2xf32>) outs(%zero : tensor<2x2xf32>) -> tensor<2x2xf32>
+    scf.yield %z : tensor<2x2xf32>
+  }
+  return %r : tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @what_a_branch_fills_is_made_in_the_branch
+// CHECK: scf.if
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: %[[A:.*]] = tensor.insert_slice %{{.*}} into %[[E]][0]
+// CHECK: tensor.insert_slice %{{.*}} into %[[A]][2]
+// CHECK: } else {
+// CHECK: %[[F:.*]] = tensor.empty
+// CHECK: %[[B:.*]] = tensor.insert_slice %{{.*}} into %[[F]][0]
+// CHECK: tensor.insert_slice %{{.*}} into %[[B]][2]
+func.func @what_a_branch_fills_is_made_in_the_branch(%x: tensor<2xf32>, %y: tensor<2xf32>, %p: i1) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %a = tensor.insert_slice %x into %e[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  %r = scf.if %p -> tensor<4xf32> {
+    %b = tensor.insert_slice %x into %a[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  } else {
+    %b = tensor.insert_slice %y into %a[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// It is filled once and read in every round.
+// CHECK-LABEL: func.func @a_fill_that_a_loop_only_reads_stays
+// CHECK: linalg.fill
+// CHECK: scf.for
+// CHECK-NOT: linalg.fill
+// CHECK: return
+func.func @a_fill_that_a_loop_only_reads_stays(%x: tensor<2xf32>, %c: f32, %n: index) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<2xf32>
+  %full = linalg.fill ins(%c : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> tensor<2xf32> {
+    %z = linalg.add ins(%y, %full : tensor<2xf32>, tensor<2xf32>) outs(%y : tensor<2xf32>) -> tensor<2xf32>
+    scf.yield %z : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @what_a_loop_starts_from_is_made_before_it
+// CHECK: tensor.empty
+// CHECK: linalg.fill
+// CHECK: scf.for
+// CHECK-NOT: linalg.fill
+// CHECK: return
+func.func @what_a_loop_starts_from_is_made_before_it(%x: tensor<2xf32>, %c: f32, %n: index) -> tensor<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<2xf32>
+  %full = linalg.fill ins(%c : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %full) -> tensor<2xf32> {
+    %z = linalg.add ins(%y, %x : tensor<2xf32>, tensor<2xf32>) outs(%y : tensor<2xf32>) -> tensor<2xf32>
+    scf.yield %z : tensor<2xf32>
+  }
+  return %r : tensor<2xf32>
+}
