@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.passes.base import Pass
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.rewriting import is_made_inside, list_ops
 
 _LOOPS = ("scf.for", "scf.while")
 
@@ -24,7 +24,7 @@ class HoistCasts(Pass):
     def run(self, module: ir.Operation) -> None:
         for cast in list_ops(module, "tensor.cast"):
             loop = _enclosing_loop(cast)
-            while loop is not None and not _is_inside(cast.operands[0], loop):
+            while loop is not None and not is_made_inside(cast.operands[0], loop):
                 cast.move_before(loop)
                 loop = _enclosing_loop(cast)
 
@@ -32,15 +32,3 @@ class HoistCasts(Pass):
 def _enclosing_loop(op: ir.Operation) -> ir.Operation | None:
     parent = op.parent
     return parent.operation if parent is not None and parent.operation.name in _LOOPS else None
-
-
-def _is_inside(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether ``value`` is made in ``loop``, or is what it carries."""
-    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-    while True:
-        owner = block.owner.operation
-        if owner == loop:
-            return True
-        if owner.parent is None or owner.name == "func.func":
-            return False
-        block = owner.block

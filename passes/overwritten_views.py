@@ -16,13 +16,13 @@ _LOOPS = ("scf.for", "scf.while")
 def is_overwritten(view: ir.Operation) -> bool:
     """Whether the elements that ``view`` shows may be written before they are read for the last time."""
     found = window_of(view.results[0])
-    if found is None or _is_kept(found[0]):
+    if found is None or is_kept(found[0]):
         return False
     writers = [op for alias in _aliases(found[0]) for op in _writers(alias)]
     return bool(writers) and any(_may_follow(op, writer, view) for op in _readers(view) for writer in writers)
 
 
-def _is_kept(root: ir.Value) -> bool:
+def is_kept(root: ir.Value) -> bool:
     """Whether nothing writes to ``root`` in place: it is a constant or an argument of the function."""
     if isinstance(root.owner, ir.Block):
         return root.owner.owner.operation.name == "func.func"
@@ -38,6 +38,38 @@ def _aliases(value: ir.Value) -> Iterator[ir.Value]:
             yield from _aliases(op.results[0])
         elif op.name == "scf.yield" and op.parent.operation.name in ("scf.if", "scf.index_switch"):
             yield from _aliases(op.parent.operation.results[use.operand_number])
+
+
+def base_of(value: ir.Value) -> ir.Value:
+    """The tensor whose memory ``value`` will be if every update happens in place.
+
+    Of branches inside, all blocks leave the same memory or new memory.
+    """
+    while not isinstance(value.owner, ir.Block):
+        op, number = value.owner.operation, ir.OpResult(value).result_number
+        if is_structured(op):
+            value = op.operands[len(op.operands) - len(op.results) + number]
+        elif op.name in VIEW_OPS or op.name == "ipu.place":
+            value = op.operands[0]
+        elif op.name == "tensor.insert_slice":
+            value = op.operands[1]
+        elif op.name == "scf.for":
+            value = op.operands[3 + number]
+        elif op.name == "scf.while":
+            value = base_of(_end(op, 0).operands[1 + number])
+            if value.owner != op.regions[0].blocks[0]:
+                break
+            value = op.operands[ir.BlockArgument(value).arg_number]
+        elif op.name in ("scf.if", "scf.index_switch"):
+            value = _end(op, 0).operands[number]
+        else:
+            break
+    return value
+
+
+def _end(op: ir.Operation, region: int) -> ir.Operation:
+    block = op.regions[region].blocks[0]
+    return block.operations[len(block.operations) - 1].operation
 
 
 def _writers(value: ir.Value) -> Iterator[ir.Operation]:

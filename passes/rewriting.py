@@ -113,6 +113,18 @@ def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
     return found
 
 
+def is_made_inside(value: ir.Value, op: ir.Operation) -> bool:
+    """Whether ``value`` is made inside of ``op``, or is an argument of a block in it."""
+    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+    while True:
+        owner = block.owner.operation
+        if owner == op:
+            return True
+        if owner.parent is None or owner.name == "func.func":
+            return False
+        block = owner.block
+
+
 def has_uses(op: ir.Operation) -> bool:
     """Whether any result of ``op`` is used."""
     return any(next(iter(result.uses), None) is not None for result in op.results)

@@ -132,3 +132,70 @@ func.func @tensor_that_is_put_together_stays(%a: tensor<2xf32>, %b: tensor<2xf32
   %z = tensor.insert_slice %b into %y[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
   return %z : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @a_branch_leaves_no_tensor_from_outside_where_the_other_leaves_a_new_one
+// CHECK-SAME: (%[[X:[a-z0-9]+]]: tensor<4xf32>
+// CHECK: scf.if
+// CHECK: %[[Y:.*]] = linalg.exp
+// CHECK-NEXT: scf.yield %[[Y]]
+// CHECK: %[[C:.*]] = linalg.copy {{.*}}ins(%[[X]]
+// CHECK-NEXT: scf.yield %[[C]]
+func.func @a_branch_leaves_no_tensor_from_outside_where_the_other_leaves_a_new_one(%x: tensor<4xf32>, %p: i1)
+    -> tensor<4xf32> {
+  %r = scf.if %p -> tensor<4xf32> {
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @branches_that_leave_different_tensors_copy_both
+// CHECK: scf.if
+// CHECK: linalg.copy
+// CHECK-NEXT: scf.yield
+// CHECK: linalg.copy
+// CHECK-NEXT: scf.yield
+func.func @branches_that_leave_different_tensors_copy_both(%x: tensor<4xf32>, %y: tensor<4xf32>, %s: tensor<2xf32>,
+    %p: i1) -> tensor<4xf32> {
+  %r = scf.if %p -> tensor<4xf32> {
+    %z = tensor.insert_slice %s into %x[1] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    scf.yield %z : tensor<4xf32>
+  } else {
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @a_tensor_that_one_branch_updates_and_the_other_leaves_is_one_memory
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func @a_tensor_that_one_branch_updates_and_the_other_leaves_is_one_memory(%x: tensor<4xf32>, %s: tensor<2xf32>,
+    %p: i1, %q: i1, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.if %p -> tensor<4xf32> {
+    %inner = scf.if %q -> tensor<4xf32> {
+      %looped = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> tensor<4xf32> {
+        %z = linalg.exp ins(%y : tensor<4xf32>) outs(%y : tensor<4xf32>) -> tensor<4xf32>
+        scf.yield %z : tensor<4xf32>
+      }
+      scf.yield %looped : tensor<4xf32>
+    } else {
+      %z = tensor.insert_slice %s into %x[1] [2] [1] : tensor<2xf32> into tensor<4xf32>
+      scf.yield %z : tensor<4xf32>
+    }
+    scf.yield %inner : tensor<4xf32>
+  } else {
+    %looped = scf.while (%y = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+      scf.condition(%q) %y : tensor<4xf32>
+    } do {
+    ^bb0(%y: tensor<4xf32>):
+      scf.yield %y : tensor<4xf32>
+    }
+    scf.yield %looped : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
