@@ -61,6 +61,7 @@ BUFFERIZE = (
 
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",
+    "ipu-copy-views",
     BUFFERIZE,
     "ipu-form-supersteps",
     "canonicalize",

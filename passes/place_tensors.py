@@ -141,7 +141,15 @@ def _place_structured(op: ir.Operation) -> None:
             _encode(init, encoding)
         access.replace_value(_brought(init, home, op))
         _encode(result, encoding)
-    for access in accesses:
+    bring_operands(op)
+
+
+def bring_operands(op: ir.Operation) -> None:
+    """Cast the placed operands that structured op ``op`` reads to where its parts read them."""
+    nest = loop_nest(op)
+    assert nest is not None, "ipu-partition refuses ops without known loops"
+    parts = parts_from_attr(op.attributes[PARTS])
+    for access in memory_accesses(op, nest):
         if not access.written:
             _bring_operand(access, parts, op)
 

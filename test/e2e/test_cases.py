@@ -2,6 +2,7 @@
 
 import pytest
 from cases import (
+    branches,
     comparisons_and_casts,
     contractions,
     elementwise,
@@ -30,6 +31,7 @@ TABLES = tuple(
         views,
         gathers,
         windows,
+        branches,
         float_ops,
         integer_ops,
         comparisons_and_casts,
