@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.choices import buffers_of
 from ipu_mlir.runtime.translator.control import Bound
 from ipu_mlir.runtime.translator.expression import Const, Expression, Read, reads
 from ipu_mlir.runtime.translator.read_body import Unsupported
@@ -55,7 +56,7 @@ def hand_over(reader: "Reader", targets: Sequence[Value], values: Sequence[Value
     pairs = [(target, value) for target, value in zip(targets, values, strict=True) if not _same(target, value)]
     late: list[tuple[Value, Value]] = []
     for target, value in pairs:
-        if len(pairs) > 1 and owned.intersection(_buffers(value)):
+        if len(pairs) > 1 and owned.intersection(_memory(reader, value)):
             aside = _aside(reader, value)
             reader.statements.append(_copy(aside, value, origin))
             value = aside
@@ -73,6 +74,17 @@ def _buffers(value: Value) -> list[Buffer]:
     if isinstance(value, BufferView):
         return [value.buffer]
     return [access.buffer for access in reads([value])]
+
+
+def _memory(reader: "Reader", value: Value) -> set[Buffer]:
+    """The buffers in which ``value`` may lie."""
+    found: set[Buffer] = set()
+    pending = _buffers(value)
+    while pending:
+        buffer = pending.pop()
+        found.add(buffer)
+        pending += buffers_of(reader.choices.get(buffer))
+    return found
 
 
 def _aside(reader: "Reader", value: Value) -> Value:

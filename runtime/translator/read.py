@@ -11,6 +11,8 @@ from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits, round_to
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.aliases import without_dead
+from ipu_mlir.runtime.translator.choices import Alternative, Choice, Chosen, seen_through, with_choices
 from ipu_mlir.runtime.translator.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.intervals import Ranges
 from ipu_mlir.runtime.translator.read_affine import affine_apply
@@ -66,6 +68,7 @@ class Reader:
     calls: list[str] = field(default_factory=list)
     path: tuple[int, ...] = ()
     blocks: Iterator[int] = field(default_factory=count)
+    choices: dict[Buffer, Choice] = field(default_factory=dict)
 
     def new_block(self) -> int:
         """A number for a block."""
@@ -81,6 +84,18 @@ class Reader:
         finally:
             self.statements, self.path = outer, path
 
+    def choose(self, name: BufferView, choice: Choice, origin: Origin, *, holds: bool) -> None:
+        """``name`` is the memory that ``choice`` says from here on; whether it ``holds`` what lies there already."""
+        self.choices[name.buffer] = choice
+        self.statements.append(Chosen((), origin, name, choice, holds))
+
+    def alternative(self, view: BufferView) -> Alternative:
+        """What ``view``, which is handed on by this block, is outside of it: None for memory that the block made."""
+        home = view.buffer.home
+        if home is None or home[: len(self.path)] != self.path:
+            return view
+        return seen_through(self.choices.get(view.buffer), view)
+
     def function(self, function: ir.Operation) -> Program:
         """The program of ``function``; incomplete if there are problems."""
         self.names = value_names(function)
@@ -95,7 +110,9 @@ class Reader:
         accesses = tuple(Access(view.buffer, view.offset, view.strides) for view in self.results)
         shapes = tuple(view.shape for view in self.results)
         name = ir.StringAttr(function.attributes["sym_name"]).value
-        return Program(name, tuple(arguments), tuple(self.statements), accesses, shapes)
+        statements = with_choices(self.statements, self.results, self.new_block)
+        program = Program(name, tuple(arguments), tuple(statements), accesses, shapes)
+        return without_dead(program) if self.choices else program
 
     def read(self, op: ir.Operation) -> None:
         """Append the statements of ``op`` to the block, or note why there are none."""

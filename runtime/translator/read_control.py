@@ -1,11 +1,13 @@
 """``scf`` and ``func.call``: blocks of statements, and buffers for what they hand on.
 
 A loop or a branch hands on values, not buffers: whatever is carried or yielded is copied into a buffer that belongs to
-the loop or the branch. That is the same for every program in which an update in place is not seen under another name,
-which bufferization guarantees. A call is replaced by what it calls.
+the loop or the branch. For a loop that is the same for every program in which an update in place is not seen under
+another name, which bufferization guarantees; of a branch, ``choices`` knows the other names. A call is replaced by what
+it calls.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +15,9 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.choices import Alternative, Choice
 from ipu_mlir.runtime.translator.control import Block, Branch, ForLoop, WhileLoop, known_rounds
-from ipu_mlir.runtime.translator.expression import Apply, Const, Read
+from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read
 from ipu_mlir.runtime.translator.hand_over import Value, bind, bound, hand_over, in_memory, own, value_of
 from ipu_mlir.runtime.translator.iota import INDEX
 from ipu_mlir.runtime.translator.read_body import Unsupported
@@ -90,23 +93,18 @@ def read_if(reader: "Reader", op: ir.Operation) -> None:
     condition = in_memory(reader, reader.scalars[op.operands[0]], origin)
     blocks = [region_ops for region_ops in _regions(op) if region_ops is not None]
     blocks += [[]] * (2 - len(blocks))
-    reader.statements.append(_branch(reader, condition, blocks, results, origin))
+    yes, no = (_filler(reader, ops, results, origin) for ops in blocks)
+    _choose(reader, results, _branch(reader, condition, yes, no, origin), origin)
     bind(reader, op.results, results)
 
 
 def read_choice(reader: "Reader", op: ir.Operation) -> None:
-    """``arith.select`` of two buffers: a branch that hands on one of them."""
+    """``arith.select`` of two buffers: a name of one of them."""
     origin = _origin(op)
-    condition, *choices = op.operands
+    condition, yes, no = op.operands
     result = own(reader, op.results[0].type, "result")
-    ids = reader.new_block(), reader.new_block()
-    blocks: list[Block] = []
-    holds = in_memory(reader, reader.scalars[condition], origin)
-    for number, choice in zip(ids, choices, strict=True):
-        with reader.block(number) as block:
-            hand_over(reader, [result], [value_of(reader, choice)], origin)
-        blocks.append(tuple(block))
-    reader.statements.append(Branch((), origin, ids, holds, blocks[0], blocks[1]))
+    choice = Choice(in_memory(reader, reader.scalars[condition], origin), reader.views[yes], reader.views[no])
+    reader.choose(result, choice, origin, holds=False)
     bind(reader, op.results, [result])
 
 
@@ -114,26 +112,12 @@ def read_switch(reader: "Reader", op: ir.Operation) -> None:
     """``scf.index_switch``: a branch for each case, in the other arm of the one before."""
     origin = _origin(op)
     results = [own(reader, result.type, "result") for result in op.results]
-    default, *blocks = [region_ops or [] for region_ops in _regions(op)]
-    cases = list(ir.DenseI64ArrayAttr(op.attributes["cases"]))
+    default, *blocks = [_filler(reader, region_ops or [], results, origin) for region_ops in _regions(op)]
     selector = reader.scalars[op.operands[0]]
-
-    def chosen(remaining: list[tuple[int, list[ir.Operation]]]) -> None:
-        """Statements that run the block of the first case that fits."""
-        if not remaining:
-            _fill_block(reader, default, results, origin)
-            return
-        (case, ops), *others = remaining
-        equal = Apply(BOOL, "equal", (selector, Const.of(case, INDEX)))
-        condition = in_memory(reader, equal, origin)
-        ids = reader.new_block(), reader.new_block()
-        with reader.block(ids[0]) as yes:
-            _fill_block(reader, ops, results, origin)
-        with reader.block(ids[1]) as no:
-            chosen(others)
-        reader.statements.append(Branch((), origin, ids, condition, tuple(yes), tuple(no)))
-
-    chosen(list(zip(cases, blocks, strict=True)))
+    chosen = default
+    for case, block in reversed(list(zip(ir.DenseI64ArrayAttr(op.attributes["cases"]), blocks, strict=True))):
+        chosen = _case(reader, Apply(BOOL, "equal", (selector, Const.of(case, INDEX))), block, chosen, origin)
+    _choose(reader, results, chosen(), origin)
     bind(reader, op.results, results)
 
 
@@ -169,21 +153,40 @@ CONTROL_OPS: dict[str, Callable[["Reader", ir.Operation], None]] = {
 _TERMINATORS = ("scf.yield", "scf.condition", "func.return")
 
 
-def _branch(
-    reader: "Reader", condition: Access, arms: list[list[ir.Operation]], results: Sequence[Value], origin: Origin
-) -> Branch:
+_Fill = Callable[[], list[Alternative]]
+"""Reads a block of a branch, which hands on its results; gives the memory from outside that each of them is."""
+
+
+def _filler(reader: "Reader", ops: list[ir.Operation], results: Sequence[Value], origin: Origin) -> _Fill:
+    def fill() -> list[Alternative]:
+        yielded = [value_of(reader, value) for value in _read_block(reader, ops)]
+        hand_over(reader, results, yielded, origin)
+        return [reader.alternative(value) if isinstance(value, BufferView) else None for value in yielded]
+
+    return fill
+
+
+def _branch(reader: "Reader", condition: Access, yes: _Fill, no: _Fill, origin: Origin) -> list[Alternative]:
     ids = reader.new_block(), reader.new_block()
     blocks: list[Block] = []
-    for number, ops in zip(ids, arms, strict=True):
+    found: list[list[Alternative]] = []
+    for number, fill in zip(ids, (yes, no), strict=True):
         with reader.block(number) as block:
-            _fill_block(reader, ops, results, origin)
+            found.append(fill())
         blocks.append(tuple(block))
-    return Branch((), origin, ids, condition, blocks[0], blocks[1])
+    reader.statements.append(Branch((), origin, ids, condition, blocks[0], blocks[1]))
+    return [None if a is None and b is None else Choice(condition, a, b) for a, b in zip_longest(*found)]
 
 
-def _fill_block(reader: "Reader", ops: list[ir.Operation], results: Sequence[Value], origin: Origin) -> None:
-    yielded = _read_block(reader, ops)
-    hand_over(reader, results, [value_of(reader, value) for value in yielded], origin)
+def _case(reader: "Reader", equal: Expression, yes: _Fill, no: _Fill, origin: Origin) -> _Fill:
+    return lambda: _branch(reader, in_memory(reader, equal, origin), yes, no, origin)
+
+
+def _choose(reader: "Reader", results: Sequence[Value], found: Sequence[Alternative], origin: Origin) -> None:
+    """``results`` of a branch have other names where that handed on memory from outside."""
+    for result, choice in zip(results, found, strict=False):
+        if isinstance(result, BufferView) and isinstance(choice, Choice):
+            reader.choose(result, choice, origin, holds=True)
 
 
 def _read_block(reader: "Reader", ops: list[ir.Operation]) -> list[ir.Value]:
