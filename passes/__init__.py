@@ -5,6 +5,7 @@ from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.branch_switches import BranchSwitches
 from ipu_mlir.passes.check_memory import CheckMemory
 from ipu_mlir.passes.check_supersteps import CheckSupersteps
+from ipu_mlir.passes.clamp_slices import ClampSlices
 from ipu_mlir.passes.copy_views import CopyViews
 from ipu_mlir.passes.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.decompose_tensor_ops import DecomposeTensorOps
@@ -44,6 +45,7 @@ PASSES: tuple[type[Pass], ...] = (
     CheckMemory,
     CheckSupersteps,
     CopyViews,
+    ClampSlices,
     DecomposeLinalgOps,
     DecomposeTensorOps,
     DropIdleOps,

@@ -5,6 +5,7 @@ NORMALIZE: tuple[str, ...] = (
     "symbol-dce",
     "ipu-wrap-scalars",
     "ipu-infer-sizes",
+    "ipu-clamp-slices",
     "ipu-anchor-hints",
     "ipu-decompose-linalg-ops",
     "convert-elementwise-to-linalg",

@@ -19,7 +19,7 @@ class RaiseDynamicSlices(Pass):
     The route of an exchange is fixed when the program is compiled, so it cannot depend on an offset. As a gather, the
     dimensions that are indexed at run time lie whole on every tile that needs them.
 
-    Needs:  linalg on tensors, static sizes.
+    Needs:  linalg on tensors, static sizes; offsets that are in range (``ipu-clamp-slices``).
     Leaves: ``tensor.extract_slice`` and ``tensor.insert_slice`` with static offsets only.
     """
 
