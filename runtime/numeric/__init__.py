@@ -16,7 +16,13 @@ from ipu_mlir.runtime.numeric.first_extreme import (
     first_minimum,
     first_minimum_after_nan,
 )
-from ipu_mlir.runtime.numeric.integers import ceil_divide, divide_to_zero, integer_power
+from ipu_mlir.runtime.numeric.integers import (
+    bounded_integer,
+    ceil_divide,
+    divide_to_zero,
+    integer_power,
+    saturated_integer,
+)
 from ipu_mlir.runtime.numeric.narrow_floats import functions as narrow_float_functions
 from ipu_mlir.runtime.numeric.odd import odd_double, odd_multiply_add
 from ipu_mlir.runtime.numeric.rounding import is_normal, round_half_away
@@ -25,6 +31,7 @@ from ipu_mlir.runtime.numeric.zeros import larger, smaller
 clip = umath.clip  # the ufunc itself: np.clip is a slower wrapper
 
 _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
+    "bounded_integer": bounded_integer,
     "ceil_divide": ceil_divide,
     "clip": clip,
     "count_leading_zeros": count_leading_zeros,
@@ -46,6 +53,7 @@ _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
     "require": require,
     "round_half_away": round_half_away,
     "run_codelet": run_codelet,
+    "saturated_integer": saturated_integer,
     "select": select,
     "select_bool": select_bool,
     "smaller": smaller,

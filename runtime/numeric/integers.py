@@ -1,4 +1,7 @@
-"""Integer arithmetic that rounds as MLIR says. Division by zero is undefined there; here it gives some number."""
+"""Integer arithmetic that rounds as MLIR says, and floats that become integers.
+
+What MLIR leaves open has one meaning here: a division by zero gives 0, and so does its remainder.
+"""
 
 import numpy as np
 
@@ -35,4 +38,61 @@ def integer_power(base: np.ndarray, exponent: np.ndarray, out: np.ndarray) -> np
     odd = np.bitwise_and(exponent, 1) != 0
     of_unit = np.where(np.equal(base, 1), 1, np.where(np.equal(base, -1), np.where(odd, -1, 1), 0))
     np.copyto(out, np.where(negative, of_unit, power), casting="unsafe")
+    return out
+
+
+def saturated_integer(a: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Floats without their fraction, as ``arith.fptosi`` and ``fptoui``: the nearest that fits, and 0 for NaN.
+
+    >>> saturated_integer(np.array([-1.5, 300.0, np.inf, np.nan]), np.empty(4, np.uint8)).tolist()
+    [0, 255, 255, 0]
+    """
+    if out.dtype in _CHECKED:
+        return bounded_integer(a, out)
+    return _saturated_by_bounds(a, out)
+
+
+def bounded_integer(a: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """``saturated_integer`` of floats that are known to fit into ``out``, or to be NaN.
+
+    The processor takes note of a number that it cannot convert, so no pass over the numbers looks for one.
+
+    >>> bounded_integer(np.array([-1.5, np.nan]), np.empty(2, np.int8)).tolist()
+    [-1, 0]
+    """
+    if np.may_share_memory(a, out):  # then it would be too late to look at the numbers afterwards
+        return _saturated_by_bounds(a, out)
+    try:
+        with np.errstate(invalid="raise"):
+            np.copyto(out, a, casting="unsafe")
+    except FloatingPointError:
+        _saturate(a, out)
+    return out
+
+
+_CHECKED = (np.dtype(np.int32), np.dtype(np.int64))
+"""What the processor converts to itself; narrower and unsigned numbers are the low bits of such a number."""
+
+
+def _limits(dtype: np.dtype) -> tuple[int, int]:
+    """The lowest number of an integer type and the first that is too large: floats hold both exactly."""
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max) + 1
+
+
+def _saturated_by_bounds(a: np.ndarray, out: np.ndarray) -> np.ndarray:
+    low, end = _limits(out.dtype)
+    if not a.size or (a.min() >= low and a.max() < end):  # not so for NaN; twice as quick as to clip first
+        np.copyto(out, a, casting="unsafe")
+        return out
+    return _saturate(a, out)
+
+
+def _saturate(a: np.ndarray, out: np.ndarray) -> np.ndarray:
+    low, end = _limits(out.dtype)
+    below, above = np.less(a, low), np.greater_equal(a, end)
+    fits = np.greater_equal(a, low) & ~above
+    np.copyto(out, np.where(fits, a, 0), casting="unsafe")
+    np.copyto(out, low, where=below)
+    np.copyto(out, end - 1, where=above)
     return out

@@ -82,12 +82,21 @@ def _from_integer(read: Callable[[Array], Array]) -> Callable[[ir.OpView], Funct
     return make
 
 
-def _to_integer(wide: type[np.generic]) -> Callable[[ir.OpView], Function]:
-    """Cut off the fraction; what does not fit the type is open in MLIR and keeps its low bits here."""
+def _to_integer(is_signed: bool) -> Callable[[ir.OpView], Function]:
+    """Cut off the fraction; what does not fit the type, which MLIR leaves open, is the nearest that does, and NaN 0."""
 
     def make(op: ir.OpView) -> Function:
         dtype = dtype_of(op.results[0].type)
-        return lambda x: wrap(x.astype(wide), dtype)
+        width = 1 if dtype == np.bool_ else 8 * dtype.itemsize
+        low, high = (-(1 << width - 1), (1 << width - 1) - 1) if is_signed else (0, (1 << width) - 1)
+
+        def run(x: Array) -> Array:
+            whole = np.trunc(np.asarray(x, np.float64))
+            above = whole >= 2.0 ** (width - is_signed)
+            kept = np.where((whole >= low) & ~above, whole, 0).astype(np.int64 if is_signed else np.uint64)
+            return wrap(np.where(whole < low, low, np.where(above, high, kept)).astype(kept.dtype), dtype)
+
+        return run
 
     return make
 
@@ -141,6 +150,6 @@ SCALAR_OPS: dict[str, Callable[[ir.OpView], Function]] = {
     "arith.index_castui": _resize(unsigned),
     "arith.sitofp": _from_integer(signed),
     "arith.uitofp": _from_integer(unsigned),
-    "arith.fptosi": _to_integer(np.int64),
-    "arith.fptoui": _to_integer(np.uint64),
+    "arith.fptosi": _to_integer(True),
+    "arith.fptoui": _to_integer(False),
 }

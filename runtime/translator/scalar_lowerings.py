@@ -95,10 +95,34 @@ def _float_cast(operands: Operands, dtype: Any, attribute: Attribute) -> Express
     return cast(operands[0], dtype)
 
 
-def _float_to_unsigned(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+def _float_to_signed(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    """As a signed number, one bit is 0 or -1."""
+    (a,) = operands
     if dtype == BOOL:
-        return _compare("not_equal", operands[0], Const.of(0, operands[0].dtype))
-    return bits(cast(operands[0], unsigned(dtype)), dtype)
+        return _compare("less_equal", a, Const.of(-1, a.dtype))
+    return apply("saturated_integer", a, dtype=dtype)
+
+
+def _float_to_unsigned(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    (a,) = operands
+    if dtype == BOOL:
+        return _compare("greater_equal", a, Const.of(1, a.dtype))
+    return bits(apply("saturated_integer", a, dtype=unsigned(dtype)), dtype)
+
+
+def _signed_remainder(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    return Const.of(False, BOOL) if dtype == BOOL else apply("fmod", *operands)
+
+
+def _unsigned_remainder(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    if dtype == BOOL:
+        return Const.of(False, BOOL)
+    return bits(apply("remainder", *(bits(operand, unsigned(dtype)) for operand in operands)), dtype)
+
+
+def _signed_shift_right(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+    """One bit is its own sign."""
+    return operands[0] if dtype == BOOL else apply("right_shift", *operands)
 
 
 def _reciprocal_sqrt(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
@@ -128,9 +152,12 @@ LOWERINGS: dict[str, Callable[[Operands, Any, Attribute], Expression]] = {
     "arith.index_cast": _integer_cast,
     "arith.index_castui": _unsigned_number,
     "arith.trunci": _integer_cast,
+    "arith.remsi": _signed_remainder,
+    "arith.remui": _unsigned_remainder,
+    "arith.shrsi": _signed_shift_right,
     "arith.extf": _float_cast,
     "arith.truncf": _float_cast,
-    "arith.fptosi": _float_cast,
+    "arith.fptosi": _float_to_signed,
     "arith.fptoui": _float_to_unsigned,
     "math.rsqrt": _reciprocal_sqrt,
     "math.fma": _fused_multiply_add,

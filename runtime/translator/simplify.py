@@ -208,6 +208,27 @@ def _both_limits(value: Expression, limit: Const, limit_is_low: bool) -> Express
     return None
 
 
+def _saturated_integer(node: Apply) -> Expression:
+    """Of floats between limits that fit the type, as quantised numbers are, only a NaN does not."""
+    low, high = _bounds(node.args[0])
+    limits = np.iinfo(node.dtype)
+    return replace(node, call="bounded_integer") if limits.min <= low and high <= limits.max else node
+
+
+def _bounds(node: Expression) -> tuple[float, float]:
+    """From where to where floats are kept by ``clip``, before they are rounded or after."""
+    if isinstance(node, Apply) and node.call in ("rint", "floor", "ceil", "trunc"):
+        low, high = (getattr(np, node.call)(bound) for bound in _bounds(node.args[0]))
+        return float(low), float(high)
+    if isinstance(node, Apply) and node.call == "clip":
+        inner, *limits = node.args
+        if all(isinstance(limit, Const) for limit in limits):
+            low, high = (float(limit.value) for limit in limits if isinstance(limit, Const))
+            least, most = _bounds(inner)
+            return min(max(least, low), high), min(max(most, low), high)
+    return -np.inf, np.inf
+
+
 def _and(node: Apply) -> Expression:
     """Truth values: ``x and true`` is ``x``, ``x and false`` is false."""
     for here in (0, 1):
@@ -261,6 +282,7 @@ _RULES: dict[str, Callable[[Apply], Expression]] = {
     "bitwise_and": _and,
     "logical_and": _and,
     "logical_not": _logical_not,
+    "saturated_integer": _saturated_integer,
     "select": _select,
     "maximum": _clip(True),
     "minimum": _clip(False),

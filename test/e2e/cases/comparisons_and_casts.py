@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 from support.case import Case
-from support.op_uses import ALL_INTEGERS, FLOATS, Function, case_of, low_bits, signed, unsigned, use, values_of
+from support.op_uses import (
+    ALL_INTEGERS,
+    FLOATS,
+    Function,
+    case_of,
+    low_bits,
+    saturated,
+    signed,
+    unsigned,
+    use,
+    values_of,
+)
 from support.tensor_text import DTYPES
 
 _ORDERED = {"eq": np.equal, "gt": np.greater, "ge": np.greater_equal, "lt": np.less, "le": np.less_equal}
@@ -70,9 +81,16 @@ def _same(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def _fractions(element: str) -> np.ndarray:
-    """Floats whose whole part every integer type can hold."""
-    return np.array([0.0, -0.0, 1.0, 1.99, 3.5, 100.25, 127.0], DTYPES[element])
+def _whole(is_signed: bool) -> Cast:
+    return lambda x, dtype: saturated(x, 1 if dtype == np.bool_ else 8 * dtype.itemsize, is_signed)
+
+
+def _around_limits(element: str) -> np.ndarray:
+    """Floats that integers hold, cut off or not, those at the limits of every integer type, and those beyond."""
+    limits = [2.0**bits for bits in (7, 8, 15, 16, 31, 32, 63, 64)]
+    near = [np.nextafter(DTYPES[element].type(x), np.array(to, DTYPES[element])) for x in limits for to in (0, np.inf)]
+    few = [0.0, 0.5, 0.99, 1.0, 1.99, 100.25, *limits, *near, 1e30, np.inf, np.nan]
+    return np.array([*few, *(-x for x in few)], DTYPES[element])
 
 
 _STORED = ("i1", "i8", "i16", "i32", "i64")
@@ -95,8 +113,8 @@ CASES = (
     _cast("arith.sitofp", list(product(_STORED[1:], FLOATS)), _converted(signed)),
     _cast("arith.sitofp", list(product(_STORED[:1], FLOATS)), _converted(signed), name="arith.sitofp-of-i1"),
     _cast("arith.uitofp", list(product(_STORED, FLOATS)), _converted(unsigned)),
-    _cast("arith.fptosi", list(product(FLOATS, _STORED[1:])), _converted(_same), _fractions),
-    _cast("arith.fptoui", list(product(FLOATS, _STORED[1:])), _converted(_same), _fractions),
+    _cast("arith.fptosi", list(product(FLOATS, _STORED)), _whole(True), _around_limits),
+    _cast("arith.fptoui", list(product(FLOATS, _STORED)), _whole(False), _around_limits),
     _cast("arith.extf", [("f32", "f64")], _converted(_same)),
     _cast("arith.truncf", [("f64", "f32")], _converted(_same)),
     _cast("arith.bitcast", _BITCASTS, lambda x, dtype: x.view(dtype)),

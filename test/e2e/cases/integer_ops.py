@@ -17,7 +17,6 @@ def _case(
     arity: int = 2,
     types: Sequence[str] = ALL_INTEGERS,
     second: Function | None = None,
-    name: str = "",
 ) -> Case:
     """``numpy`` works on the numbers that ``read`` sees in the bits, and wraps around.
 
@@ -34,26 +33,31 @@ def _case(
             return low_bits(numpy(*map(read, operands)), dtype)
 
         uses.append(use(op, [element] * arity, element, meaning, *values))
-    return case_of(name or op, uses)
-
-
-def _width(element: str) -> int:
-    return 1 if element == "i1" else 8 * DTYPES[element].itemsize
-
-
-def _divisors(element: str) -> np.ndarray:
-    """Neither 0 nor -1: MLIR leaves open what these give for some dividends."""
-    return np.array([1, 2, -2, 3, -7, 100], DTYPES[element])
+    return case_of(op, uses)
 
 
 def _amounts(element: str) -> np.ndarray:
-    """Shifts by less than the width."""
-    width = _width(element)
-    return np.unique([0, min(1, width - 1), width // 2, width - 1]).astype(DTYPES[element])
+    """Shifts by less than the width, by the width, and by more."""
+    if element == "i1":
+        return values_of(element)
+    width = 8 * DTYPES[element].itemsize
+    return np.array([0, 1, width // 2, width - 1, width, width + 1, 127, -1], DTYPES[element])
 
 
 def _exponents(element: str) -> np.ndarray:
-    return np.array([0, 1, 2, 3, 9], DTYPES[element])
+    return values_of(element) if element == "i1" else np.array([0, 1, 2, 3, 9, -1, -2], DTYPES[element])
+
+
+def _power(a: int, b: int) -> int:
+    """Of negative powers, the integer part."""
+    if b >= 0:
+        return a**b
+    return {1: 1, -1: -1 if b % 2 else 1}.get(a, 0)
+
+
+def _unless_zero(divide: Function) -> Function:
+    """A division by zero gives 0."""
+    return lambda a, b: divide(a, b) if b else 0
 
 
 def _towards_zero(a: int, b: int) -> int:
@@ -72,10 +76,10 @@ def _bit_case(op: str, count: Function) -> Case:
     """``count`` works on the bits as text."""
 
     def meaning(x: np.ndarray) -> np.ndarray:
-        width = 8 * x.dtype.itemsize
+        width = 1 if x.dtype == np.bool_ else 8 * x.dtype.itemsize
         return np.array([count(format(int(number), f"0{width}b")) for number in unsigned(x)], x.dtype)
 
-    return case_of(op, [use(op, [e], e, meaning, values_of(e)) for e in INTEGERS])
+    return case_of(op, [use(op, [e], e, meaning, values_of(e)) for e in ALL_INTEGERS])
 
 
 _ON_UNSIGNED: dict[str, Function] = {
@@ -100,15 +104,10 @@ _UNSIGNED_DIVISIONS: dict[str, Function] = {
     "ceildivui": lambda a, b: -(-a // b),
 }
 _SHIFTS: dict[str, tuple[Function, Function]] = {
-    "shli": (unsigned, lambda a, b: a << b),
+    "shli": (unsigned, lambda a, b: a << b if 0 <= b < 64 else 0),
     "shrui": (unsigned, lambda a, b: a >> b),
-    "shrsi": (signed, lambda a, b: a >> b),
+    "shrsi": (signed, lambda a, b: a >> (b if 0 <= b < 64 else 63)),
 }
-
-
-def _shift(op: str, types: Sequence[str], name: str = "") -> Case:
-    read, numpy = _SHIFTS[op]
-    return _case(f"arith.{op}", read, exact(numpy), types=types, second=_amounts, name=name)
 
 
 CASES = (
@@ -116,15 +115,14 @@ CASES = (
     _case("arith.maxsi", signed, np.maximum),
     _case("arith.minsi", signed, np.minimum),
     *(
-        _case(f"arith.{op}", read, exact(numpy), types=INTEGERS, second=_divisors)
+        _case(f"arith.{op}", read, exact(_unless_zero(numpy)))
         for read, table in ((signed, _SIGNED_DIVISIONS), (unsigned, _UNSIGNED_DIVISIONS))
         for op, numpy in table.items()
     ),
-    *(_shift(op, INTEGERS) for op in _SHIFTS),
-    *(_shift(op, ["i1"], f"arith.{op}-i1") for op in ("shli", "shrui")),
+    *(_case(f"arith.{op}", read, exact(numpy), second=_amounts) for op, (read, numpy) in _SHIFTS.items()),
     _case("math.absi", signed, np.abs, arity=1, types=INTEGERS),
-    _case("math.ctpop", unsigned, exact(int.bit_count), arity=1, types=INTEGERS),
+    _case("math.ctpop", unsigned, exact(int.bit_count), arity=1),
     _bit_case("math.ctlz", _leading_zeros),
     _bit_case("math.cttz", _trailing_zeros),
-    _case("math.ipowi", signed, exact(pow), types=INTEGERS, second=_exponents),
+    _case("math.ipowi", signed, exact(_power), second=_exponents),
 )

@@ -104,6 +104,18 @@ def low_bits(x: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     return (np.asarray(x) & 1).astype(np.bool_) if dtype == np.bool_ else np.asarray(x).astype(dtype)
 
 
+def saturated(x: np.ndarray, width: int, is_signed: bool) -> np.ndarray:
+    """Floats as integers of ``width`` bits, exact: without their fraction, the nearest that fits, and 0 for NaN."""
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if is_signed else (0, (1 << width) - 1)
+
+    def of(number: float) -> int:
+        return 0 if number != number else low if number <= low else high if number >= high else int(number)
+
+    bits = [of(number) & (1 << width) - 1 for number in x.astype(np.float64).ravel().tolist()]
+    found = np.array(bits, np.uint64).reshape(x.shape)
+    return found != 0 if width == 1 else found.astype(f"u{width // 8}").view(f"i{width // 8}")
+
+
 def exact(function: Function) -> Function:
     """``function`` of Python's integers of any size, of which the lowest 64 bits are taken."""
 

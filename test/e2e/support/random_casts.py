@@ -1,8 +1,8 @@
 """Random chains of casts among floats of every width, with integers and truth values between them.
 
 Every cast has one right answer, so numbers of any size may come in: ties between two results, numbers that are too
-large, and those next to them. bf16 and f8 have no type in NumPy: their numbers are held in f32, rounded. Of f8, only
-types with infinities take part: a NaN is no integer.
+large, and those next to them. bf16 and f8 have no type in NumPy: their numbers are held in f32, rounded. Of f8, types
+with infinities take part.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from support.op_uses import saturated
 from support.random_bodies import ScalarOp
 from support.random_steps import Argument, Sketch, SteppedProgram, Tensor, Values
 from support.tensor_text import DTYPES, generic
@@ -21,8 +22,6 @@ WIDTHS = {
 FLOATS = ("f8E4M3", "f8E5M2", "bf16", "f16", "f32", "f64")
 NARROW = {"f8E4M3": (4, -9, 8), "f8E5M2": (3, -16, 16), "bf16": (8, -133, 128)}
 """Bits of a number, the exponent of the smallest one, and that from where there is infinity."""
-BOUNDS = {"i8": 64, "i16": 16384, "i32": 32768, "i64": 32768}
-"""What every float type of 16 bits and more holds, and the integer type as well; f8 holds 64."""
 
 
 def held(element: str) -> np.dtype[Any]:
@@ -63,7 +62,7 @@ def _unsigned(x: np.ndarray) -> np.ndarray:
 
 
 def casts_between(source: str, result: str) -> list[ScalarOp]:
-    """The ops that make ``result`` of ``source``; floats become integers after clamping."""
+    """The ops that make ``result`` of ``source``."""
     ops = []
     wider = WIDTHS[result] > WIDTHS[source]
     types = f"{source} to {result}"
@@ -75,18 +74,8 @@ def casts_between(source: str, result: str) -> list[ScalarOp]:
         if WIDTHS[source] != WIDTHS[result]:
             op(f"arith.{'extf' if wider else 'truncf'} %x0 : {types}", lambda x: _to(result, x))
     elif source in FLOATS:
-        if result == "i1":
-            text = f"%z = arith.constant 1.0 : {source}\n    %y = arith.cmpf oge, %x0, %z : {source}"
-            op(text, lambda x: x >= 1)
-        else:
-            high = BOUNDS[result] if WIDTHS[source] > 8 else 64
-            for name, low in (("fptosi", -high), ("fptoui", 0)):
-                lines = (
-                    f"%l = arith.constant {low}.0 : {source}\n    %h = arith.constant {high}.0 : {source}\n"
-                    f"    %a = arith.maximumf %x0, %l : {source}\n    %b = arith.minimumf %a, %h : {source}\n"
-                    f"    %y = arith.{name} %b : {types}"
-                )
-                op(lines, lambda x, low=low: np.trunc(np.clip(x, low, high)).astype(held(result)))
+        for name, is_signed in (("fptosi", True), ("fptoui", False)):
+            op(f"arith.{name} %x0 : {types}", lambda x, signed=is_signed: saturated(x, WIDTHS[result], signed))
     elif result in FLOATS:
         op(f"arith.uitofp %x0 : {types}", lambda x: _from_unsigned(result, x))
         if source != "i1":
