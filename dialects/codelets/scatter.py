@@ -15,6 +15,8 @@ Array = np.ndarray[Any, Any]
 def _scatter_one_vertex(combine: np.ufunc | None, *operands: Array) -> tuple[Array, ...]:
     """Updates of one vertex's own elements, in the order of the iterations: the definition.
 
+    An update whose index lies outside the tensor, a negative one too, goes nowhere.
+
     Operands: an index array per dimension, the guard, the update (they broadcast to the shape of the update); per
     dimension the positions of the vertex's elements in the whole tensor; the elements themselves.
     """
@@ -37,8 +39,15 @@ def _scatter_all(combine: np.ufunc | None, *operands: Array) -> tuple[Array, ...
     index, guard, update = operands[:rank], operands[rank], operands[rank + 1]
     rows = _rows(index, update, elements.shape) if guard.size == 1 and guard.all() else None
     if rows is not None:
-        scatter_rows(combine, elements, rows, update.reshape(-1, elements.shape[-1]))
+        updates = update.reshape(-1, elements.shape[-1])
+        if not _all_inside(rows, elements.shape[0]):
+            inside = (rows >= 0) & (rows < elements.shape[0])
+            rows, updates = rows[inside], updates[inside]
+        scatter_rows(combine, elements, rows, updates)
         return (elements,)
+    for each, size in zip(index, elements.shape, strict=True):
+        if not _all_inside(each, size):
+            guard = guard & (each >= 0) & (each < size)
     *index, guard, update = np.broadcast_arrays(*index, guard, update)
     chosen = slice(None) if guard.all() else guard
     place = tuple(each[chosen] for each in index)
@@ -47,6 +56,11 @@ def _scatter_all(combine: np.ufunc | None, *operands: Array) -> tuple[Array, ...
     else:
         combine.at(elements, place, update[chosen])
     return (elements,)
+
+
+def _all_inside(index: Array, size: int) -> bool:
+    """Whether ``index`` is a number below ``size`` everywhere; two quick passes over it, and no array."""
+    return not index.size or bool(index.min() >= 0 and index.max() < size)
 
 
 def _rows(index: Sequence[Array], update: Array, shape: tuple[int, ...]) -> Array | None:

@@ -7,7 +7,7 @@ import numpy as np
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.runtime.per_tile.errors import LocalityError, RaceError
+from ipu_mlir.runtime.per_tile.errors import RaceError
 from ipu_mlir.runtime.per_tile.family import Bound, Family
 from ipu_mlir.runtime.per_tile.instructions import Frame
 from ipu_mlir.runtime.per_tile.library import run_codelet
@@ -92,15 +92,13 @@ class Vertex:
         return result
 
     def _load(self, plan: VertexPlan, view: View, indices: list[Array], loops: list[Array]) -> Array:
-        """``memref.load`` in the body: the elements of ``view`` at computed indices, for the iterations ``loops``."""
+        """``memref.load`` in the body, for the iterations ``loops``: elements of ``view`` at computed indices.
+
+        An index outside its dimension is taken for the nearest inside.
+        """
         elements: Array = np.asarray(view.offset)
-        for dimension, (index, size, stride) in enumerate(zip(indices, view.shape, view.strides, strict=True)):
-            if np.any((index < 0) | (index >= size)):
-                raise LocalityError(
-                    f"{place_of(self.location)}: a load on tile {self.tile} has indices {np.min(index)} to "
-                    f"{np.max(index)} in dimension {dimension} of {view.allocation.name}, which has {size}; clamp them"
-                )
-            elements = np.asarray(elements + index * stride)
+        for index, size, stride in zip(indices, view.shape, view.strides, strict=True):
+            elements = np.asarray(elements + np.clip(index, 0, size - 1) * stride)
         for output, writers in plan.writers.items():
             if self.bound.operands[output].allocation is view.allocation and writers.are_others(elements, loops):
                 raise RaceError(

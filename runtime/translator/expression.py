@@ -46,8 +46,7 @@ class LoopNumber(Expression):
 class Gather(Expression):
     """The element at ``access`` plus ``index`` times ``stride``: an element that depends on data.
 
-    An index outside of 0 .. ``limit`` - 1 is taken for the nearest inside: loads that a branch guards against are
-    evaluated all the same, and their value is not used.
+    An index outside of 0 .. ``limit`` - 1 is taken for the nearest inside.
     """
 
     access: Access

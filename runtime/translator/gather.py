@@ -3,7 +3,17 @@
 from dataclasses import replace
 
 from ipu_mlir.runtime.translator.access import Access
-from ipu_mlir.runtime.translator.expression import Const, Expression, Gather, Read, apply, reads
+from ipu_mlir.runtime.translator.expression import (
+    Apply,
+    Const,
+    Expression,
+    Gather,
+    LoopNumber,
+    Read,
+    apply,
+    reads,
+)
+from ipu_mlir.runtime.translator.intervals import Ranges
 from ipu_mlir.runtime.translator.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.results import is_contiguous
 from ipu_mlir.runtime.translator.schedule import Axes, View
@@ -12,7 +22,7 @@ from ipu_mlir.runtime.translator.schedule import Axes, View
 def flattened(gather: Gather, extents: tuple[int, ...]) -> Gather:
     """The same elements, with the whole address in the index: one axis, every element of the buffer."""
     access = gather.access
-    index: Expression = gather.index
+    index = _inside(gather, extents)
     if gather.stride != 1:
         index = apply("multiply", index, Const.of(gather.stride, INDEX))
     for loop, stride in enumerate(access.strides):
@@ -23,6 +33,15 @@ def flattened(gather: Gather, extents: tuple[int, ...]) -> Gather:
         index = apply("add", index, Const.of(access.offset, INDEX))
     standing = Access(access.buffer, 0, (0,) * len(access.strides))
     return replace(gather, access=standing, index=index, stride=1, limit=access.buffer.elements)
+
+
+def _inside(gather: Gather, extents: tuple[int, ...]) -> Expression:
+    """The index, which must not lead on to what lies behind or before the elements that it counts."""
+    interval = Ranges(extents).of(gather.index)
+    known = interval is not None and interval[0] >= 0 and interval[1] < gather.limit
+    if known or isinstance(gather.index, LoopNumber):
+        return gather.index
+    return Apply(INDEX, "clip", (gather.index, Const.of(0, INDEX), Const.of(gather.limit - 1, INDEX)))
 
 
 def index_axes(gather: Gather, axes: Axes) -> frozenset[int]:

@@ -90,6 +90,11 @@ class Ranges:
             return found[0]  # the same number if it fits both types; the caller checks the new one
         if node.call == "cast" and node.args[0].dtype.kind in "iub":
             return found[0]
+        if node.call in ("maximum", "minimum"):
+            found = [
+                _all_of(arg.dtype) if interval is None else interval
+                for arg, interval in zip(node.args, found, strict=True)
+            ]
         if node.call == "clip" and found[1] is not None and found[2] is not None:
             return _clipped(found[0], found[1], found[2])
         known = [interval for interval in found if interval is not None]
@@ -116,15 +121,21 @@ def _clipped(value: Interval | None, low: Interval, high: Interval) -> Interval:
     return min(max(lowest, low[0]), high[0]), min(max(highest, low[1]), high[1])
 
 
+def _all_of(dtype: np.dtype) -> Interval:
+    """What an integer type can hold."""
+    if dtype.kind == "b":
+        return 0, 1
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
+
+
 def _either(a: Interval | None, b: Interval | None) -> Interval | None:
     return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
 
 
 def _fits(interval: Interval, dtype: np.dtype) -> bool:
-    if dtype.kind == "b":
-        return True
-    limits = np.iinfo(dtype)
-    return int(limits.min) <= interval[0] and interval[1] <= int(limits.max)
+    lowest, highest = _all_of(dtype)
+    return lowest <= interval[0] and interval[1] <= highest
 
 
 def _less(a: Interval, b: Interval) -> bool | None:

@@ -203,7 +203,7 @@ class Reader:
         """A scalar from memory is copied at once, so that later writes do not change it."""
         source = self.views[op.operands[0]]
         indices = [self.scalars[index] for index in list(op.operands)[1:]]
-        value = loaded(source, indices, Ranges(()), guarded=False)
+        value = loaded(source, indices, Ranges(()))
         held = Buffer("scalar", 1, source.buffer.dtype, Role.TEMPORARY, (), home=self.path)
         self.statements.append(Elementwise((), _origin(op), (Access(held, 0, ()),), (value,)))
         self.scalars[op.results[0]] = Read(held.dtype, Access(held, 0, ()))

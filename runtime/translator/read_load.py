@@ -55,11 +55,11 @@ def _sum(a: Expression | None, b: Expression | None, call: str) -> Expression | 
     return apply(call, a, b)
 
 
-def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges, guarded: bool) -> Expression:
-    """The element of ``view`` at ``indices``.
+def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges) -> Expression:
+    """The element of ``view`` at ``indices``, each taken for the nearest that its dimension has.
 
-    Under a guard an index may be anything where the guard does not hold. Elsewhere it lies in its dimension, as the IR
-    promises, so a part of it that is the same at every point is a shift of everything that is read.
+    A part of an index that is the same at every point is a shift of everything that is read, where the whole index is
+    known to lie in its dimension.
     """
     extents = ranges.extents
     offset, strides = view.offset, [0] * len(extents)
@@ -69,7 +69,7 @@ def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges, guar
         low, high = part.span(extents)
         if part.rest is None and low >= 0 and high < size:
             rest = None
-        elif part.rest is not None and not guarded and _stands(part.rest) and high - low < size:
+        elif part.rest is not None and _is_shift(part.rest, low, high, size, ranges):
             rest, size = part.rest, size - (high - low)
             if low:  # the shift counts from where the lowest index lies
                 rest = apply("add", rest, Const.of(low, INDEX))
@@ -96,9 +96,12 @@ def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges, guar
     return Gather(view.buffer.dtype, access, total, unit, limit)
 
 
-def _stands(index: Expression) -> bool:
-    """True if ``index`` is the same at every point."""
-    return not loops_of(index)
+def _is_shift(rest: Expression, low: int, high: int, size: int, ranges: Ranges) -> bool:
+    """Whether ``rest`` is the same at every point, and bounds of it are bounds of ``rest + low`` to ``rest + high``."""
+    if loops_of(rest):
+        return False
+    interval = ranges.of(rest)
+    return low == high or (interval is not None and interval[0] + low >= 0 and interval[1] + high < size)
 
 
 def _clipped(index: Expression, size: int, ranges: Ranges) -> Expression:

@@ -63,7 +63,7 @@ class RegionReader:
             case "linalg.index":
                 self.values[op.results[0]] = self.index[ir.IntegerAttr(op.attributes["dim"]).value]
             case "memref.load":
-                self.values[op.results[0]] = self._load(op, guard is not None)
+                self.values[op.results[0]] = self._load(op)
             case "affine.apply":
                 values = [self.values[operand] for operand in op.operands]
                 self.values[op.results[0]] = affine_apply(ir.AffineMapAttr(op.attributes["map"]).value, values)
@@ -93,10 +93,10 @@ class RegionReader:
         for result, a, b in zip(op.results, yes, no, strict=True):
             self.values[result] = Apply(a.dtype, "select_bool" if a.dtype == BOOL else "select", (condition, a, b))
 
-    def _load(self, op: ir.Operation, guarded: bool) -> Expression:
+    def _load(self, op: ir.Operation) -> Expression:
         """A read where all indices are loops or constants, else a gather."""
         view = self.views.get(op.operands[0])
         if view is None:
             raise Unsupported("it reads no buffer of this function")
         indices = [self.values[value] for value in list(op.operands)[1:]]
-        return loaded(view, indices, self.ranges, guarded)
+        return loaded(view, indices, self.ranges)

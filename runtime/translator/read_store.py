@@ -17,12 +17,12 @@ BOOL = np.dtype(np.bool_)
 def stored(view: BufferView, indices: Sequence[Expression], value: Expression, origin: Origin) -> Elementwise:
     """``value`` in the element of ``view`` at ``indices``.
 
-    There is a loop per index that is not a constant: each element on the way is chosen to be the new value or what it
-    was. ``dynamic_slices`` makes one assignment of a single such loop.
+    There is a loop per index that is no constant inside: each element on the way is chosen to be the new value or what
+    it was, so an index outside writes nothing. ``dynamic_slices`` makes one assignment of a single such loop.
     """
     offset, extents, strides, moving = view.offset, [], [], []
     for index, size, stride in zip(indices, view.shape, view.strides, strict=True):
-        if isinstance(index, Const):
+        if isinstance(index, Const) and 0 <= index.value < size:
             offset += int(index.value) * stride
         else:
             extents.append(size)

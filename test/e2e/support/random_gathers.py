@@ -1,4 +1,4 @@
-"""Random gathers: elements of tables at places that other tensors say, clamped or known to be inside."""
+"""Random gathers: elements of tables at places that other tensors say, clamped, known to be inside or not."""
 
 from collections.abc import Sequence
 from math import prod
@@ -27,9 +27,9 @@ class _Body:
         return name
 
     def index(self, size: int) -> tuple[str, "_Place"]:
-        """An index from 0 to ``size - 1``: a clamped element of an operand, a loop, or a constant."""
+        """An index into a dimension: an element of an operand, a loop, or a constant; the nearest of 0 .. size - 1."""
         kind = self.sketch.pick(("operand", "operand", "loop", "constant"))
-        fitting = [loop for loop, extent in self.loops.items() if extent <= size]
+        fitting = [loop for loop, extent in self.loops.items() if extent <= size or self.sketch.misses()]
         if kind == "loop" and fitting:
             loop = self.sketch.pick(fitting)
             reverse = self.sketch.maybe()
@@ -37,10 +37,10 @@ class _Body:
             if reverse:
                 last = self.line(f"arith.constant {size - 1} : index")
                 name = self.line(f"arith.subi {last}, {name} : index")
-            return name, _Place(loop=loop, reversed_from=size - 1 if reverse else None)
+            return name, _Place(loop=loop, reversed_from=size - 1 if reverse else None, last=size - 1)
         if kind == "constant":
-            at = self.sketch.integer(0, size - 1)
-            return self.line(f"arith.constant {at} : index"), _Place(constant=at)
+            at = self.sketch.pick((-1, size)) if self.sketch.misses() else self.sketch.integer(0, size - 1)
+            return self.line(f"arith.constant {at} : index"), _Place(constant=at, last=size - 1)
         return self.operand_index(size)
 
     def operand_index(self, size: int) -> tuple[str, "_Place"]:
@@ -48,7 +48,7 @@ class _Body:
         axes = [loop for loop in self.loops if self.sketch.maybe()]
         shape = [self.loops[axis] for axis in axes]
         is_clamped = self.sketch.maybe()
-        low, high = (-3, size + 2) if is_clamped else (0, size - 1)
+        low, high = (-3, size + 2) if is_clamped or self.sketch.misses() else (0, size - 1)
         operand = self.sketch.argument(shape, element, low, high)
         number = len(self.operands)
         self.operands.append((operand, ", ".join(axes)))
@@ -83,9 +83,9 @@ class _Place:
         if self.operand is not None:
             return np.clip(operands[self.operand], 0, self.last).astype(np.int64)
         if self.constant is not None:
-            return np.full(next(iter(grid.values())).shape, self.constant)
+            return np.full(next(iter(grid.values())).shape, np.clip(self.constant, 0, self.last))
         found = grid[self.loop]
-        return found if self.reversed_from is None else self.reversed_from - found
+        return np.clip(found if self.reversed_from is None else self.reversed_from - found, 0, self.last)
 
 
 def gather(sketch: Sketch) -> Tensor:
@@ -154,9 +154,9 @@ def _copy(element: str) -> ScalarOp:
 
 
 @st.composite
-def gathers(draw: st.DrawFn) -> SteppedProgram:
+def gathers(draw: st.DrawFn, is_inside: bool = True) -> SteppedProgram:
     """One to three gathers, from arguments and from each other."""
-    sketch = Sketch(draw)
+    sketch = Sketch(draw, is_inside=is_inside)
     for _ in range(draw(st.integers(1, 3))):
         gather(sketch)
     return sketch.program()

@@ -57,11 +57,11 @@ class _Nest:
         return self.line(f"tensor.extract {tensor.name}[{', '.join(axes)}] : {tensor.type}")
 
     def index(self, size: int) -> tuple[str, Place]:
-        """An index into a dimension; where it may lie outside, a guard goes with it."""
+        """An index into a dimension; where it may lie outside, a guard often goes with it."""
         kind = self.sketch.pick(("data", "data", "loop", "constant"))
         if kind == "loop":
             loop = self.sketch.pick(list(self.loops))
-            if self.loops[loop] > size:
+            if self.loops[loop] > size and not self.sketch.misses():
                 self.guard(loop, size)
             return loop, lambda _, at: at[loop]
         if kind == "constant":
@@ -69,7 +69,7 @@ class _Nest:
             return self.line(f"arith.constant {at} : index"), lambda _, __: at
         element, is_guarded = self.sketch.pick(INDEX_TYPES), self.sketch.maybe()
         axes = [loop for loop in self.loops if self.sketch.maybe()]
-        low, high = (-1, size) if is_guarded else (0, size - 1)
+        low, high = (-1, size) if is_guarded or self.sketch.misses() else (0, size - 1)
         table = self.sketch.argument([self.loops[axis] for axis in axes], element, low, high)
         name = self.element_at_loops(table, axes)
         if element != "index":
@@ -77,7 +77,7 @@ class _Nest:
         shift = self.sketch.pick((0, 0, 1))
         if shift:
             one = self.line("arith.constant 1 : index")
-            name, is_guarded = self.line(f"arith.addi {name}, {one} : index"), True
+            name, is_guarded = self.line(f"arith.addi {name}, {one} : index"), not self.sketch.misses()
         if is_guarded:
             self.guard(name, size)
         return name, lambda values, at: int(values[table.name][tuple(at[axis] for axis in axes)]) + shift
@@ -136,7 +136,7 @@ def rows(sketch: Sketch) -> None:
     height, width, count = sketch.integer(1, 6), sketch.integer(1, 5), sketch.integer(1, 5)
     dest, source = _dest(sketch, (height, width), element), sketch.some((count, width), element)
     index_type = sketch.pick(INDEX_TYPES)
-    places = sketch.argument((count,), index_type, 0, height - 1)
+    places = sketch.argument((count,), index_type, *((-2, height + 1) if sketch.misses() else (0, height - 1)))
     nest = _Nest(sketch)
     nest.loops = {f"{nest.mark}l0": count}
     loop = next(iter(nest.loops))
@@ -153,7 +153,7 @@ def rows(sketch: Sketch) -> None:
     def evaluate(values: Values) -> list[np.ndarray]:
         found = values[dest.name].copy()
         for number, place in enumerate(values[places.name]):
-            found[place] = values[source.name][number]
+            found[np.clip(place, 0, height - 1)] = values[source.name][number]
         return [found]
 
     result = Tensor(sketch.fresh(), dest.shape, element)
@@ -200,9 +200,9 @@ def _text(nest: _Nest, dest: Tensor, result: Tensor, guard: str | None, inner: l
 
 
 @st.composite
-def scatters(draw: st.DrawFn) -> SteppedProgram:
+def scatters(draw: st.DrawFn, is_inside: bool = True) -> SteppedProgram:
     """One or two nests."""
-    sketch = Sketch(draw)
+    sketch = Sketch(draw, is_inside=is_inside)
     for _ in range(draw(st.integers(1, 2))):
         draw(st.sampled_from((scatter, scatter, rows)))(sketch)
     return sketch.program()

@@ -1,4 +1,4 @@
-"""Random slices at run-time offsets: read and updated, at offsets that are loaded and clamped."""
+"""Random slices at run-time offsets: read and updated, at offsets that are loaded, and clamped or not."""
 
 import numpy as np
 from hypothesis import assume
@@ -11,14 +11,15 @@ ELEMENTS = ("f32", "f64", "i32", "i8", "i1")
 
 
 def offset(sketch: Sketch, last: int) -> tuple[str, Scalar | int]:
-    """How the text says an offset from 0 to ``last``, and its value."""
+    """How the text says an offset, and its value; what is not from 0 to ``last`` means the nearest that is."""
     if sketch.integer(0, 2) == 0:
         at = sketch.integer(0, last)
         return str(at), at
     element = sketch.pick(("index", "i32", "i64"))
     known = [scalar for scalar in sketch.scalars if scalar.element == element]
     source = sketch.pick(known) if known and sketch.maybe() else loaded(sketch, element, -2, last + 2)
-    return (result := clamped(sketch, source, last)).name, result
+    result = source if element == "index" and sketch.misses() else clamped(sketch, source, last)
+    return result.name, result
 
 
 class _Cut:
@@ -27,7 +28,7 @@ class _Cut:
     def __init__(self, sketch: Sketch, shape: Shape) -> None:
         self.steps = [sketch.pick((1, 1, 1, 2)) for _ in shape]
         self.sizes = [sketch.integer(1, (n - 1) // s + 1) for n, s in zip(shape, self.steps, strict=True)]
-        lasts = [n - 1 - (m - 1) * s for n, m, s in zip(shape, self.sizes, self.steps, strict=True)]
+        self.lasts = lasts = [n - 1 - (m - 1) * s for n, m, s in zip(shape, self.sizes, self.steps, strict=True)]
         self.offsets = [offset(sketch, last) for last in lasts]
         drops = sketch.maybe()
         self.kept = [d for d, size in enumerate(self.sizes) if not (drops and size == 1)]
@@ -41,7 +42,8 @@ class _Cut:
         return f"[{', '.join(name for name, _ in self.offsets)}] {self.sizes} {self.steps}"
 
     def box(self, values: Values) -> tuple[slice, ...]:
-        starts = [at if isinstance(at, int) else int(values[at.name]) for _, at in self.offsets]
+        places = [at if isinstance(at, int) else int(values[at.name]) for _, at in self.offsets]
+        starts = [min(max(place, 0), last) for place, last in zip(places, self.lasts, strict=True)]
         return tuple(
             slice(start, start + (size - 1) * step + 1, step)
             for start, size, step in zip(starts, self.sizes, self.steps, strict=True)
@@ -102,9 +104,9 @@ def slice_step(sketch: Sketch) -> None:
 
 
 @st.composite
-def slices(draw: st.DrawFn) -> SteppedProgram:
+def slices(draw: st.DrawFn, is_inside: bool = True) -> SteppedProgram:
     """One to five steps on tensors of up to three dimensions."""
-    sketch = Sketch(draw)
+    sketch = Sketch(draw, is_inside=is_inside)
     sketch.argument(sketch.shape(), sketch.pick(ELEMENTS))
     for _ in range(draw(st.integers(1, 5))):
         slice_step(sketch)

@@ -122,9 +122,12 @@ class SteppedProgram:
 class Sketch:
     """Draws the steps of one block; ``inside`` makes a sketch of a block within it."""
 
-    def __init__(self, draw: st.DrawFn, around: "Sketch | None" = None, is_exact: bool = True) -> None:
+    def __init__(
+        self, draw: st.DrawFn, around: "Sketch | None" = None, is_exact: bool = True, is_inside: bool = True
+    ) -> None:
         self.draw = draw
         self.is_exact = is_exact  # whether floats have to stay whole numbers
+        self.is_inside: bool = around.is_inside if around else is_inside  # whether every index is in its dimension
         self.steps: list[Step] = []
         self.arguments: list[Argument] = around.arguments if around else []
         self.numbers: Iterator[int] = around.numbers if around else count()
@@ -140,6 +143,10 @@ class Sketch:
 
     def maybe(self) -> bool:
         return self.draw(st.booleans())
+
+    def misses(self) -> bool:
+        """Whether an index may be outside of its dimension this time."""
+        return not self.is_inside and self.maybe()
 
     def integer(self, low: int, high: int) -> int:
         return self.draw(st.integers(low, high))

@@ -18,9 +18,9 @@ def operands(rows, columns, size):
 
 
 @pytest.mark.parametrize("name", ["set", "add", "mul", "max", "min"])
-@given(rows=st.lists(st.integers(0, 4), min_size=1, max_size=30), columns=st.integers(1, 4))
+@given(rows=st.lists(st.integers(-2, 6), min_size=1, max_size=30), columns=st.integers(1, 4))
 def test_rows_all_at_once_are_rows_one_by_one(name, rows, columns):
-    """Up to 30 updates of 5 rows: also more of one row than there are rounds."""
+    """Up to 30 updates of 5 rows: also more of one row than there are rounds, and rows that there are not."""
     codelet = codelet_named(f"scatter_{name}")
     given_operands = operands(rows, columns, 5)
     assert rows_of(given_operands[:2], (5, columns)) is not None

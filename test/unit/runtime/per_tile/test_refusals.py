@@ -163,14 +163,15 @@ def test_replicas_that_differ(run: Run, vertices: Text) -> None:
         run(text, X)
 
 
-def test_a_load_outside_its_buffer(run: Run, vertices: Text) -> None:
+def test_a_load_outside_its_buffer_reads_the_nearest_element(run: Run, vertices: Text) -> None:
+    """Which has to be on the tile as any other."""
     body = """linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
         outs(%y : memref<4xf32, #home4>) {
         ^bb0(%out: f32):
           %far = arith.constant 4 : index
           %0 = memref.load %x[%far] : memref<4xf32, #home4>
           linalg.yield %0 : f32 }"""
-    with pytest.raises(LocalityError, match="indices 4 to 4 in dimension 0"):
+    with pytest.raises(LocalityError, match="tile 0 reads element 3 of %arg0"):
         run(main(vertices(body, PARTS)), X)
 
 
