@@ -18,7 +18,7 @@ def select(condition: np.ndarray, yes: np.ndarray, no: np.ndarray, out: np.ndarr
     # masked copies cost ten times this when the condition is random
     integer = _SIGNED[out.itemsize]
     target = out.view(integer)
-    yes, no = np.asarray(yes).view(integer), np.asarray(no).view(integer)
+    yes, no = np.asarray(yes, out.dtype).view(integer), np.asarray(no, out.dtype).view(integer)
     mask = np.negative(condition.view(np.int8), dtype=integer)  # 0 or all ones
     if no.ndim == 0 and no == 0:
         np.bitwise_and(yes, mask, target)

@@ -4,16 +4,15 @@
 no sum in memory, and its number is known to lie inside what it indexes.
 """
 
-from collections import Counter
+import collections
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.access import Access, Buffer
 from ipu_mlir.runtime.translator.aliases import without_copies
 from ipu_mlir.runtime.translator.control import (
-    Block,
     Control,
     ForLoop,
     WhileLoop,
@@ -22,6 +21,7 @@ from ipu_mlir.runtime.translator.control import (
     known_rounds,
 )
 from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, rewrite
+from ipu_mlir.runtime.translator.induction import counter, sources, with_induction
 from ipu_mlir.runtime.translator.intervals import Ranges
 from ipu_mlir.runtime.translator.statements import Elementwise, Fold, Program, Statement
 from ipu_mlir.runtime.translator.transform import with_accesses
@@ -36,21 +36,22 @@ def with_counted_loops(program: Program) -> Program:
     return found.with_statements(_decided(found.statements))
 
 
-def _readers(program: Program) -> Counter[Buffer]:
+def _readers(program: Program) -> collections.Counter[Buffer]:
     """How many statements read each buffer; its use as a result counts as one."""
-    found = Counter(access.buffer for access in program.results)
+    found = collections.Counter(access.buffer for access in program.results)
     for statement in all_statements(program.statements):
-        found.update({access.buffer for access in _sources(statement)})
+        found.update({access.buffer for access in sources(statement)})
     return found
 
 
-def _block(statements: Sequence[Statement], readers: Counter[Buffer]) -> list[Statement]:
+def _block(statements: Sequence[Statement], readers: collections.Counter[Buffer]) -> list[Statement]:
     found: list[Statement] = []
     for old in statements:
         made: list[Statement] = [old]
         if isinstance(old, WhileLoop):
             made = _counted(old, found, readers) or [old]
-        for statement in made:
+        for each in made:
+            statement = with_induction(each, found) if isinstance(each, ForLoop) else each
             if isinstance(statement, Control):
                 blocks = [tuple(_block(block, readers)) for block in statement.blocks()]
                 found.append(statement.with_blocks(blocks))
@@ -59,20 +60,12 @@ def _block(statements: Sequence[Statement], readers: Counter[Buffer]) -> list[St
     return found
 
 
-@dataclass(frozen=True)
-class _Counter:
-    """A number in memory that begins at ``first`` and grows by ``step`` at ``position`` of the block of each round."""
-
-    buffer: Buffer
-    first: int
-    step: int
-    position: int
-
-
-def _counted(loop: WhileLoop, before: Sequence[Statement], readers: Counter[Buffer]) -> list[Statement] | None:
+def _counted(
+    loop: WhileLoop, before: Sequence[Statement], readers: collections.Counter[Buffer]
+) -> list[Statement] | None:
     """``loop`` as a loop over numbers and what follows it; None if it does not just count."""
     limits = _limits(loop, readers)
-    counters = [] if limits is None else [_counter(buffer, loop, before) for buffer in limits]
+    counters = [] if limits is None else [counter(buffer, loop.after, before) for buffer in limits]
     known = [counter for counter in counters if counter is not None]
     if limits is None or not known or len(known) != len(counters):
         return None
@@ -93,7 +86,7 @@ def _counted(loop: WhileLoop, before: Sequence[Statement], readers: Counter[Buff
     return [rounds, *ends, *loop.leaving]
 
 
-def _limits(loop: WhileLoop, readers: Counter[Buffer]) -> dict[Buffer, int] | None:
+def _limits(loop: WhileLoop, readers: collections.Counter[Buffer]) -> dict[Buffer, int] | None:
     """What each number stays below while ``loop`` runs, if that is all that decides, and all that is done for it."""
     held: dict[Buffer, Expression] = {}
 
@@ -107,7 +100,9 @@ def _limits(loop: WhileLoop, readers: Counter[Buffer]) -> dict[Buffer, int] | No
         if buffer.mutable:
             return None
         (held[buffer],) = rewrite(statement.values, inlined)
-    own = Counter(buffer for statement in loop.before for buffer in {access.buffer for access in statement.sources()})
+    own = collections.Counter(
+        buffer for statement in loop.before for buffer in {access.buffer for access in statement.sources()}
+    )
     own[loop.condition.buffer] += 1
     if any(readers[buffer] != own[buffer] for buffer in held):
         return None  # it is used for something else, too
@@ -126,51 +121,6 @@ def _limits(loop: WhileLoop, readers: Counter[Buffer]) -> dict[Buffer, int] | No
         buffer = number.access.buffer
         limits[buffer] = min(int(limit.value), limits.get(buffer, int(limit.value)))
     return limits
-
-
-def _counter(buffer: Buffer, loop: WhileLoop, before: Sequence[Statement]) -> _Counter | None:
-    if buffer.elements != 1 or buffer.role is not Role.TEMPORARY:
-        return None
-    writes = [s for s in all_statements(loop.after) if not isinstance(s, Control) and _writes(s, buffer)]
-    positions = [position for position, statement in enumerate(loop.after) if statement in writes]
-    if len(writes) != 1 or len(positions) != 1:
-        return None
-    (position,) = positions
-    step = _growth(loop.after, position, buffer)
-    first = next((s for s in reversed(before) if _writes(s, buffer)), None)
-    start = first.filled() if isinstance(first, Elementwise) else None
-    reads_later = any(a.buffer is buffer for s in all_statements(loop.after[position + 1 :]) for a in _sources(s))
-    if start is None or step is None or reads_later:
-        return None
-    return _Counter(buffer, int(start.value), step, position)
-
-
-def _growth(block: Block, position: int, buffer: Buffer) -> int | None:
-    """By how much the statement at ``position`` makes the number in ``buffer`` grow, if it does that."""
-    statement = block[position]
-    if not isinstance(statement, Elementwise) or len(statement.values) != 1:
-        return None
-    (value,) = statement.values
-    if isinstance(value, Read) and not value.access.buffer.mutable:  # the sum was made before, in memory of its own
-        made = [s for s in block[:position] if _writes(s, value.access.buffer)]
-        if len(made) != 1 or not isinstance(made[0], Elementwise) or len(made[0].values) != 1:
-            return None
-        (value,) = made[0].values
-    if not isinstance(value, Apply) or value.call != "add":
-        return None
-    for number, step in (value.args, value.args[::-1]):
-        if isinstance(number, Read) and number.access.buffer is buffer and isinstance(step, Const) and step.value > 0:
-            return int(step.value)
-    return None
-
-
-def _writes(statement: Statement, buffer: Buffer) -> bool:
-    return any(dest.buffer is buffer for dest in statement.dests())
-
-
-def _sources(statement: Statement) -> Sequence[Access]:
-    """What ``statement`` itself reads, without the statements inside."""
-    return statement.read_directly() if isinstance(statement, Control) else statement.sources()
 
 
 def _renamed(statements: Sequence[Statement], old: set[Buffer], new: Buffer) -> list[Statement]:

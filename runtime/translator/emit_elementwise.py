@@ -24,6 +24,7 @@ from ipu_mlir.runtime.translator.expression import (
     rewrite,
 )
 from ipu_mlir.runtime.translator.gather import flattened, source_view, squeezed
+from ipu_mlir.runtime.translator.intervals import Ranges
 from ipu_mlir.runtime.translator.schedule import COPY, Axes, Operand, Schedule, View, template
 from ipu_mlir.runtime.translator.statements import Elementwise, Origin
 
@@ -36,6 +37,12 @@ class _Slot:
     axes: frozenset[int]
     uses: int = 0
     is_dest: bool = False
+
+    def holds(self, axes: frozenset[int], dtype: np.dtype[Any]) -> bool:
+        """True if such a value fits exactly. A number may become a local variable, which has one type."""
+        return self.axes == axes and (
+            self.view.dtype == dtype or (bool(axes) and self.view.dtype.itemsize == dtype.itemsize)
+        )
 
 
 def emit_elementwise(statement: Elementwise, schedule: Schedule) -> None:
@@ -77,6 +84,7 @@ class _Emission:
         self.dest_slot = _Slot(self.dests[0], self.everywhere, is_dest=True)
         self.dest_free = len(outputs) == 1
         self.done: set[int] = set()
+        self.ranges = Ranges(axes.extents)
         self.near = [  # per output, the reads that may lie where it does
             [n for n in self.nodes if isinstance(n, Read | Gather) and schedule.same_place(n.access.buffer, out.buffer)]
             for out in outputs
@@ -128,7 +136,9 @@ class _Emission:
         target = self._target(node, axes, dying)
         operands = tuple(self.operands[id(arg)] for arg in node.args)
         text = COPY if node.call == "cast" else template(node.call, len(operands))
-        self.schedule.call(text, operands, replace(target.view, dtype=node.dtype), self.origin)
+        out = replace(target.view, dtype=node.dtype)
+        fits = not out.shape and node.dtype.kind in "iu" and self.ranges.of(node) is not None
+        self.schedule.call(text, operands, out, self.origin, fits)
         self._finish(node, axes, target, dying)
 
     def _take(self, node: Gather) -> None:
@@ -186,18 +196,19 @@ class _Emission:
                 return _Slot(self.dests[index], axes, is_dest=True)
         size = node.dtype.itemsize
         for slot in dying:
-            if slot.axes == axes and slot.view.dtype.itemsize == size:
+            if slot.holds(axes, node.dtype):
                 return slot
         if (
             self.dest_free
             and axes == self.everywhere
             and self.dests[0].dtype.itemsize == size
+            and (axes or self.dests[0].dtype == node.dtype)
             and self._writable(0, node)
         ):
             self.dest_free = False
             return self.dest_slot
         for slot in self.free:
-            if slot.axes == axes and slot.view.dtype.itemsize == size:
+            if slot.holds(axes, node.dtype):
                 self.free.remove(slot)
                 return slot
         return _Slot(self._scratch(axes, node.dtype), axes)

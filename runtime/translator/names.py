@@ -9,7 +9,7 @@ from ipu_mlir.runtime.translator.vocabulary import FUNCTIONS
 
 _OTHER = re.compile(r"[^a-zA-Z0-9_]+")
 _LONGEST = 60
-_RESERVED = FUNCTIONS | {"build", "main", "run", "memory", "scratch", "lo", "hi"}
+_RESERVED = FUNCTIONS | {"build", "main", "run", "memory", "scratch", "lo", "hi", "n"}
 
 
 def identifier(text: str) -> str:

@@ -8,6 +8,7 @@ from ipu_mlir.runtime.translator.access import Buffer, Role
 from ipu_mlir.runtime.translator.expression import Const, LoopNumber
 from ipu_mlir.runtime.translator.memory_plan import MemoryPlan
 from ipu_mlir.runtime.translator.names import Names, scalar_name, scalar_text
+from ipu_mlir.runtime.translator.number_texts import seen_as
 from ipu_mlir.runtime.translator.results import is_contiguous, row_major
 from ipu_mlir.runtime.translator.schedule import Operand, View
 from ipu_mlir.runtime.translator.statements import Program
@@ -32,6 +33,7 @@ class OperandTexts:
         prologue: lines of ``main`` in front of the body, for what a loop or a branch needs (``is_inside``).
         constants: the arrays that the source asks ``memory`` for.
         numbers: the variables of loops, by the buffers that hold them too.
+        locals: the places that are local variables of ``main``: their names, and the types of what they hold.
     """
 
     program: Program
@@ -44,6 +46,7 @@ class OperandTexts:
     is_inside: bool = False
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     numbers: dict[Buffer, str] = field(default_factory=dict)
+    locals: dict[Buffer, tuple[str, np.dtype]] = field(default_factory=dict)
     _buffer_names: dict[Buffer, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,6 +74,9 @@ class OperandTexts:
         if isinstance(operand, LoopNumber):
             name = self.numbers[operand.buffer]
             return f"{name} {'+' if operand.offset > 0 else '-'} {abs(operand.offset)}" if operand.offset else name
+        local = self.locals.get(self.place(operand.buffer))
+        if local is not None:
+            return seen_as(local[1], operand.dtype, local[0])
         if operand in scope.views:
             return scope.views[operand]
         if operand.buffer.role is Role.CONSTANT:
@@ -86,6 +92,31 @@ class OperandTexts:
         result = self.result_of_place[self.place(operand.buffer)]
         shape = self.program.result_shapes[self.results[result]]
         return self._derived(operand, self.result_names[result], shape, result.dtype)
+
+    def number(self, operand: Operand, scope: Scope) -> str:
+        """``operand`` as a number that is no array."""
+        if isinstance(operand, LoopNumber):
+            return f"({self.text(operand, scope)})" if operand.offset else self.text(operand, scope)
+        if isinstance(operand, Const):
+            if operand.dtype.kind != "f":
+                return scalar_text(operand.value)
+            return self._once(self._scalar(operand), operand, self.setup)
+        text = self.text(operand, scope)
+        if operand.shape or self.place(operand.buffer) in self.locals:
+            return text
+        if operand.buffer.role is Role.CONSTANT:
+            return self._once(text, operand, self.setup)
+        if operand.buffer.role is Role.ARGUMENT:
+            return self._once(text, operand, self.prologue if self.is_inside else self.body)
+        return f"{text}{_taken(operand)}"
+
+    def _once(self, array: str, operand: View | Const, where: Scope) -> str:
+        """The number that ``array`` always holds."""
+        key = ("number", array)
+        if key not in self.body.views:
+            self.body.views[key] = self.names.fresh(f"{array}_number")
+            where.lines.append(f"{where.indent}{self.body.views[key]} = {array}{_taken(operand)}")
+        return self.body.views[key]
 
     def _bound(self, view: View, function: str, offset: int, scope: Scope) -> str:
         """Bind an array of planned memory."""
@@ -142,6 +173,11 @@ class OperandTexts:
             self.setup.lines.append(f"{self.setup.indent}{name} = {text}")
             self.setup.views[key] = name
         return self.setup.views[key]
+
+
+def _taken(operand: View | Const) -> str:
+    """How to get the number out of an array without dimensions."""
+    return "[()]" if operand.dtype.kind == "f" else ".item()"
 
 
 def _view_text(view: View, array: str, shape: tuple[int, ...]) -> str:

@@ -39,12 +39,16 @@ Operand = View | Const | LoopNumber
 
 @dataclass(frozen=True)
 class Call:
-    """One line of source: ``template`` with ``{0}``, ``{1}``, ... for operands and ``{out}`` for the result."""
+    """One line of source: ``template`` with ``{0}``, ``{1}``, ... for operands and ``{out}`` for the result.
+
+    ``fits`` tells that the result is an integer that is known not to leave its type.
+    """
 
     template: str
     operands: tuple[Operand, ...]
     out: View
     origin: Origin
+    fits: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,9 +127,9 @@ class Schedule:
         """Memory that only the statement at hand uses."""
         return Buffer(name, elements, dtype, Role.TEMPORARY)
 
-    def call(self, template: str, operands: tuple[Operand, ...], out: View, origin: Origin) -> None:
+    def call(self, template: str, operands: tuple[Operand, ...], out: View, origin: Origin, fits: bool = False) -> None:
         """Append a call."""
-        self.steps.append(Call(template, operands, out, origin))
+        self.steps.append(Call(template, operands, out, origin, fits))
 
 
 @dataclass(frozen=True)

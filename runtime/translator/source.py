@@ -8,12 +8,17 @@ from dataclasses import dataclass, field
 from ipu_mlir.dialects.text import in_docstring, printable
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.access import Buffer, Role
-from ipu_mlir.runtime.translator.expression import LoopNumber
+from ipu_mlir.runtime.translator.expression import Const, LoopNumber
+from ipu_mlir.runtime.translator.local_numbers import local_numbers
 from ipu_mlir.runtime.translator.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.names import Names
+from ipu_mlir.runtime.translator.number_texts import called_function, number_text
 from ipu_mlir.runtime.translator.operand_texts import OperandTexts, Scope
-from ipu_mlir.runtime.translator.schedule import BlockLoop, Call, ControlStep, Loop, Step, View
+from ipu_mlir.runtime.translator.schedule import BlockLoop, Call, ControlStep, Loop, Operand, Step, View
 from ipu_mlir.runtime.translator.statements import Origin, Program
+
+_CALLED = re.compile(r"(?<![.\w])[a-z_]\w*(?=\(|\.reduce\()")
+_BUILTIN = {"abs", "int"}
 
 
 @dataclass
@@ -28,13 +33,23 @@ class SourceWriter:
 
     def __post_init__(self) -> None:
         held = {self.places.get(access.buffer, access.buffer) for access in self.program.results}
-        self.plan = plan(self.steps, self.places, held)
+        self.numbers = local_numbers(self.steps, self.places)
+        self.plan = plan(self.steps, self.places, held | set(self.numbers.dtypes))
         self.texts = OperandTexts(self.program, self.places, self.plan, self.names)
         self.setup, self.body = self.texts.setup, self.texts.body
+        for place, dtype in self.numbers.dtypes.items():
+            self.texts.locals[place] = self.names.fresh(place.name), dtype
 
     def write(self) -> str:
         """The whole source; the constants in ``texts`` are then the arrays that it asks ``memory`` for."""
+        for place in self.numbers.unset:
+            name, dtype = self.texts.locals[place]
+            zero = self.texts.number(Const.of(0, dtype), self.body)
+            self.texts.prologue.lines.append(f"{self.texts.prologue.indent}{name} = {zero}")
         self._steps(self.steps)
+        for result, name in self.texts.result_names.items():
+            if self.texts.place(result) in self.texts.locals:
+                self._line(f"{name}[()] = {self.texts.locals[self.texts.place(result)][0]}")
         return self._assembled()
 
     def _steps(self, steps: Sequence[Step]) -> None:
@@ -106,8 +121,7 @@ class SourceWriter:
             self._line(f"for {variable} in range({', '.join(shown)}):")
             if step.number is not None:
                 self.texts.numbers[step.number] = variable
-            first = [] if step.variable is None else [f"{self.texts.text(step.variable, self.body)}[()] = {variable}"]
-            self._indented(step.blocks[0], first)
+            self._indented(step.blocks[0], self._noted(step.variable, variable))
         elif step.kind == "while":
             self._line("while True:")
             with self._deeper():
@@ -123,6 +137,16 @@ class SourceWriter:
             if step.blocks[1] and not empty:
                 self._line("else:")
                 self._indented(step.blocks[1], [])
+
+    def _noted(self, held: View | None, variable: str) -> list[str]:
+        """The line that puts the number of the round where calls read it."""
+        if held is None:
+            return []
+        text = self.texts.text(held, self.body)
+        return [f"{text} = {variable}" if self._is_local(held) else f"{text}[()] = {variable}"]
+
+    def _is_local(self, view: Operand) -> bool:
+        return isinstance(view, View) and self.texts.place(view.buffer) in self.texts.locals
 
     def _line(self, text: str) -> None:
         self.body.lines.append(self.body.indent + text)
@@ -148,11 +172,33 @@ class SourceWriter:
                 self._line("pass")
 
     def _call(self, call: Call, scope: Scope) -> str:
+        if any(self._is_local(operand) for operand in (*call.operands, call.out)):
+            return self._call_on_numbers(call, scope)
         function = re.match(r"\w+", call.template)  # a method has its array first
         if function is not None:
             self.functions.add(function[0])
         operands = [self.texts.text(operand, scope) for operand in call.operands]
         return call.template.format(*operands, out=self.texts.text(call.out, scope))
+
+    def _call_on_numbers(self, call: Call, scope: Scope) -> str:
+        """A call some of whose operands, or whose result, are local variables."""
+
+        def number(operand: Operand) -> str:
+            return self.texts.number(operand, scope)
+
+        text = number_text(call, [number(operand) for operand in call.operands], number)
+        out = self.texts.text(call.out, scope)
+        if text is None:
+            template = call.template
+            if called_function(call) == "select" and self._is_local(call.operands[0]):
+                template = "copyto({out}, {1} if {0} else {2}, 'unsafe')"
+            text = template.format(*(self.texts.text(operand, scope) for operand in call.operands), out=out)
+        elif self._is_local(call.out):
+            text = f"{out} = {text}"
+        else:
+            text = f"{out}[{'...' if call.out.shape else '()'}] = {text}"
+        self.functions.update(set(_CALLED.findall(text)) - _BUILTIN)
+        return text
 
     def _loop(self, loop: Loop) -> None:
         """Nested Python loops; arrays that move with them are indexed first."""

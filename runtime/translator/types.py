@@ -34,3 +34,8 @@ def narrow_float(mlir_type: ir.Type) -> str | None:
 def unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The unsigned integer type of the same width."""
     return np.dtype(f"u{dtype.itemsize}")
+
+
+def is_integer(dtype: np.dtype[Any]) -> bool:
+    """True for integers with or without a sign; truth values are none."""
+    return dtype.kind in "iu"
