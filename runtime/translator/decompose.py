@@ -10,6 +10,7 @@ from ipu_mlir.runtime.translator.chunks import in_chunks
 from ipu_mlir.runtime.translator.combiner import COMBINERS, combiner_of, is_neutral
 from ipu_mlir.runtime.translator.control import in_blocks
 from ipu_mlir.runtime.translator.emit_elementwise import temporary
+from ipu_mlir.runtime.translator.exact_floats import exact_product
 from ipu_mlir.runtime.translator.expression import (
     Accumulator,
     Apply,
@@ -91,10 +92,15 @@ def _contraction(
         plain = isinstance(a, Read) and isinstance(b, Read)
         if not plain or length < options.vecdot_min_length or term.dtype.kind != "f":
             return None
+    alone = loops_alone(fold, loops_a, loops_b)
+    if not alone:
+        exact = exact_product(fold, a, b, target, lambda value, name, made: _as_access(value, fold, name, made))
+        if exact is not None:
+            return exact
     statements: list[Statement] = []
     factor_a = _as_access(a, fold, "lhs", statements)
     factor_b = factor_a if b is a else _as_access(b, fold, "rhs", statements)
-    if loops_alone(fold, loops_a, loops_b):
+    if alone:
         summed = summed_products(fold, factor_a, factor_b, target)
         return None if summed is None else [*statements, *summed]
     return [*statements, Dot(fold.extents, fold.origin, factor_a, factor_b, target)]

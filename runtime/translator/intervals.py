@@ -89,10 +89,10 @@ class Ranges:
         if node.call == "bits" and found[0] is not None:
             return found[0]  # the same number if it fits both types; the caller checks the new one
         if node.call == "cast" and node.args[0].dtype.kind in "iub":
-            return found[0]
+            return found[0] or _limits(node.args[0].dtype)
         if node.call in ("maximum", "minimum"):
             found = [
-                _all_of(arg.dtype) if interval is None else interval
+                _limits(arg.dtype) if interval is None else interval
                 for arg, interval in zip(node.args, found, strict=True)
             ]
         if node.call == "clip" and found[1] is not None and found[2] is not None:
@@ -109,6 +109,15 @@ class Ranges:
             case "multiply":
                 corners = (a * c, a * d, b * c, b * d)
                 return min(corners), max(corners)
+            case "fmod" | "remainder" if c == d > 0:
+                below = 0 if a >= 0 or node.call == "remainder" else max(a, 1 - c)
+                return below, min(b, c - 1) if a >= 0 else c - 1
+            case "floor_divide" | "divide_to_zero" if c == d > 0:
+                return (a // c, b // c) if node.call == "floor_divide" or a >= 0 else (-(-a // c), max(b, 0) // c)
+            case "right_shift" if 0 <= c == d:
+                return a >> c, b >> c
+            case "bitwise_and" if c == d >= 0:
+                return 0, c if a < 0 else min(b, c)
             case "maximum":
                 return max(a, c), max(b, d)
             case "minimum":
@@ -121,20 +130,17 @@ def _clipped(value: Interval | None, low: Interval, high: Interval) -> Interval:
     return min(max(lowest, low[0]), high[0]), min(max(highest, low[1]), high[1])
 
 
-def _all_of(dtype: np.dtype) -> Interval:
-    """What an integer type can hold."""
-    if dtype.kind == "b":
-        return 0, 1
-    limits = np.iinfo(dtype)
-    return int(limits.min), int(limits.max)
-
-
 def _either(a: Interval | None, b: Interval | None) -> Interval | None:
     return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
 
 
+def _limits(dtype: np.dtype) -> Interval:
+    """What an integer type can hold."""
+    return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+
+
 def _fits(interval: Interval, dtype: np.dtype) -> bool:
-    lowest, highest = _all_of(dtype)
+    lowest, highest = _limits(dtype)
     return lowest <= interval[0] and interval[1] <= highest
 
 
