@@ -6,6 +6,7 @@ known are cut in halves of 16 bits: ``a * b`` is, modulo 2^32, ``al * bl + (ah *
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -14,13 +15,15 @@ from ipu_mlir.runtime.translator.access import Access
 from ipu_mlir.runtime.translator.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.expression import Apply, Const, Expression, Read, apply, cast
 from ipu_mlir.runtime.translator.intervals import Interval, Ranges
-from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Statement
-from ipu_mlir.runtime.translator.transform import parallel_extents
+from ipu_mlir.runtime.translator.statements import Dot, Elementwise, Fold, Reduce, Statement
+from ipu_mlir.runtime.translator.transform import parallel_extents, with_loop_split
 from ipu_mlir.runtime.translator.types import is_integer
 
 _FEWEST_PRODUCTS = 1 << 14  # 16 x 32 x 32 take 12 us in integers; below, the conversions take longer
-_I32, _I64, _F64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
-_EXACT = ((np.dtype(np.float32), 2**24), (_F64, 2**53))
+_SHORTEST_PIECE = 128  # products per sum; below, converting and adding the pieces takes longer than products in f64
+_I32, _I64 = np.dtype(np.int32), np.dtype(np.int64)
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_EXACT = ((_F32, 2**24), (_F64, 2**53))
 
 InMemory = Callable[[Expression, str, list[Statement]], Access]
 
@@ -40,6 +43,8 @@ def exact_product(fold: Fold, a: Expression, b: Expression, out: Access, in_memo
     if bounds[0] is not None and bounds[1] is not None:
         largest = length * _size(bounds[0]) * _size(bounds[1])
         kind = next((dtype for dtype, limit in _EXACT if largest <= limit), None)
+        if kind != _F32 and (at := _piece(fold, largest // length)) is not None:
+            return _in_pieces(fold, _plain(a), _plain(b), out, at, in_memory)
         if kind is not None:
             total = _dot(fold, _plain(a), _plain(b), kind, in_memory, statements)
             fits = largest <= np.iinfo(a.dtype).max
@@ -53,6 +58,44 @@ def exact_product(fold: Fold, a: Expression, b: Expression, out: Access, in_memo
     mixed = [_dot(fold, x, y, _F64, in_memory, statements) for x, y in ((high_a, low_b), (low_a, high_b))]
     high = apply("left_shift", _integer(apply("add", *mixed), _I32, False), sixteen)
     return [*statements, _stored(fold, out, apply("add", _integer(low, _I32, False), high))]
+
+
+def _piece(fold: Fold, product: int) -> tuple[int, int] | None:
+    """A reduced loop, and how much of it can be summed in f32 at once if no product is larger than ``product``."""
+    loops = [loop for loop, n in enumerate(fold.extents) if fold.reduced[loop] and n > 1]
+    if len(loops) != 1:
+        return None
+    (loop,) = loops
+    longest = min(_EXACT[0][1] // product, fold.extents[loop] // 2)
+    inner = next((n for n in range(longest, _SHORTEST_PIECE - 1, -1) if fold.extents[loop] % n == 0), None)
+    return None if inner is None else (loop, inner)
+
+
+def _in_pieces(
+    fold: Fold, a: Expression, b: Expression, out: Access, at: tuple[int, int], in_memory: InMemory
+) -> list[Statement]:
+    """``out <- sum of a * b`` in f32, piece by piece; the sums of the pieces are integers, which wrap around."""
+    loop, inner = at
+    statements: list[Statement] = []
+    factors = (in_memory(cast(x, _F32), name, statements) for x, name in ((a, "lhs"), (b, "rhs")))
+    whole = with_loop_split(Dot(fold.extents, fold.origin, *factors, out), loop, inner)
+    assert isinstance(whole, Dot)
+    extents = (*whole.extents[: loop + 1], 1, *whole.extents[loop + 2 :])
+    reduced = tuple(other == loop for other in range(len(extents)))
+    moving = [loop, *(other for other, stride in enumerate(whole.out.strides) if stride)]
+    sums = temporary(f"{out.buffer.name}_exact", _F32, extents, moving)
+    integers = temporary(f"{out.buffer.name}_pieces", out.buffer.dtype, extents, moving)
+    return [
+        *statements,
+        replace(whole, out=sums),
+        Elementwise(
+            extents,
+            fold.origin,
+            (integers,),
+            (_integer(Read(_F32, sums), out.buffer.dtype, out.buffer.dtype.itemsize >= 4),),
+        ),
+        Reduce(extents, fold.origin, reduced, "add", integers, whole.out),
+    ]
 
 
 def _size(interval: Interval) -> int:
