@@ -36,7 +36,9 @@ class Buffer:
     home: tuple[int, ...] | None = None
     narrow: str | None = None
     bounds: tuple[int, int] | None = None
-    """Of the variable of a loop over known numbers: the lowest and the highest."""
+    """Of an integer of which that is known: the lowest and the highest that it holds."""
+    counts: bool = False
+    """True for the variable of a loop."""
 
     def __repr__(self) -> str:
         return f"%{self.name}"

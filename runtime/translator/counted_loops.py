@@ -76,7 +76,7 @@ def _counted(
     if last > np.iinfo(lead.buffer.dtype).max:
         return None
     gone = {counter.position for counter in known}
-    number = replace(lead.buffer, name="count", bounds=known_rounds(lead.first, upper, lead.step))
+    number = replace(lead.buffer, name="count", counts=True, bounds=known_rounds(lead.first, upper, lead.step))
     counted = {counter.buffer for counter in known}
     body = _renamed([s for i, s in enumerate(loop.after) if i not in gone], counted, number)
     rounds = ForLoop((), loop.origin, loop.ids[1:2], lead.first, upper, lead.step, Access(number, 0, ()), tuple(body))

@@ -19,12 +19,14 @@ from ipu_mlir.runtime.translator.expression import (
     Gather,
     LoopNumber,
     Read,
+    Slice,
     arguments,
     postorder,
     rewrite,
 )
 from ipu_mlir.runtime.translator.gather import flattened, source_view, squeezed
 from ipu_mlir.runtime.translator.intervals import Ranges
+from ipu_mlir.runtime.translator.run_time_slices import index_text, sliced, whole
 from ipu_mlir.runtime.translator.schedule import COPY, Axes, Operand, Schedule, View, template
 from ipu_mlir.runtime.translator.statements import Elementwise, Origin
 
@@ -69,6 +71,7 @@ class _Emission:
         origin: Origin,
     ) -> None:
         self.outputs, self.axes, self.schedule, self.origin = outputs, axes, schedule, origin
+        self.ranges = Ranges(axes.extents)
         self.roots = rewrite([_without_bits(value) for value in values], self._takeable)
         self.dests = [axes.full_view(out, root.dtype) for out, root in zip(outputs, self.roots, strict=True)]
         self.nodes = postorder(self.roots)
@@ -84,9 +87,12 @@ class _Emission:
         self.dest_slot = _Slot(self.dests[0], self.everywhere, is_dest=True)
         self.dest_free = len(outputs) == 1
         self.done: set[int] = set()
-        self.ranges = Ranges(axes.extents)
         self.near = [  # per output, the reads that may lie where it does
-            [n for n in self.nodes if isinstance(n, Read | Gather) and schedule.same_place(n.access.buffer, out.buffer)]
+            [
+                n
+                for n in self.nodes
+                if isinstance(n, Read | Gather | Slice) and schedule.same_place(n.access.buffer, out.buffer)
+            ]
             for out in outputs
         ]
 
@@ -106,6 +112,8 @@ class _Emission:
                     self._compute(node)
                 case Gather():
                     self._take(node)
+                case Slice():
+                    self._slice(node)
         late = []
         for index, root in enumerate(self.roots):
             if id(root) not in self.done or self.operands[id(root)] != self.dests[index]:
@@ -125,7 +133,10 @@ class _Emission:
             slot.uses += self.uses[id(node)] - 1
 
     def _takeable(self, node: Expression) -> Expression:
-        """A gather in a form that ``take`` can do in one call."""
+        """A gather in a form that one call can do."""
+        found = sliced(node, self.axes, self.ranges) if isinstance(node, Gather) else None
+        if found is not None:
+            return found
         if isinstance(node, Gather) and source_view(node, self.axes) is None:
             return flattened(node, self.axes.extents)
         return node
@@ -158,6 +169,18 @@ class _Emission:
         if isinstance(index, LoopNumber):  # known to lie inside; half the time of take
             text = f"copyto({{out}}, {{0}}[{':, ' * axis}{{1}}], 'unsafe')"
         self.schedule.call(text, (source, index), out, self.origin)
+        self._finish(node, axes, target, dying)
+
+    def _slice(self, node: Slice) -> None:
+        """A box of an array that begins where only the run knows."""
+        axes = frozenset(i for i, s in enumerate(self.axes.strides(node.access)) if s)
+        dying = self._consume(node)
+        target = self._target(node, axes, [])
+        out = squeezed(replace(target.view, dtype=node.dtype), len(self.axes.groups), axes)
+        text = f"copyto({{out}}, {{0}}[{index_text(node.starts, node.sizes, node.steps, 1)}], 'unsafe')"
+        starts = (self.operands[id(start)] for start in node.starts if not isinstance(start, Const))
+        source = replace(whole(node.access.buffer), dtype=node.dtype)
+        self.schedule.call(text, (source, *starts), out, self.origin)
         self._finish(node, axes, target, dying)
 
     def _consume(self, node: Expression) -> list[_Slot]:
@@ -217,7 +240,7 @@ class _Emission:
         """True if nothing that is still to be read lies where output ``index`` does."""
         dest = self.dests[index]
         for read in self.near[index]:
-            if isinstance(read, Gather):
+            if isinstance(read, Gather | Slice):
                 if id(read) not in self.done:
                     return False
                 continue

@@ -56,6 +56,20 @@ class Gather(Expression):
 
 
 @dataclass(frozen=True, eq=False)
+class Slice(Expression):
+    """The elements at ``access`` of a box of its buffer, all of which is known to lie inside.
+
+    ``starts``, ``sizes`` and ``steps`` have one entry per dimension of the buffer's shape; a size is None where a
+    single index stands.
+    """
+
+    access: Access
+    starts: tuple[Expression, ...]
+    sizes: tuple[int | None, ...]
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Accumulator(Expression):
     """The running value of output ``index`` of a reduction."""
 
@@ -92,6 +106,8 @@ def arguments(node: Expression) -> tuple[Expression, ...]:
     """What ``node`` is computed from."""
     if isinstance(node, Apply):
         return node.args
+    if isinstance(node, Slice):
+        return node.starts
     return (node.index,) if isinstance(node, Gather) else ()
 
 
@@ -138,7 +154,10 @@ def rewrite(roots: Iterable[Expression], change: Callable[[Expression], Expressi
                 args = tuple(new[id(arg)] for arg in node.args)
                 fresh = change(node if args == node.args else Apply(node.dtype, node.call, args))
             case Gather():
-                fresh = change(replace(node, index=new[id(node.index)]))
+                index = new[id(node.index)]
+                fresh = change(node if index is node.index else replace(node, index=index))
+            case Slice():
+                fresh = change(replace(node, starts=tuple(new[id(start)] for start in node.starts)))
             case _:
                 fresh = change(node)
         new[id(node)] = known.setdefault(_content(fresh), fresh)
@@ -158,6 +177,8 @@ def _content(node: Expression) -> Any:
             return ("number", node.dtype, node.buffer, node.offset)
         case Gather():
             return ("gather", node.dtype, node.access, id(node.index), node.stride, node.limit)
+        case Slice():
+            return ("slice", node.dtype, node.access, tuple(map(id, node.starts)), node.sizes, node.steps)
         case Apply():
             return (node.call, node.dtype, tuple(map(id, node.args)))
     raise AssertionError(f"unknown node {node!r}")

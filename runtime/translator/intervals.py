@@ -33,6 +33,10 @@ class Ranges:
             return node
         if node.call == "select":
             return self._chosen(node)
+        if node.call == "clip":
+            value, low, high = (self.of(arg) for arg in node.args)
+            inside = value and low and high and low[1] <= value[0] and value[1] <= high[0]
+            return node.args[0] if inside else node
         if node.call not in ("maximum", "minimum", *_DECISIONS):
             return node
         a, b = (self.of(arg) for arg in node.args)

@@ -18,7 +18,7 @@ _FUNCTION = re.compile(r"(\w+)\(((?:\{\d\}, )+)(?:out=)?\{out\}\)")
 _REDUCTION = re.compile(r"(\w+\.reduce|dot|vecdot)\(.*, \{out\}\)")
 _TAKE = re.compile(r"\{0\}\.take\(\{1\}, 0, \{out\}, 'clip'\)")
 _NUMBERED = "copyto({out}, {0}[{1}], 'unsafe')"
-_MAY_TAKE = re.compile(r"\{0\}\.take\(.*\)|copyto\(.*\)|\{out\}\[.*\] = \{0\}")
+_MAY_TAKE = re.compile(r"\{0\}\.take\(.*\)|copyto\(.*\)|(if .*: )?\{out\}\[.*\] = \{0\}")
 
 
 def called_function(call: Call) -> str:

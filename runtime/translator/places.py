@@ -66,7 +66,7 @@ def _in_place_pairs(statement: Statement) -> list[tuple[Buffer, Buffer]]:
     """(result, operand) pairs of equal element size that are visited in the same order, element by element."""
     if isinstance(statement, SliceUpdate):
         sources, (out,) = [statement.old], statement.dests()
-        if any(source.buffer is statement.old.buffer for source in reads([statement.index, statement.value])):
+        if any(source.buffer is statement.old.buffer for source in reads(statement.expressions())):
             return []
     elif isinstance(statement, Elementwise) and len(statement.outputs) == 1:
         sources, (out,) = statement.sources(), statement.outputs

@@ -49,6 +49,7 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
     hand_over(reader, carried, inits, origin)
     count = Buffer("count", 1, dtype_of(number.type) or INDEX, Role.TEMPORARY, (), mutable=True, home=reader.path)
     known = known_rounds(*bounds)
+    count.counts = True
     count.bounds = known if known and known[1] <= np.iinfo(count.dtype).max else None
     variable = Access(count, 0, ())
     inside = reader.new_block()

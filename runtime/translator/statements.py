@@ -156,20 +156,25 @@ class Scan(Computed):
 
 
 @dataclass(frozen=True)
-class SliceUpdate(Statement):
-    """``out <- old``, but ``value`` where ``loop`` is at ``index``, the same number of it at every point.
+class SliceUpdate(Computed):
+    """``out <- old``, but ``value`` where each of ``loops`` is at its index or one of the next ``sizes`` - 1 points.
 
-    ``value`` does not move with ``loop``.
+    The indexes are the same numbers at every point. ``value`` counts those loops from their index on. An index of a
+    single point may lie outside: then nothing is written. Longer slices are known to lie inside.
     """
 
-    loop: int
-    index: Expression
+    loops: tuple[int, ...]
+    indexes: tuple[Expression, ...]
+    sizes: tuple[int, ...]
     value: Expression
     old: Access
     out: Access
 
+    def expressions(self) -> tuple[Expression, ...]:
+        return (*self.indexes, self.value)
+
     def sources(self) -> list[Access]:
-        return [*reads([self.index, self.value]), self.old]
+        return [*self._reads, self.old]
 
     def dests(self) -> list[Access]:
         return [self.out]

@@ -52,9 +52,9 @@ def with_accesses(statement: Statement, source: Change, dest: Change) -> Stateme
             outputs = tuple(map(dest, statement.outputs))
             return replace(statement, outputs=outputs, values=both[:count], inits=both[count:])
         case SliceUpdate():
-            index, value = with_reads((statement.index, statement.value), source)
+            *indexes, value = with_reads(statement.expressions(), source)
             out = dest(statement.out)
-            return replace(statement, index=index, value=value, old=source(statement.old), out=out)
+            return replace(statement, indexes=tuple(indexes), value=value, old=source(statement.old), out=out)
         case Dot():
             return replace(statement, a=source(statement.a), b=source(statement.b), out=dest(statement.out))
         case Reduce():
