@@ -13,8 +13,10 @@ from ipu_mlir.runtime.numeric.error_function import erf, erfc
 from ipu_mlir.runtime.numeric.first_extreme import (
     first_maximum,
     first_maximum_after_nan,
+    first_maximum_or_nan,
     first_minimum,
     first_minimum_after_nan,
+    first_minimum_or_nan,
 )
 from ipu_mlir.runtime.numeric.integers import (
     bounded_integer,
@@ -42,8 +44,10 @@ _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
     "erfc": erfc,
     "first_maximum": first_maximum,
     "first_maximum_after_nan": first_maximum_after_nan,
+    "first_maximum_or_nan": first_maximum_or_nan,
     "first_minimum": first_minimum,
     "first_minimum_after_nan": first_minimum_after_nan,
+    "first_minimum_or_nan": first_minimum_or_nan,
     "integer_power": integer_power,
     "larger": larger,
     "is_normal": is_normal,

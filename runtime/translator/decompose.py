@@ -1,14 +1,14 @@
 """Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.access import Access
+from ipu_mlir.runtime.translator.access import Access, Buffer
 from ipu_mlir.runtime.translator.chunks import in_chunks
 from ipu_mlir.runtime.translator.combiner import COMBINERS, combiner_of, is_neutral
-from ipu_mlir.runtime.translator.control import in_blocks
+from ipu_mlir.runtime.translator.control import all_statements, in_blocks
 from ipu_mlir.runtime.translator.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.exact_floats import exact_product
 from ipu_mlir.runtime.translator.expression import (
@@ -32,25 +32,33 @@ from ipu_mlir.runtime.translator.wide_sums import widened
 def decomposed(program: Program, options: TranslatorOptions) -> Program:
     """``program`` without ``Fold``: each has become statements that one emitter can emit."""
 
+    read = {access.buffer for access in program.results}
+    for statement in all_statements(program.statements):
+        read.update(access.buffer for access in statement.sources())
+
     def block(old: Sequence[Statement]) -> list[Statement]:
         statements: list[Statement] = []
         for statement in old:
-            statements += _parts(statement, options) if isinstance(statement, Fold) else [in_blocks(statement, block)]
+            statements += (
+                _parts(statement, options, read) if isinstance(statement, Fold) else [in_blocks(statement, block)]
+            )
         return statements
 
     return program.with_statements(block(program.statements))
 
 
-def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
+def _parts(fold: Fold, options: TranslatorOptions, read: Set[Buffer]) -> list[Statement]:
     wide = widened(fold)
     if wide is not None:
         on_f32, rounding = wide
-        return [*_parts(on_f32, options), rounding]
+        return [*_parts(on_f32, options, read), rounding]
     if len(fold.values) == 1:
         matched = combiner_of(fold.values[0])
         if matched is not None:
             return _combined(fold, *matched, options)
-    placed = kept_from_first(fold, lambda term, statements: _as_access(term, fold, "terms", statements))
+    placed = kept_from_first(
+        fold, lambda term, statements: _as_access(term, fold, "terms", statements), read.__contains__
+    )
     if placed is not None:
         return placed
     return [statement for part in in_chunks(fold) for statement in _scanned(part)]

@@ -40,6 +40,8 @@ def emit_slice_update(statement: SliceUpdate, schedule: Schedule) -> None:
             operands.append(Axes((), ()).full_view(index.access))
         elif isinstance(index, LoopNumber):
             operands.append(index)
+    while brackets[-1] == ":":
+        brackets.pop()
     stays = schedule.same_place(old.buffer, out.buffer) and (old.offset, old.strides) == (out.offset, out.strides)
     if not stays:
         schedule.call(COPY, (axes.view(old),), axes.full_view(out), statement.origin)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
+from typing import Literal, TypeGuard
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ipu_mlir.runtime.translator.access import Access
+from ipu_mlir.runtime.translator.access import Access, Buffer
 from ipu_mlir.runtime.translator.combiner import combiner_of, is_neutral
 from ipu_mlir.runtime.translator.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.expression import (
@@ -36,27 +37,35 @@ _KEEPS = {"greater_equal": "maximum", "less_equal": "minimum"}
 class _Choice:
     """Keep the best ``term`` in running value ``best``, and ``chosen`` from where it came first in the other one.
 
-    ``call`` is maximum or minimum. ``restarts`` says that a NaN is always taken, and never kept.
+    ``call`` is maximum or minimum. ``nan`` is what happens to a NaN: ``skipped``; ``restarts``, it is always taken and
+    never kept; ``kept``, the first one stays. Then the last of equal values is kept, but from where the first one came.
     """
 
     call: str
     term: Expression
     best: int
     chosen: Expression
-    restarts: bool
+    nan: Literal["skipped", "restarts", "kept"]
 
 
-def kept_from_first(fold: Fold, in_memory: Callable[[Expression, list[Statement]], Access]) -> list[Statement] | None:
+def kept_from_first(
+    fold: Fold, in_memory: Callable[[Expression, list[Statement]], Access], is_read: Callable[[Buffer], bool]
+) -> list[Statement] | None:
     """The statements that ``fold`` is, if it keeps the best value and chooses the other where a value is better.
 
     Args:
         in_memory: gives the access to a term that is reduced, and appends what computes it.
+        is_read: whether anybody reads a buffer.
     """
     if len(fold.values) != 2:
         return None
     for best in (0, 1):
-        choice = _where_better(fold, best) or _with_least_place(fold, best)
-        if choice is not None and choice.term.dtype.kind in "fi" and is_neutral(choice.call, False, fold.inits[best]):
+        choice = _where_better(fold, best) or _with_least_place(fold, best) or _with_first_nan(fold, best)
+        if choice is None:
+            continue
+        if choice.nan == "kept" and choice.term.dtype.kind == "f" and is_read(fold.outputs[best].buffer):
+            return None  # of 0 and -0 the value is the last one
+        if choice.term.dtype.kind in "fi" and is_neutral(choice.call, False, fold.inits[best]):
             return _statements(fold, choice, in_memory)
     return None
 
@@ -75,7 +84,7 @@ def _where_better(fold: Fold, best: int) -> _Choice | None:
     if not isinstance(condition, Apply) or condition.call not in _BETTER[call]:
         return None
     new, running = condition.args if condition.call == _BETTER[call][0] else condition.args[::-1]
-    return _Choice(call, term, best, chosen, restarts=False) if new is term and _is_running(running, best) else None
+    return _Choice(call, term, best, chosen, nan="skipped") if new is term and _is_running(running, best) else None
 
 
 def _with_least_place(fold: Fold, best: int) -> _Choice | None:
@@ -98,7 +107,61 @@ def _with_least_place(fold: Fold, best: int) -> _Choice | None:
         return None
     if uses_accumulator(term) or not _counts_up(new, fold.inits[1 - best], fold):
         return None
-    return _Choice(_KEEPS[keeps.call], term, best, new, restarts=True)
+    return _Choice(_KEEPS[keeps.call], term, best, new, nan="restarts")
+
+
+def _with_first_nan(fold: Fold, best: int) -> _Choice | None:
+    """The better of both, or best where that is NaN, and the least place where both are equal: what JAX writes."""
+    value, place = fold.values[best], fold.values[1 - best]
+    if not (isinstance(value, Apply) and _calls(place, "select")):
+        return None
+    kept, old, new = place.args
+    keeps, (running, term) = (value.args[0], value.args[1:]) if value.call == "select" else (None, value.args)
+    if not _is_running(running, best) or not _is_running(old, 1 - best) or uses_accumulator(term):
+        return None
+    ties = [test for test in _either(kept) if _calls(test, "bitwise_and", "logical_and")]
+    others = [test for test in _either(kept) if test not in ties]
+    if len(ties) != 1 or not _is_earlier_tie(ties[0], running, term, old, new):
+        return None
+    if keeps is not None and {id(test) for test in _either(keeps)} != {id(test) for test in others}:
+        return None
+    found = {_order(test, running, term) for test in others}
+    call = next((call for call in found if call in _BETTER), None)
+    if keeps is None and (term.dtype.kind != "i" or value.call != call):
+        return None
+    if call is None or found - {call, "nan"} or (term.dtype.kind == "f" and "nan" not in found):
+        return None
+    if not _counts_up(new, fold.inits[1 - best], fold, from_init=True):
+        return None
+    return _Choice(call, term, best, new, nan="kept")
+
+
+def _order(test: Expression, running: Expression, term: Expression) -> str | None:
+    """What keeps the running value by ``test``: that it is the maximum, the minimum, or no number."""
+    if _calls(test, "greater", "less") and (_are(test.args, (running, term)) or _are(test.args, (term, running))):
+        return "maximum" if (test.call == "greater") == (test.args[0] is running) else "minimum"
+    return "nan" if _calls(test, "not_equal") and _are(test.args, (running, running)) else None
+
+
+def _is_earlier_tie(test: Apply, running: Expression, term: Expression, old: Expression, new: Expression) -> bool:
+    """Whether ``test`` is running == term and old < new."""
+    equal, before = sorted(test.args, key=lambda part: not _calls(part, "equal"))
+    is_tie = _calls(equal, "equal") and (_are(equal.args, (running, term)) or _are(equal.args, (term, running)))
+    return is_tie and (
+        (_calls(before, "less") and _are(before.args, (old, new)))
+        or (_calls(before, "greater") and _are(before.args, (new, old)))
+    )
+
+
+def _calls(node: Expression, *calls: str) -> TypeGuard[Apply]:
+    return isinstance(node, Apply) and node.call in calls
+
+
+def _either(node: Expression) -> list[Expression]:
+    """The tests of which one must hold for ``node`` to hold."""
+    if _calls(node, "bitwise_or", "logical_or"):
+        return [test for arg in node.args for test in _either(arg)]
+    return [node]
 
 
 def _is_running(node: Expression, number: int) -> bool:
@@ -109,8 +172,11 @@ def _are(nodes: Sequence[Expression], wanted: Sequence[Expression]) -> bool:
     return all(node is each for node, each in zip(nodes, wanted, strict=True))
 
 
-def _counts_up(place: Expression, init: Expression, fold: Fold) -> bool:
-    """Whether ``place`` grows with every point of the reduced loops, alike everywhere, and is never below ``init``."""
+def _counts_up(place: Expression, init: Expression, fold: Fold, from_init: bool = False) -> bool:
+    """Whether ``place`` grows with every point of the reduced loops, alike everywhere, and is never below ``init``.
+
+    ``from_init`` demands that it begins there.
+    """
     loops = [loop for loop, reduced in enumerate(fold.reduced) if reduced and fold.extents[loop] > 1]
     if not loops or not isinstance(init, Const) or prod(fold.extents[loop] for loop in loops) > _MOST_COUNTED:
         return False
@@ -118,7 +184,8 @@ def _counts_up(place: Expression, init: Expression, fold: Fold) -> bool:
     if places is None:
         return False
     in_order = np.broadcast_to(places, [fold.extents[loop] for loop in loops]).ravel()
-    return bool(in_order[0] >= init.value and (np.diff(in_order) > 0).all())
+    begins = in_order[0] == init.value if from_init else in_order[0] >= init.value
+    return bool(begins and (np.diff(in_order) > 0).all())
 
 
 def _known(node: Expression, extents: list[int], loops: list[int]) -> np.ndarray | None:
@@ -153,13 +220,16 @@ def _statements(
 
     def picked(term: Expression, init: Expression) -> Expression:
         (there,) = rewrite([term], lambda node: _standing(node, fold, loops, at))
+        if choice.nan == "kept":  # one is always chosen
+            return there
         is_one = apply("greater_equal", at, Const.of(0, INDEX), dtype=np.dtype(np.bool_))
         return apply("select", is_one, there, init, dtype=there.dtype)
 
     where = (fold.extents, fold.origin, fold.reduced)
-    function = f"first_{choice.call}_after_nan" if choice.restarts else f"first_{choice.call}"
+    suffix = {"skipped": "", "restarts": "_after_nan", "kept": "_or_nan"}[choice.nan]
+    function = f"first_{choice.call}{suffix}"
     statements.append(FirstExtreme(*where, function, source, place))
-    if choice.restarts:
+    if choice.nan != "skipped":
         value = picked(Read(choice.term.dtype, source), fold.inits[best])
         statements.append(Elementwise(extents, fold.origin, (fold.outputs[best],), (value,)))
     else:

@@ -174,7 +174,7 @@ class SourceWriter:
     def _call(self, call: Call, scope: Scope) -> str:
         if any(self._is_local(operand) for operand in (*call.operands, call.out)):
             return self._call_on_numbers(call, scope)
-        function = re.match(r"\w+", call.template)  # a method has its array first
+        function = re.match(r"(?!if )\w+", call.template)  # a method has its array first
         if function is not None:
             self.functions.add(function[0])
         operands = [self.texts.text(operand, scope) for operand in call.operands]
