@@ -13,6 +13,7 @@ from ipu_mlir.passes.drop_idle_ops import DropIdleOps
 from ipu_mlir.passes.fill_empties import FillEmpties
 from ipu_mlir.passes.fold_transposes import FoldTransposes
 from ipu_mlir.passes.form_supersteps import FormSupersteps
+from ipu_mlir.passes.fuse_elementwise_ops import FuseElementwiseOps
 from ipu_mlir.passes.generalize_ops import GeneralizeOps
 from ipu_mlir.passes.hoist_casts import HoistCasts
 from ipu_mlir.passes.infer_sizes import InferSizes
@@ -52,6 +53,7 @@ PASSES: tuple[type[Pass], ...] = (
     FillEmpties,
     FoldTransposes,
     FormSupersteps,
+    FuseElementwiseOps,
     GeneralizeOps,
     HoistCasts,
     InferSizes,

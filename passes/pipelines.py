@@ -16,7 +16,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-generalize-ops",
     "ipu-trim-windows",
     "linalg-fold-unit-extent-dims",
-    "linalg-fuse-elementwise-ops",
+    "ipu-fuse-elementwise-ops",
     "linalg-fold-unit-extent-dims",
     "ipu-sink-max",
     "ipu-mask-terms",

@@ -66,7 +66,7 @@ class RaiseSplats(Pass):
 
     Needs:  linalg on tensors.
     Leaves: no ``tensor.splat`` of static shape, no ``linalg.generic`` that only yields a constant; fills fold into
-            element-wise users as scalars (``linalg-fuse-elementwise-ops``).
+            element-wise users as scalars (``ipu-fuse-elementwise-ops``).
     """
 
     name = "ipu-raise-splats"

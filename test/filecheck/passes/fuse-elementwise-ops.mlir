@@ -1,0 +1,150 @@
+// RUN: ipu-opt %s --convert-elementwise-to-linalg --ipu-generalize-ops --ipu-fuse-elementwise-ops | filecheck %s
+
+// CHECK-LABEL: func.func @a_chain_is_one_op
+// CHECK: math.exp
+// CHECK-NEXT: math.tanh
+// CHECK-NEXT: linalg.yield
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @a_chain_is_one_op(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = math.exp %x : tensor<8xf32>
+  %t = math.tanh %e : tensor<8xf32>
+  return %t : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @reshapes_are_no_obstacle
+// CHECK: math.exp
+// CHECK-NEXT: math.tanh
+// CHECK-NEXT: linalg.yield
+// CHECK-NOT: ipu.second_use
+// CHECK: return
+func.func @reshapes_are_no_obstacle(%x: tensor<2x4xf32>) -> tensor<8xf32> {
+  %e = math.exp %x : tensor<2x4xf32>
+  %c = tensor.collapse_shape %e [[0, 1]] : tensor<2x4xf32> into tensor<8xf32>
+  %t = math.tanh %c : tensor<8xf32>
+  return %t : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @what_a_loop_reads_stays_before_it
+// CHECK: linalg.generic
+// CHECK: math.exp
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK: arith.mulf
+// CHECK-NEXT: math.tanh
+// CHECK: return
+func.func @what_a_loop_reads_stays_before_it(%x: tensor<8xf32>, %w: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = math.exp %w : tensor<8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> (tensor<8xf32>) {
+    %m = arith.mulf %y, %e : tensor<8xf32>
+    %t = math.tanh %m : tensor<8xf32>
+    scf.yield %t : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// The reshape may not take the op that makes its operand along.
+// CHECK-LABEL: func.func @neither_through_a_reshape
+// CHECK: math.exp
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK: arith.mulf
+// CHECK: return
+func.func @neither_through_a_reshape(%x: tensor<8xf32>, %w: tensor<2x4xf32>, %n: index) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = math.exp %w : tensor<2x4xf32>
+  %v = tensor.collapse_shape %e [[0, 1]] : tensor<2x4xf32> into tensor<8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> (tensor<8xf32>) {
+    %m = arith.mulf %y, %v : tensor<8xf32>
+    scf.yield %m : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// Neither from the outer loop into the inner one, nor into a branch in it.
+// CHECK-LABEL: func.func @neither_into_the_inner_loop
+// CHECK: scf.for
+// CHECK: math.exp
+// CHECK: scf.for
+// CHECK-NOT: math.exp
+// CHECK: scf.if
+// CHECK-NOT: math.exp
+// CHECK: arith.mulf
+// CHECK: return
+func.func @neither_into_the_inner_loop(%x: tensor<8xf32>, %n: index, %p: i1) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> (tensor<8xf32>) {
+    %e = math.exp %y : tensor<8xf32>
+    %s = scf.for %j = %c0 to %n step %c1 iter_args(%z = %y) -> (tensor<8xf32>) {
+      %b = scf.if %p -> (tensor<8xf32>) {
+        %m = arith.mulf %z, %e : tensor<8xf32>
+        scf.yield %m : tensor<8xf32>
+      } else {
+        scf.yield %z : tensor<8xf32>
+      }
+      scf.yield %b : tensor<8xf32>
+    }
+    scf.yield %s : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @neither_into_a_while
+// CHECK: math.exp
+// CHECK: scf.while
+// CHECK-NOT: math.exp
+// CHECK: arith.mulf
+// CHECK: return
+func.func @neither_into_a_while(%x: tensor<8xf32>, %w: tensor<8xf32>, %p: tensor<8xi1>, %c0: index) -> tensor<8xf32> {
+  %e = math.exp %w : tensor<8xf32>
+  %r = scf.while (%y = %x) : (tensor<8xf32>) -> tensor<8xf32> {
+    %c = tensor.extract %p[%c0] : tensor<8xi1>
+    scf.condition(%c) %y : tensor<8xf32>
+  } do {
+  ^bb0(%y: tensor<8xf32>):
+    %m = arith.mulf %y, %e : tensor<8xf32>
+    scf.yield %m : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// A branch runs at most once; where it does not run, the op is saved.
+// CHECK-LABEL: func.func @into_a_branch
+// CHECK-NOT: math.exp
+// CHECK: scf.if
+// CHECK: math.exp
+// CHECK-NEXT: arith.mulf
+// CHECK: return
+func.func @into_a_branch(%x: tensor<8xf32>, %w: tensor<8xf32>, %p: i1) -> tensor<8xf32> {
+  %e = math.exp %w : tensor<8xf32>
+  %r = scf.if %p -> (tensor<8xf32>) {
+    %m = arith.mulf %x, %e : tensor<8xf32>
+    scf.yield %m : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// A fill is a scalar to its readers, also to those in a loop.
+// CHECK-LABEL: func.func @a_fill_is_a_scalar
+// CHECK-NOT: linalg.fill
+// CHECK: scf.for
+// CHECK: arith.mulf %{{.*}}, %cst
+// CHECK: return
+func.func @a_fill_is_a_scalar(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %two = arith.constant 2.0 : f32
+  %empty = tensor.empty() : tensor<8xf32>
+  %e = linalg.fill ins(%two : f32) outs(%empty : tensor<8xf32>) -> tensor<8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> (tensor<8xf32>) {
+    %m = arith.mulf %y, %e : tensor<8xf32>
+    scf.yield %m : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
