@@ -50,8 +50,9 @@ class FuseElementwiseOps(Pass):
 def _into_loops(ops: Iterable[ir.Operation]) -> Iterator[ir.Value]:
     """The results of ``ops`` that are read in a loop which their op is not in."""
     for op in ops:
-        if any(_is_in_further_loop(use.owner.operation, op.block) for use in op.results[0].uses):
-            yield op.results[0]
+        for result in op.results:
+            if any(_is_in_further_loop(use.owner.operation, op.block) for use in result.uses):
+                yield result
 
 
 def _is_in_further_loop(reader: ir.Operation, block: ir.Block) -> bool:

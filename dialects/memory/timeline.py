@@ -16,6 +16,9 @@ from ipu_mlir.dialects.program.tree import Branch, Call, Node, Repeat, Sequence,
 MOST_ITERATIONS = 8
 """Loops whose carried buffers change places in longer cycles are followed so far."""
 
+MOST_BLOCKS = 10_000
+"""After so many runs of blocks a loop is followed for one iteration, as it doubles what there is to follow in it."""
+
 Instance: TypeAlias = int
 Shown: TypeAlias = frozenset[Instance] | None
 """The buffers that a value may show; None for a value that is no buffer."""
@@ -65,6 +68,8 @@ class _Run:
         self._number_of: dict[ir.Value, int] = {}
         self._seen_constants: set[str] = set()
         self._next = 0
+        self._blocks_run = 0
+        self._followed: set[ir.Operation] = set()
 
     def entry(self, tree: Sequence) -> None:
         arguments = [frozenset[Instance]() for _ in tree.block.arguments]
@@ -73,6 +78,7 @@ class _Run:
 
     def _block(self, sequence: Sequence, arguments: Many[Shown]) -> list[Shown]:
         """Run a block on buffers that it takes over; what it hands on is held once for whoever gets it."""
+        self._blocks_run += 1
         plan: BlockPlan = self._planner.plan(sequence)
         self._fill(plan.arguments, arguments)
         self._forget(plan.unused)
@@ -126,12 +132,11 @@ class _Run:
     def _repeat(self, loop: Repeat, state: list[Shown]) -> list[Shown]:
         """Iterations until what is carried repeats."""
         before: list[list[Shown]] = [] if loop.count else [state]
-        seen: set[object] = set()
+        seen = self._patterns_before(loop, state)
         for _ in range(MOST_ITERATIONS if loop.count is None else min(loop.count, MOST_ITERATIONS)):
             state = self._block(loop.body, [None, *state])
-            if (key := self._pattern(state)) in seen:
+            if self._repeats(state, seen):
                 break
-            seen.add(key)
             before.append(state)
         return self._joined(state, before)
 
@@ -139,14 +144,26 @@ class _Run:
         """The condition hands on what the body gets, and what the loop gives."""
         _, *found = self._block(loop.condition, state)
         before: list[list[Shown]] = []
-        seen: set[object] = set()
+        seen: set[object] = {self._pattern(found)}
         for _ in range(MOST_ITERATIONS):
-            if (key := self._pattern(found)) in seen:
-                break
-            seen.add(key)
             before.append(found)
             _, *found = self._block(loop.condition, self._block(loop.body, found))
+            if self._repeats(found, seen):
+                break
         return self._joined(found, before)
+
+    def _patterns_before(self, loop: Repeat, state: list[Shown]) -> set[object]:
+        """Where a loop is followed again, in another iteration of one around it, one iteration says what more would."""
+        is_known = loop.op in self._followed
+        self._followed.add(loop.op)
+        return {self._pattern(state)} if is_known else set()
+
+    def _repeats(self, state: list[Shown], seen: set[object]) -> bool:
+        """Whether what is carried is ``seen`` already, so that another iteration would be like one before."""
+        key = self._pattern(state)
+        is_known = key in seen or self._blocks_run > MOST_BLOCKS
+        seen.add(key)
+        return is_known
 
     def _pattern(self, state: list[Shown]) -> object:
         """What is carried, with buffers that nothing else shows numbered as they come: equal patterns go on alike."""

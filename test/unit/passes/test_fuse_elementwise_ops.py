@@ -57,6 +57,23 @@ def test_a_chain_becomes_one_op(parse: Parse, build: Callable[[int], str], lengt
     assert not list_ops(module.operation, "ipu.second_use")
 
 
+def test_an_op_without_results_fuses_with_its_operand(parse: Parse) -> None:
+    """PyTorch writes assertions about every element so."""
+    module = parse("""func.func @main(%x: tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = math.exp %x : tensor<8xf32>
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%e : tensor<8xf32>) {
+  ^bb0(%in: f32):
+    %c = arith.cmpf one, %in, %zero : f32
+    cf.assert %c, "zero"
+    linalg.yield
+  }
+  return
+}""")
+    run_steps(module, [*_LINALG, PassStep(FuseElementwiseOps())])
+    assert list_ops(module.operation, "cf.assert")
+
+
 @pytest.mark.parametrize("build", [_chain, _with_views, _producers_first])
 def test_time_grows_with_the_length(parse: Parse, build: Callable[[int], str]) -> None:
     """Four times the length takes upstream's pass alone 14 to 20 times as long."""
