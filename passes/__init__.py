@@ -11,6 +11,7 @@ from ipu_mlir.passes.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.decompose_tensor_ops import DecomposeTensorOps
 from ipu_mlir.passes.drop_idle_ops import DropIdleOps
 from ipu_mlir.passes.fill_empties import FillEmpties
+from ipu_mlir.passes.fix_loop_types import FixLoopTypes
 from ipu_mlir.passes.fold_transposes import FoldTransposes
 from ipu_mlir.passes.form_supersteps import FormSupersteps
 from ipu_mlir.passes.fuse_elementwise_ops import FuseElementwiseOps
@@ -51,6 +52,7 @@ PASSES: tuple[type[Pass], ...] = (
     DecomposeTensorOps,
     DropIdleOps,
     FillEmpties,
+    FixLoopTypes,
     FoldTransposes,
     FormSupersteps,
     FuseElementwiseOps,

@@ -63,7 +63,9 @@ BUFFERIZE = (
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",
     "ipu-copy-views",
+    "ipu-fix-loop-types",
     BUFFERIZE,
+    "inline{default-pipeline=}",
     "ipu-form-supersteps",
     "canonicalize",
     "cse",
