@@ -1,5 +1,6 @@
 """Block loops on several threads: each draws the next block from one iterator until none is left."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
@@ -34,6 +35,8 @@ class _Helper:
 
 
 _idle: list[_Helper] = []
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_idle.clear)
 
 
 def run_blocks(blocks: Sequence[Callable[..., None]], units: int, size: int, arrays: tuple[Any, ...]) -> None:

@@ -1,6 +1,8 @@
 """Block loops: every piece once, errors reach the caller, loops within threads."""
 
+import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -93,3 +95,46 @@ def test_helper_threads_have_the_settings_of_programs_and_the_caller_keeps_its_o
     run_blocks([block(0), block(1)], 2, 1, ())
     assert seen[1] == (UFUNC_BUFFER, "ignore")
     assert (np.getbufsize(), np.geterr()) == before
+
+
+def _ends_well_in_a_child(work) -> bool:
+    """Whether ``work`` ends without an error in a fork of this process, within ten seconds."""
+    child = os.fork()
+    if child == 0:
+        threading.Timer(10, os._exit, [2]).start()
+        try:
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_has_helpers_of_its_own():
+    def both_threads_work() -> None:
+        both = threading.Barrier(2, timeout=5)
+        run_blocks([lambda lo, hi: both.wait()] * 2, 2, 1, ())
+
+    both_threads_work()
+    assert _ends_well_in_a_child(both_threads_work)
+    assert _ends_well_in_a_child(lambda: _ends_well_in_a_child(both_threads_work) or os._exit(3)), "a fork of a fork"
+    both_threads_work()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_while_blocks_run_in_another_thread():
+    started, go_on = threading.Event(), threading.Event()
+
+    def slow(lo: int, hi: int) -> None:
+        started.set()
+        go_on.wait(20)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run_blocks, [slow] * 2, 2, 1, ())
+        started.wait(10)
+        assert _ends_well_in_a_child(lambda: run_blocks([lambda lo, hi: None] * 3, 9, 1, ()))
+        go_on.set()
+        running.result(20)
