@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.errors import CompileError, Settings
 from ipu_mlir.dialects.text import printable
 
 
@@ -38,9 +38,9 @@ class Diagnostic:
 class DiagnosedError(CompileError):
     """The program is wrong in the places that ``diagnostics`` name; the text has one line for each."""
 
-    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+    def __init__(self, diagnostics: Iterable[Diagnostic], settings: tuple[Settings, ...] = ()) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(map(str, self.diagnostics)))
+        super().__init__("\n".join(map(str, self.diagnostics)), settings=settings)
 
 
 def fail(op: Any, message: str) -> bool:

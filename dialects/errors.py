@@ -1,8 +1,38 @@
 """The exceptions of the project: what a user can act on. Everything else that escapes is a bug."""
 
+from typing import Any
+
+
+class Settings(dict[str, Any]):
+    """Settings that a message advises, by the names that they have in Python; None stands for any value.
+
+    The message has their text in it. A tool, which has flags in their place, finds them in ``IpuError.settings``.
+
+    >>> print(Settings(tiles_per_ipu=1472, ipus=2), Settings(entry=None))
+    tiles_per_ipu=1472, ipus=2 entry=
+    """
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={'' if value is None else repr(value)}" for name, value in self.items())
+
 
 class IpuError(Exception):
-    """Base of all errors whose message is for the user; a tool prints it in one line and exits with 1."""
+    """Base of all errors whose message is for the user; a tool prints it in one line and exits with 1.
+
+    Attributes:
+        settings: those that the message speaks of.
+    """
+
+    settings: tuple[Settings, ...] = ()
+
+    def __init__(self, *args: Any, settings: tuple[Settings, ...] = ()) -> None:
+        super().__init__(*args)
+        if settings:
+            self.settings = settings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors go from process to process as they are, whatever their classes take to be made."""
+        return _made_again, (type(self), self.args, self.__dict__)
 
 
 class CompileError(IpuError):
@@ -14,8 +44,22 @@ class TargetError(IpuError):
 
 
 class MemoryWarning(UserWarning):
-    """A program for an emulated target needs more memory than such a machine has."""
+    """A program for an emulated target needs more memory than such a machine has.
+
+    Attributes:
+        settings: those that the message speaks of.
+    """
+
+    def __init__(self, message: str, settings: tuple[Settings, ...] = ()) -> None:
+        super().__init__(message)
+        self.settings = settings
 
 
 class RunError(IpuError):
     """A compiled program was given inputs that it cannot run on, or met a failed check while it ran."""
+
+
+def _made_again(kind: type[IpuError], args: tuple[Any, ...], attributes: dict[str, Any]) -> IpuError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error

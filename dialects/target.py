@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.errors import TargetError
+from ipu_mlir.dialects.errors import Settings, TargetError
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Target:
         for field in ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle"):
             value = getattr(self, field)
             if value < 1:
-                raise TargetError(f"a target needs {field} >= 1, got {value}")
+                name = Settings({field: None})
+                raise TargetError(f"a target needs {name} of 1 or more, got {value}", settings=(name,))
         if self.sync_cycles < 0:
             raise TargetError(f"a target needs sync_cycles >= 0, got {self.sync_cycles}")
         if not 0 <= self.io_tiles < self.tiles_per_ipu:
@@ -46,7 +47,8 @@ class Target:
         if self.io_tiles and self.ipus > 1:
             raise TargetError(
                 f"a target of {self.ipus} IPUs has no io_tiles yet: ops are spread over the tiles of all IPUs, which "
-                "the I/O tiles would interrupt; use ipus=1"
+                f"the I/O tiles would interrupt; use {Settings(ipus=1)}",
+                settings=(Settings(ipus=1),),
             )
 
     @property

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from ipu_mlir.dialects.errors import TargetError
+from ipu_mlir.dialects.errors import Settings, TargetError
 from ipu_mlir.dialects.machine import MACHINES, Machine
 from ipu_mlir.dialects.target import Target
 
@@ -17,8 +17,10 @@ def target_named(name: str, ipus: int = 1) -> Target:
     5888
     """
     if name not in MACHINES:
+        others = Settings(tiles_per_ipu=None)
         raise TargetError(
-            f"no target is called '{name}'; there are {', '.join(MACHINES)}, and Target(tiles_per_ipu=...) for others"
+            f"no target is called '{name}'; there are {', '.join(MACHINES)}, and {others} for others",
+            settings=(others,),
         )
     shared = {field.name for field in fields(Target)} & {field.name for field in fields(Machine)}
     return Target(ipus=ipus, **{field: getattr(MACHINES[name], field) for field in shared})

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dynamic_shapes import DynamicExecutable
-from ipu_mlir.entry import entry_of
+from ipu_mlir.entry import entry_name, entry_of
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering, Pipeline, level_of, plan_lowering
 from ipu_mlir.passes.dynamic_types import dynamic_sizes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def compile(
     source: "Source",
     *,
-    entry: str = "main",
+    entry: str | None = None,
     args: Sequence[Any] | None = None,
     target: "Target | None" = None,
     pipeline: Pipeline | None = None,
@@ -40,7 +40,7 @@ def compile(
 
     Args:
         source: a path to MLIR text or bytecode, MLIR text, an ``ir.Module`` (stays as it is), an ``@ipu.function``.
-        entry: the function that runs.
+        entry: the function that runs; by default the only public one, or of several the one called ``main``.
         args: for an ``@ipu.function`` its arguments, a ``TensorSpec`` or an example array for each tensor.
         target: the machine; without one that which the module names, or one IPU of the default kind.
         pipeline: pipeline text or a list of passes that replaces the default passes.
@@ -56,7 +56,7 @@ def compile(
     if hasattr(source, "trace_call"):
         if args is None:
             raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
-        module, call = source.trace_call(args, entry=entry)
+        module, call = source.trace_call(args, entry=entry or "main")
     else:
         if args is not None:
             raise CompileError("args= is for an @ipu.function; a module has the types of its arguments in it")
@@ -65,13 +65,14 @@ def compile(
 
 
 def compile_module(
-    module: ir.Module, entry: str, lowering: Lowering, call: "Call | None" = None
+    module: ir.Module, entry: str | None, lowering: Lowering, call: "Call | None" = None
 ) -> Executable | DynamicExecutable:
     """The executable of a module that nobody else changes.
 
     Args:
         call: for a traced function how its arguments and results are nested.
     """
+    entry = entry_name(module, entry)
     function = entry_of(module, entry)
     if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
         return DynamicExecutable(module, entry, lowering)

@@ -11,7 +11,7 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.parsing import Source, parse_module
 from ipu_mlir.dialects.readable import refuse_unreadable
 from ipu_mlir.supported_ops import unsupported_ops, way_out_of
 
@@ -24,7 +24,8 @@ def load_module(source: Any) -> ir.Module:
     """The program of ``source`` as a new module.
 
     Args:
-        source: a path, MLIR text or bytecode, or an ``ir.Module``, which is copied and stays as it is.
+        source: a path, MLIR text or bytecode, a ``Source`` of them, or an ``ir.Module``, which is copied and stays as
+            it is.
 
     Raises:
         CompileError: the file is missing, or the text does not parse or verify; with file, line and column.
@@ -33,7 +34,7 @@ def load_module(source: Any) -> ir.Module:
         return _copy(source)
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         source = Path(source)
-    elif not isinstance(source, str | bytes):
+    elif not isinstance(source, str | bytes | Source):
         raise CompileError(
             f"cannot compile a {type(source).__name__}; expected a path, MLIR text, an ir.Module or an @ipu.function"
         )
@@ -64,7 +65,7 @@ def _copy(module: ir.Module) -> ir.Module:
         return ir.Module.parse(buffer.getvalue())
 
 
-def _with_all_unknown_ops(error: DiagnosedError, source: Path | str | bytes) -> DiagnosedError:
+def _with_all_unknown_ops(error: DiagnosedError, source: Path | Source | str | bytes) -> DiagnosedError:
     """An error of the parser, which stops at the first op that it does not know, with all such ops or a way out."""
     if any(_UNREGISTERED in each.message for each in error.diagnostics):
         context = ipu.context()

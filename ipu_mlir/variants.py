@@ -8,7 +8,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.module_target import ATTRIBUTE, module_target
 from ipu_mlir.dialects.target import Target
-from ipu_mlir.entry import entry_alone, entry_of
+from ipu_mlir.entry import entry_alone, entry_name, entry_of
 from ipu_mlir.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.base import Pass
@@ -32,16 +32,18 @@ class Variants:
         entry: the function that runs.
     """
 
-    def __init__(self, source: Any, entry: str = "main") -> None:
+    def __init__(self, source: Any, entry: str | None = None) -> None:
         """Take in a program.
 
         Args:
             source: a path, MLIR text, or an ``ir.Module``.
+            entry: as of ``compile``.
 
         Raises:
             CompileError: as of ``compile``; or the program has unknown sizes, or is placed on tiles already.
         """
-        self.source, self.entry = load_module(source), entry
+        self.source = load_module(source)
+        self.entry = entry = entry_name(self.source, entry)
         function = entry_of(self.source, entry)
         if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
             raise CompileError(f"{entry!r} has sizes that are not known, and costs depend on them; give it fixed ones")

@@ -2,7 +2,9 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
+from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.diagnostics import diagnostic_at
 from ipu_mlir.dialects.errors import MemoryWarning
@@ -10,9 +12,12 @@ from ipu_mlir.dialects.memory.bound import memory_bound
 from ipu_mlir.dialects.memory.problems import Problem, memory_problems
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
 from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.dialects.parsing import parse_module
 from ipu_mlir.dialects.printing import to_text
 from ipu_mlir.passes.base import Pass, PassFailed
 from ipu_mlir.passes.rewriting import list_ops
+
+_OF_THE_IR = ("report", "problems", "_module")
 
 
 class OutOfMemoryError(PassFailed):
@@ -26,11 +31,26 @@ class OutOfMemoryError(PassFailed):
     """
 
     def __init__(self, entry: str, report: MemoryReport, problems: tuple[Problem, ...], module_text: str) -> None:
-        super().__init__(diagnostic_at(each.op.location, diagnostic_text(each)) for each in problems)
+        settings = tuple(settings for each in problems for settings in each.settings)
+        super().__init__([diagnostic_at(each.op.location, diagnostic_text(each)) for each in problems], settings)
         self.entry = entry
         self.report = report
         self.problems = problems
         self.module_text = module_text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is made of the IR stays behind, and is made again of its text where somebody asks for it."""
+        remake, (kind, args, attributes) = super().__reduce__()
+        return remake, (kind, args, {name: each for name, each in attributes.items() if name not in _OF_THE_IR})
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_THE_IR:
+            raise AttributeError(name)
+        self._module = parse_module(self.module_text, ipu.context())
+        with self._module.context, ir.Location.unknown():
+            self.report = memory_report(self._module.operation, self.entry)
+            self.problems = memory_problems(self.report)
+        return getattr(self, name)
 
 
 def diagnostic_text(problem: Problem) -> str:
@@ -74,7 +94,7 @@ def _check(module: ir.Operation, entry: str) -> None:
     if report.target.emulated:
         for each in problems:
             place = diagnostic_at(each.op.location, diagnostic_text(each), severity="warning")
-            warnings.warn(str(place), MemoryWarning, stacklevel=2)
+            warnings.warn(MemoryWarning(str(place), each.settings), stacklevel=2)
         return
     error = OutOfMemoryError(entry, report, problems, to_text(module, locations=True))
     for each in problems:

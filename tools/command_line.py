@@ -4,14 +4,21 @@ import argparse
 import gc
 import os
 import signal
+import stat
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ipu_mlir.dialects.text import printable_lines
+from ipu_mlir.tools.streams import StreamError, stdout_errors, take_streams
+
+if TYPE_CHECKING:
+    from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
 
 FAILED = 1
 WRONG_USAGE = 2
@@ -27,34 +34,81 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, description: str, epilog: str = "") -> None:
         formatter = argparse.RawDescriptionHelpFormatter
         super().__init__(prog, description=description, epilog=epilog, formatter_class=formatter, allow_abbrev=False)
+        self.add_argument("--version", action=_Version, help="show the versions of ipu-mlir, MLIR and LLVM")
+        shells = "print a script that completes these options: source <(%(prog)s --completion bash)"
+        self.add_argument("--completion", action=_Completion, metavar="bash|zsh|fish", help=shells)
+
+    def pass_names(self) -> Sequence[str]:
+        """What are options besides those that were added: names of passes."""
+        return ()
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help; argparse would keep silent where it cannot be written."""
+        print(self.format_help(), end="", file=file)
 
-def run_tool(name: str, tool: Callable[[Sequence[str]], int], argv: Sequence[str] | None) -> int:
+
+class _Version(argparse.Action):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, nargs=0, **kwargs)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from ipu_mlir.tools.versions import version_text
+
+        print(version_text(parser.prog), end="")
+        parser.exit()
+
+
+class _Completion(argparse.Action):
+    def __call__(self, parser: Any, namespace: Any, shell: Any, *_: Any) -> NoReturn:
+        from ipu_mlir.tools.completion import SHELLS, completion_script
+
+        if shell not in SHELLS:
+            raise UsageError(f"argument --completion: expected one of {', '.join(SHELLS)}, got '{shell}'")
+        print(completion_script(parser.prog, parser, shell, parser.pass_names()), end="")
+        parser.exit()
+
+
+def run_tool(
+    name: str,
+    tool: Callable[[Sequence[str]], int],
+    argv: Sequence[str] | None,
+    flags: Mapping[str, str] = MappingProxyType({}),
+) -> int:
     """Run ``tool`` on its arguments; gives the exit status: 0, 1 for a wrong program or input, 2 for wrong usage.
 
     An error for the user becomes one line on stderr, or one per place in the program. Others are bugs and go through.
+
+    Args:
+        flags: by the names that settings have in Python, how they are given to this tool: ``{"ipus": "--ipus {}"}``.
     """
     if argv is None:  # a process of our own: looking for garbage among all that is imported takes a tenth of its time
+        take_streams()
         end_when_interrupted()
         gc.set_threshold(100_000, 50, 100)
         warnings.formatwarning = lambda message, *_, **__: (
-            f"{printable_lines(str(message))}\n"
-        )  # one line, as errors have
+            printable_lines(_in_flags(str(message), message, flags)) + "\n"
+        )
     try:
-        status = tool(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()
-        return status
+        with stdout_errors():
+            return _ended(lambda: tool(sys.argv[1:] if argv is None else argv))
     except UsageError as error:
-        print(printable_lines(f"{name}: error: {error}; see {name} --help"), file=sys.stderr)
+        text = _in_flags(str(error), error.__cause__, flags)
+        print(printable_lines(f"{name}: error: {text}; see {name} --help"), file=sys.stderr)
         return WRONG_USAGE
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
-        return _report(name, error)
+        return _report(name, error, flags)
+
+
+def _ended(run: Callable[[], int]) -> int:
+    try:
+        return run()
+    except SystemExit as end:  # argparse has printed the help
+        return int(end.code or 0)
 
 
 def end_when_interrupted() -> None:
@@ -78,44 +132,74 @@ def uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _report(name: str, error: Exception) -> int:
+def _report(name: str, error: Exception, flags: Mapping[str, str]) -> int:
     from ipu_mlir.dialects.diagnostics import DiagnosedError
     from ipu_mlir.dialects.errors import IpuError
 
-    if not isinstance(error, IpuError):
+    if isinstance(error, DiagnosedError):
+        from ipu_mlir.tools.diagnostics_output import print_diagnostics
+
+        print_diagnostics(in_flags(error, flags))
+    elif isinstance(error, MemoryError):
+        print(f"{name}: error: this machine has not enough memory: {error or 'no more is given'}", file=sys.stderr)
+    elif isinstance(error, IpuError | StreamError):
+        print(printable_lines(f"{name}: error: {_in_flags(str(error), error, flags)}"), file=sys.stderr)
+    else:
         raise error
-    print(
-        printable_lines(str(error) if isinstance(error, DiagnosedError) else f"{name}: error: {error}"), file=sys.stderr
-    )
     return FAILED
+
+
+def in_flags(error: "DiagnosedError", flags: Mapping[str, str]) -> "list[Diagnostic]":
+    """What ``error`` reports, with the flags of a tool for the settings that it speaks of."""
+    return [replace(each, message=_in_flags(each.message, error, flags)) for each in error.diagnostics]
+
+
+def _in_flags(text: str, error: object, flags: Mapping[str, str]) -> str:
+    for settings in getattr(error, "settings", ()):
+        if settings.keys() <= flags.keys():
+            given = [flags[name].format("" if value is None else value).strip() for name, value in settings.items()]
+            text = text.replace(str(settings), " ".join(given))
+    return text
 
 
 def write_output(path: str, content: str | bytes) -> None:
     """Write ``content`` to the file ``path``, or to stdout for ``-``. A file appears whole or stays as it was.
 
+    A link stays a link, to a file with the new content; a file that was there keeps its mode.
+
     Raises:
-        UsageError: the file cannot be written.
+        IpuError: the file cannot be written.
     """
+    from ipu_mlir.dialects.errors import IpuError
+
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
-    try:
-        if path == "-":
+    if path == "-":
+        with stdout_errors():
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
-        elif os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
+        return
+    try:
+        if path.startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path)):  # a pipe or a device
             Path(path).write_bytes(data)
         else:
             with uninterrupted():
-                _replace_file(path, data)
+                _replace_file(os.path.realpath(path), data)
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        raise IpuError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _replace_file(path: str, data: bytes) -> None:
-    unfinished = f"{path}.{os.getpid()}.unfinished"
+    mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else None
+    unfinished = os.path.join(os.path.dirname(path), f".ipu-mlir-{os.getpid()}.unfinished")
+    new = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
     try:
-        Path(unfinished).write_bytes(data)
+        with os.fdopen(new, "wb") as file:
+            file.write(data)
+            if mode is not None:
+                os.fchmod(new, mode)
         os.replace(unfinished, path)
-    finally:
+    except BaseException:
         Path(unfinished).unlink(missing_ok=True)
+        raise

@@ -1,21 +1,18 @@
 """``ipu-run``: compile a function of a file and run it."""
 
 import argparse
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.text import printable
 from ipu_mlir.tools.command_line import FAILED, Parser, UsageError, run_tool, write_output
+from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, machine, proportion
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ipu_mlir.dialects.bindings import ir
-    from ipu_mlir.dialects.target import Target
     from ipu_mlir.dynamic_shapes import DynamicExecutable
     from ipu_mlir.executable import Executable
 
@@ -25,44 +22,67 @@ examples:
   ipu-run model.mlir --seed 1                              random inputs, one line per result
   ipu-run model.mlir --inputs io.npz --check               in0, in1, ... in, out0, out1, ... compared
   ipu-run model.mlir --tiles 16 --per-tile --outputs o.npz
+  ipu-run model.mlir --chip ipu21 --no-run --profile p.json   estimates, where running takes long or much memory
 
 exit status: 0 done, 1 the program or an input is wrong, or a result is off, 2 wrong usage
 """
+_SHOWN = 100
+"""Elements of a result that --print-values prints in full."""
 _TIMED_SECONDS, _MOST_RUNS = 1.0, 1000
 """How long, and at most how often, --time repeats the run; at least three times."""
+_OF_A_RUN = ("check", "outputs", "print_values", "per_tile", "chrome_trace")
+"""What is asked of results."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; gives the exit status."""
-    return run_tool("ipu-run", _ipu_run, argv)
+    return run_tool("ipu-run", _ipu_run, argv, FLAGS)
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser("ipu-run", _DESCRIPTION, _EPILOG)
     flag = parser.add_argument
-    flag("file", metavar="FILE", help="MLIR text or bytecode; - is stdin")
-    flag("--entry", default="main", metavar="NAME", help="the function to run (default: main)")
+    add_program_flags(parser)
     flag("--inputs", metavar="FILE.npz", help="arrays in0, in1, ...; random ones without it")
-    flag("--seed", type=int, metavar="N", help="seed of random inputs (default: 0)")
+    flag("--seed", type=_whole, metavar="N", help="seed of random inputs (default: 0)")
+    values = f"print the results as NumPy does, those of more than N elements in part (default: {_SHOWN})"
+    flag("--print-values", type=_whole, nargs="?", const=_SHOWN, metavar="N", help=values)
     flag("--outputs", metavar="FILE.npz", help="write the results as out0, out1, ...")
     flag("--check", action="store_true", help="compare the results with out0, out1, ... of --inputs")
     flag("--atol", type=float, metavar="X", help="tolerance of --check (default: 2e-5 of the largest expected value)")
-    flag("--tiles", type=int, metavar="N", help="tiles of each IPU (default: those of the module's target)")
-    flag("--ipus", type=int, metavar="N", help="number of IPUs")
+    add_chip_flags(parser)
+    flag("--tiles", type=int, metavar="N", help="tiles of each IPU (default: those of the target)")
+    share = "the share of a tile's memory that operands brought to it and partial results may take (default: 0.6)"
+    flag("--available-memory-proportion", type=proportion, metavar="X", help=share)
     flag("--emulated", action="store_true", help="warn if the memory of the tiles is too small, and run all the same")
     flag("--per-tile", action="store_true", help="run tile by tile, each with its own memory: slow and exact")
+    flag("--no-run", action="store_true", help="compile only; --profile then takes loops of unknown length to run once")
     flag("--time", action="store_true", help="say how long compiling and running took")
     flag(
         "--profile", metavar="OUT.json", help="write cycles, bytes and memory of this run on the target, for ipu-report"
     )
     flag("--chrome-trace", metavar="OUT.json", help="write the steps of this run as events for Perfetto")
     flag("--pass-pipeline", metavar="TEXT", help="passes to compile with, instead of ipu-compile")
-    arguments = parser.parse_args(list(argv))
+    shown = f"--print-values={_SHOWN}"  # without this the file would be taken for N
+    arguments = parser.parse_args([shown if each == "--print-values" else each for each in argv])
     if arguments.inputs is not None and arguments.seed is not None:
         raise UsageError("--inputs and --seed exclude each other")
     if arguments.check and arguments.inputs is None:
         raise UsageError("--check needs the expected results in --inputs FILE.npz")
+    if arguments.pass_pipeline is not None and arguments.available_memory_proportion is not None:
+        raise UsageError(
+            "--available-memory-proportion is for the default passes; give it to the ipu-partition of yours"
+        )
+    asked = [name for name in _OF_A_RUN if getattr(arguments, name) not in (None, False)] if arguments.no_run else []
+    if asked:
+        raise UsageError(f"--no-run and --{asked[0].replace('_', '-')} exclude each other: there are no results")
     return arguments
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0, got '{text}'")
+    return int(text)
 
 
 def _ipu_run(argv: Sequence[str]) -> int:
@@ -75,6 +95,11 @@ def _ipu_run(argv: Sequence[str]) -> int:
     with _profiles_of_failures(arguments):
         executable = _sized(_compiled(arguments), arrays)
     compiled = time.perf_counter() - started
+    if arguments.no_run:
+        if arguments.time:
+            print(f"compile: {compiled:.3f} s")
+        _write_profiles(executable, None, arguments)
+        return 0
     if arguments.inputs:
         inputs = take_inputs(arrays, executable.argument_specs, arguments.inputs)
     else:
@@ -85,20 +110,26 @@ def _ipu_run(argv: Sequence[str]) -> int:
     first = time.perf_counter() - started
     for index, result in enumerate(results):
         print(f"out{index}: {_summary(result)}")
+        if arguments.print_values is not None:
+            print(_values(result, arguments.print_values))
     if arguments.time:
         print(f"compile: {compiled:.3f} s, first run: {first:.3f} s", end="")
         print("" if arguments.per_tile else f", run: {_median_seconds(run, inputs) * 1e3:.3f} ms")
     if arguments.outputs:
         write_output(arguments.outputs, npz_bytes(results))
-    if _wants_profile(arguments):
-        from ipu_mlir.tools.profile_output import write_profiles
-
-        write_profiles(executable.profile(inputs), arguments)
+    _write_profiles(executable, inputs, arguments)
     return _check(results, arrays, arguments) if arguments.check else 0
 
 
 def _wants_profile(arguments: argparse.Namespace) -> bool:
     return bool(arguments.profile or arguments.chrome_trace)
+
+
+def _write_profiles(executable: "Executable", inputs: "list[np.ndarray] | None", arguments: argparse.Namespace) -> None:
+    if _wants_profile(arguments):
+        from ipu_mlir.tools.profile_output import write_profiles
+
+        write_profiles(executable.profile(inputs), arguments)
 
 
 def _profiles_of_failures(arguments: argparse.Namespace) -> AbstractContextManager[None]:
@@ -113,57 +144,35 @@ def _profiles_of_failures(arguments: argparse.Namespace) -> AbstractContextManag
 def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndarray]") -> "Executable":
     """``program`` for the sizes of the input arrays, where its own are not all known."""
     from ipu_mlir.executable import Executable
+    from ipu_mlir.tools.npz import arguments_of
 
     if isinstance(program, Executable):
         return program
     if not arrays:
         raise UsageError(f"{program.entry} has sizes that are not known; --inputs FILE.npz says them")
-    inputs = [arrays[f"in{number}"] for number in range(len(arrays)) if f"in{number}" in arrays]
-    return program.specialized(inputs)
+    return program.specialized(arguments_of(arrays))
 
 
 def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable":
-    import ipu_mlir
+    from ipu_mlir.compiler import compile_module
+    from ipu_mlir.dialects.module_target import module_target
+    from ipu_mlir.lowering import plan_lowering
     from ipu_mlir.passes.pipeline_text import PipelineError
+    from ipu_mlir.sources import load_module
+    from ipu_mlir.tools.programs import read_program
 
+    module = load_module(read_program(arguments.file))
+    target = machine(
+        arguments,
+        module_target(module.operation),
+        tiles_per_ipu=arguments.tiles,
+        emulated=arguments.emulated or None,
+    )
     try:
-        program = _program(arguments.file)
-        target = _target(arguments)
-        if target is None and arguments.emulated:
-            program, target = _emulated(program)
-        return ipu_mlir.compile(program, entry=arguments.entry, target=target, pipeline=arguments.pass_pipeline)
+        lowering = plan_lowering(target, arguments.pass_pipeline, None, arguments.available_memory_proportion)
     except PipelineError as error:
         raise UsageError(str(error)) from error
-
-
-def _program(file: str) -> "Path | ir.Module":
-    if file != "-":
-        return Path(file)
-    from ipu_mlir.dialects import ipu
-    from ipu_mlir.dialects.parsing import parse_module, source_of_bytes
-
-    return parse_module(source_of_bytes(sys.stdin.buffer.read(), "<stdin>"), ipu.context())
-
-
-def _target(arguments: argparse.Namespace) -> "Target | None":
-    """The machine of the command line; None where it names none, so that the module's own counts."""
-    if arguments.tiles is None and arguments.ipus is None:
-        return None
-    from ipu_mlir.dialects.target import Target
-
-    given = {"tiles_per_ipu": arguments.tiles, "ipus": arguments.ipus, "emulated": arguments.emulated}
-    return Target(**{name: value for name, value in given.items() if value is not None})
-
-
-def _emulated(program: "Path | ir.Module") -> "tuple[ir.Module, Target]":
-    """The program, and the machine that it names as one that is emulated."""
-    from dataclasses import replace
-
-    from ipu_mlir.dialects.module_target import module_target
-    from ipu_mlir.sources import load_module
-
-    module = load_module(program)
-    return module, replace(module_target(module.operation), emulated=True)
+    return compile_module(module, arguments.entry, lowering)
 
 
 def _summary(result: "np.ndarray") -> str:
@@ -174,6 +183,13 @@ def _summary(result: "np.ndarray") -> str:
         return f"{spec_of(result)} empty"
     wide = result.astype("float64")
     return f"{spec_of(result)} min {wide.min():.6g} mean {wide.mean():.6g} max {wide.max():.6g}"
+
+
+def _values(result: "np.ndarray", most: int) -> str:
+    """The elements, as NumPy prints them; of a result of more than ``most`` those at both ends of each dimension."""
+    import numpy as np
+
+    return np.array2string(result, threshold=most, max_line_width=120, separator=", ")
 
 
 def _median_seconds(run: Callable[[Any], Any], inputs: "list[np.ndarray]") -> float:

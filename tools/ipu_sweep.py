@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.text import printable
-from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
+from ipu_mlir.tools.command_line import Parser, run_tool, write_output
+from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, machine, proportion
 
 if TYPE_CHECKING:
     from ipu_mlir.tools.sweep.settings import Setting
@@ -29,18 +30,17 @@ _SUFFIXES = (".html", ".json", ".csv")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; gives the exit status."""
-    return run_tool("ipu-sweep", _ipu_sweep, argv)
+    return run_tool("ipu-sweep", _ipu_sweep, argv, FLAGS)
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser("ipu-sweep", _DESCRIPTION, _EPILOG)
     flag = parser.add_argument
-    flag("file", metavar="FILE", help="MLIR text or bytecode")
-    flag("--entry", default="main", metavar="NAME", help="the function to compile (default: main)")
-    flag("--chip", metavar="NAME", help="ipu1, ipu2 or ipu21 (default: the target of the module)")
+    add_program_flags(parser)
+    add_chip_flags(parser)
     flag(
         "--available-memory-proportion",
-        type=_each(_proportion),
+        type=_each(proportion),
         metavar="X,...",
         help="shares of a tile's memory that operands brought to it and partial results may take "
         "(default: 0.05,0.1,0.2,0.4,0.6, or 0.6 where something else varies)",
@@ -69,16 +69,6 @@ def _each(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:
     return lambda text: list(dict.fromkeys(convert(each.strip()) for each in text.split(",")))
 
 
-def _proportion(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"a proportion is more than 0 and at most 1, got '{text}'")
-    return value
-
-
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected whole numbers from 1, separated by commas, got '{text}'")
@@ -94,39 +84,34 @@ def _partials(text: str) -> int | None:
 
 
 def _output(text: str) -> str:
-    path = Path(text)
-    if path.suffix not in _SUFFIXES:
+    if Path(text).suffix not in _SUFFIXES:
         raise argparse.ArgumentTypeError(f"'{text}' says not what to write; it ends in {', '.join(_SUFFIXES)}")
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"cannot write {text}: there is no folder {path.parent}")
     return text
 
 
 def _ipu_sweep(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
 
-    from ipu_mlir.dialects.errors import TargetError
-    from ipu_mlir.dialects.targets import target_named
-
-    try:
-        target = target_named(arguments.chip) if arguments.chip else None
-    except TargetError as error:
-        raise UsageError(f"argument --chip: {error}") from error
-
+    from ipu_mlir.dialects.errors import IpuError
+    from ipu_mlir.tools.programs import read_program
     from ipu_mlir.tools.sweep.outcome import measure
     from ipu_mlir.tools.sweep.settings import settings
     from ipu_mlir.tools.sweep.sweep import Sweep
     from ipu_mlir.variants import Variants
 
-    variants = Variants(Path(arguments.file), arguments.entry)
-    target = target or variants.target
+    for path in map(Path, arguments.output):  # before it takes long
+        if not path.parent.is_dir():
+            raise IpuError(f"cannot write {path}: there is no folder {path.parent}")
+    source = read_program(arguments.file)
+    variants = Variants(source, arguments.entry)
+    target = machine(arguments, variants.target)
     given = (arguments.available_memory_proportion, arguments.tiles, arguments.most_partials)
     chosen = list(settings(*given, tiles_of_target=target.tiles_per_ipu))
     try:
         outcomes = measure(variants, target, chosen, _progress(len(chosen)))
     finally:
         _say("")
-    sweep = Sweep(printable(f"{Path(arguments.file).name}: {arguments.entry}"), target, outcomes)
+    sweep = Sweep(printable(f"{Path(source.name).name}: {variants.entry}"), target, outcomes)
     print(sweep.table(), end="", flush=True)
     for path in arguments.output:
         write_output(path, _content(sweep, Path(path).suffix))

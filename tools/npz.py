@@ -11,6 +11,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
         reason = f": {error}" if isinstance(error, _WrongSize) else ""
         raise IpuError(f"{path} is no .npz file of arrays{reason}") from error
     except MemoryError as error:
-        raise IpuError(f"{path} has more numbers than this machine has memory for") from error
+        raise IpuError(f"the arrays of {path} need more memory than this machine has") from error
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, size: int) -> np.ndarray:
@@ -101,6 +102,11 @@ def take_inputs(arrays: dict[str, np.ndarray], specs: Sequence[TensorSpec], path
     return inputs
 
 
+def arguments_of(arrays: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """``in0, in1, ...`` of ``arrays``, as many as there are."""
+    return [arrays[f"in{number}"] for number in range(len(arrays)) if f"in{number}" in arrays]
+
+
 def typed(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     """``array``, as numbers of ``dtype`` where it holds the bits of such numbers: of bf16 or f8.
 
@@ -117,9 +123,20 @@ def _in_file(array: np.ndarray) -> np.ndarray:
 
 
 def random_inputs(specs: Sequence[TensorSpec], seed: int) -> list[np.ndarray]:
-    """Inputs for ``specs``: normal floats, integers from 0 to 9, booleans; the same for the same ``seed``."""
+    """Inputs for ``specs``: normal floats, integers from 0 to 9, booleans; the same for the same ``seed``.
+
+    Raises:
+        IpuError: this machine has not the memory for them.
+    """
     generator = np.random.default_rng(seed)
-    return [_random(spec, generator) for spec in specs]
+    try:
+        return [_random(spec, generator) for spec in specs]
+    except (MemoryError, ValueError) as error:  # NumPy says ValueError of arrays beyond the address space
+        size = sum(prod(spec.shape) * spec.dtype.itemsize for spec in specs)
+        raise IpuError(
+            f"the inputs need {size:,} B, which this machine does not have; --no-run --profile gives cycles and "
+            "memory per tile without them"
+        ) from error
 
 
 def _random(spec: TensorSpec, generator: np.random.Generator) -> np.ndarray:

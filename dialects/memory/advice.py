@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.attributes import parts_from_attr
 from ipu_mlir.dialects.buffers import root_of
+from ipu_mlir.dialects.errors import Settings
 from ipu_mlir.dialects.machine import MACHINES
 from ipu_mlir.dialects.mapping.loops import ceil_div
 from ipu_mlir.dialects.memory.exchange_code import ExchangeCode
@@ -21,18 +23,28 @@ _PLACES = 3
 """So many exchanges are named."""
 
 
-def advice_for_one_tile(report: MemoryReport, largest: tuple[tuple[Variable, int], ...]) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Advice:
+    """Something to try, and the settings that ``text`` names for it."""
+
+    text: str
+    settings: Settings = field(default_factory=Settings)
+
+
+def advice_for_one_tile(report: MemoryReport, largest: tuple[tuple[Variable, int], ...]) -> tuple[Advice, ...]:
     """What to try where all tiles but one fit."""
     average = report.peak.total() // report.target.num_tiles
     where = f"tiles need {average:,} B on average"
     needed, op = max(_run_alone(report, report.peak.worst_tile()), default=(0, ""))
     if needed > report.limit:
-        return (f"more parts (ipu.parts) for {op}, or a form of it that can be cut: it runs whole here; {where}",)
+        return (
+            Advice(f"more parts (ipu.parts) for {op}, or a form of it that can be cut: it runs whole here; {where}"),
+        )
     assert largest, "without data there is only code, which is another kind of problem"
     variable = largest[0][0]
     if variable.category in ("argument", "constant"):
-        return (f"another placement of {variable.name} (ipu.map, or ipu_mlir.place), or none: {where}",)
-    return (f"more parts (ipu.parts) for {variable.name}: {where}",)
+        return (Advice(f"another placement of {variable.name} (ipu.map, or ipu_mlir.place), or none: {where}"),)
+    return (Advice(f"more parts (ipu.parts) for {variable.name}: {where}"),)
 
 
 def _run_alone(report: MemoryReport, tile: int) -> Iterator[tuple[int, str]]:
@@ -49,7 +61,7 @@ def _run_alone(report: MemoryReport, tile: int) -> Iterator[tuple[int, str]]:
                 yield size, f"the op at {place}" if place else "an op"
 
 
-def advice_for_all_tiles(report: MemoryReport) -> tuple[str, ...]:
+def advice_for_all_tiles(report: MemoryReport) -> tuple[Advice, ...]:
     """What to try where the program as a whole is too large, the likeliest first."""
     tile = report.peak.worst_tile()
     over = report.peak.on(tile) - report.limit
@@ -64,47 +76,51 @@ def advice_for_all_tiles(report: MemoryReport) -> tuple[str, ...]:
         for each, size in living
         if each.category in ("argument", "constant") and each.type_text.removesuffix(">").endswith(_WIDE)
     )
-    found = []
+    found: list[Advice] = []
     if brought >= over:
-        found.append(
-            f"a smaller available_memory_proportion (ipu-sweep compares): operands that are brought take {brought:,} B"
-        )
+        share = Settings(available_memory_proportion=None)
+        text = f"a smaller share of a tile's memory ({share}; ipu-sweep compares): operands that are brought take"
+        found.append(Advice(f"{text} {brought:,} B", share))
     if wide // 2 >= over:
-        found.append(f"16-bit types: arguments and constants of 32 bits or more take {wide:,} B here")
+        found.append(Advice(f"16-bit types: arguments and constants of 32 bits or more take {wide:,} B here"))
     if computed >= over:
-        found.append(f"a smaller batch: results, operands on the way and the code that moves them take {computed:,} B")
+        text = "a smaller batch: results, operands on the way and the code that moves them take"
+        found.append(Advice(f"{text} {computed:,} B"))
     if code >= over:
-        found.append(f"a loop (scf.for) where layers repeat, so that their code exists once: code takes {code:,} B")
+        text = "a loop (scf.for) where layers repeat, so that their code exists once: code takes"
+        found.append(Advice(f"{text} {code:,} B"))
     if held["exchange_code"] >= over:
-        found.append(_longer_pieces(report, tile))
+        found.append(Advice(_longer_pieces(report, tile)))
     if held["gaps"] >= over:
-        found.append(f"fewer, larger buffers: {held['gaps']:,} B are lost between small ones")
+        found.append(Advice(f"fewer, larger buffers: {held['gaps']:,} B are lost between small ones"))
     if report.peak.total() <= report.limit * report.target.num_tiles and code <= report.limit:
         average = report.peak.total() // report.target.num_tiles
-        found.append(f"another placement (ipu.map, ipu.parts): tiles need {average:,} B on average")
+        found.append(Advice(f"another placement (ipu.map, ipu.parts): tiles need {average:,} B on average"))
     return tuple(_with_more_tiles(report, fixed + brought, found))
 
 
-def _with_more_tiles(report: MemoryReport, fixed: int, found: list[str]) -> list[str]:
+def _with_more_tiles(report: MemoryReport, fixed: int, found: list[Advice]) -> list[Advice]:
     """``found`` and how many tiles would do: first where the chip has them, last where it takes more chips.
 
     Each tile is taken to need the bytes ``fixed`` of the worst tile however many there are; tiles share the others.
     """
     target, worst = report.target, report.peak.largest()
     if fixed >= report.limit:
-        return found or ["a program with fewer ops: every tile has code for all of them"]
+        return found or [Advice("a program with fewer ops: every tile has code for all of them")]
     tiles = ceil_div(target.num_tiles * (worst - fixed), report.limit - fixed)
+    needed = f"at least about {tiles:,} are needed"
     chip = MACHINES[target.name].tiles_per_ipu if target.name in MACHINES else 0
     if target.tiles_per_ipu < chip:
         ipus = max(target.ipus, ceil_div(tiles, chip))
-        option = f"tiles_per_ipu={chip}" + (f", ipus={ipus}" if ipus > target.ipus else "")
+        settings = Settings(tiles_per_ipu=chip, **({"ipus": ipus} if ipus > target.ipus else {}))
         have = f"an {target.name} has" if ipus == 1 else f"{ipus} IPUs of the kind {target.name} have"
-        return [f"more tiles: at least about {tiles:,} are needed, {have} {ipus * chip:,} ({option})", *found]
+        return [Advice(f"more tiles: {needed}, {have} {ipus * chip:,} ({settings})", settings), *found]
     if chip:
         ipus = ceil_div(tiles, chip)
-        text = f"more IPUs: at least about {tiles:,} tiles are needed, {ipus} IPUs have {ipus * chip:,} (ipus={ipus})"
-        return [*found, text]
-    return [*found, f"more tiles: at least about {tiles:,} are needed, there are {target.num_tiles:,}"]
+        settings = Settings(ipus=ipus)
+        text = f"more IPUs: at least about {tiles:,} tiles are needed, {ipus} IPUs have {ipus * chip:,} ({settings})"
+        return [*found, Advice(text, settings)]
+    return [*found, Advice(f"more tiles: {needed}, there are {target.num_tiles:,}")]
 
 
 def _longer_pieces(report: MemoryReport, tile: int) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ipu_mlir.dialects.errors import Settings
 from ipu_mlir.dialects.memory.advice import advice_for_all_tiles, advice_for_one_tile
 from ipu_mlir.dialects.memory.report import CODE, MemoryReport, Variable
 from ipu_mlir.dialects.program.places import place_of
@@ -28,6 +29,7 @@ class Problem:
         largest: the largest variables there at that moment, with their bytes.
         tries: what may help, the likeliest first.
         op: the op to report it at: that of the step, or the function.
+        settings: those that ``tries`` speak of.
     """
 
     kind: ProblemKind
@@ -38,6 +40,7 @@ class Problem:
     largest: tuple[tuple[Variable, int], ...]
     tries: tuple[str, ...]
     op: Any
+    settings: tuple[Settings, ...] = ()
 
 
 def memory_problems(report: MemoryReport) -> tuple[Problem, ...]:
@@ -51,7 +54,9 @@ def memory_problems(report: MemoryReport) -> tuple[Problem, ...]:
     crowded = report.peak.count_over(limit)
     kind: ProblemKind = "code" if code > limit else "one_tile" if crowded == 1 < report.target.num_tiles else "tiles"
     largest = tuple(report.live_on(tile)[:LARGEST])
-    tries = advice_for_one_tile(report, largest) if kind == "one_tile" else advice_for_all_tiles(report)
+    advice = advice_for_one_tile(report, largest) if kind == "one_tile" else advice_for_all_tiles(report)
+    tries = tuple(each.text for each in advice)
+    settings = tuple(each.settings for each in advice if each.settings)
     op = steps(report.tree)[step].op if step is not None else report.tree.block.owner
     place = "all the time" if step is None else f"in superstep {step} ({_step_text(report, step)})"
     what = {"code": _code_text(report, tile), "one_tile": "all other tiles fit"}.get(
@@ -62,7 +67,7 @@ def memory_problems(report: MemoryReport) -> tuple[Problem, ...]:
         f"needs {needed:,} B on tile {tile}, which has {limit:,} B: {needed - limit:,} B too much {place}; {what}; "
         f"largest there: {listed}; code and state {code:,} B; try {'; or '.join(tries)}"
     )
-    return (Problem(kind, tile, step, needed - limit, message, largest, tries, op.operation),)
+    return (Problem(kind, tile, step, needed - limit, message, largest, tries, op.operation, settings),)
 
 
 def _step_text(report: MemoryReport, number: int) -> str:

@@ -29,10 +29,15 @@ def read_profile(path: str) -> Profile:
         raise UnreadableProfile(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, FileTooLarge) as error:
         raise UnreadableProfile(f"cannot read {path}: {error}") from error
+    return named_profile(content, path)
+
+
+def named_profile(content: bytes, name: str) -> Profile:
+    """As ``parse_profile``; errors begin with ``name``."""
     try:
         return parse_profile(content)
     except IpuError as error:
-        raise UnreadableProfile(f"{path}: {error}") from error
+        raise UnreadableProfile(f"{name}: {error}") from error
 
 
 def parse_profile(content: bytes) -> Profile:

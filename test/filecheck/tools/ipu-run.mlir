@@ -4,6 +4,25 @@
 // RUN: ipu-run %s --tiles 4 --seed 3 --pass-pipeline='builtin.module(ipu-set-target{tiles=3},ipu-compile)' | filecheck %s
 // RUN: ipu-run - --tiles 4 < %s | filecheck %s
 // RUN: ipu-run %s --entry other --tiles 4 | filecheck %s --check-prefix=OTHER
+// RUN: ipu-run %s --tiles 4 --seed 3 --print-values | filecheck %s --check-prefix=VALUES
+// RUN: ipu-run %s --tiles 4 --seed 3 --print-values=5 | filecheck %s --check-prefix=PART
+// RUN: ipu-run %s --chip ipu1 --available-memory-proportion 0.2 --no-run --time --profile %t.json | filecheck %s --check-prefix=NO-RUN
+// RUN: filecheck %s --input-file=%t.json --check-prefix=CHIP
+// RUN: ipu-run %s --entry @other --tiles 4 | filecheck %s --check-prefix=OTHER
+
+// VALUES: out0: float32[5, 3]
+// VALUES-NEXT: {{^\[\[( *-?[0-9.]+ *,?){3}\],$}}
+// VALUES: out1: int32[3]
+// VALUES-NEXT: {{^\[([ 0-9]+,){2}[ 0-9]+\]$}}
+
+// PART: out0: float32[5, 3]
+// PART: out1: int32[3]
+
+// NO-RUN-NOT: out0
+// NO-RUN: {{^}}compile: {{[0-9.]+}} s{{$}}
+// NO-RUN-NOT: run
+
+// CHIP: "name":"ipu1"{{.*}}"tiles_per_ipu":1216
 
 // CHECK: out0: float32[5, 3] min {{-?[0-9.e+-]+}} mean {{-?[0-9.e+-]+}} max {{[0-9.e+-]+}}
 // CHECK-NEXT: out1: int32[3] min {{[0-9]+}} mean {{[0-9.]+}} max {{[0-9]+}}

@@ -5,7 +5,7 @@
 // MISSING: .absent.mlir: error: cannot read the file: No such file or directory
 
 // RUN: not ipu-sweep %s --entry nobody 2>&1 | filecheck %s --check-prefix=ENTRY
-// ENTRY: ipu-sweep: error: the program has no function 'nobody'
+// ENTRY: ipu-sweep: error: the program has no function @nobody; it has @main: say which runs, as in --entry main
 
 // RUN: not ipu-sweep %s --available-memory-proportion 2 2>&1 | filecheck %s --check-prefix=PROPORTION
 // PROPORTION: ipu-sweep: error: argument --available-memory-proportion: a proportion is more than 0 and at most 1, got '2'; see ipu-sweep --help

@@ -2,6 +2,8 @@
 // RUN: filecheck %s --input-file %t.json --check-prefix=JSON
 // RUN: filecheck %s --input-file %t.csv --check-prefix=CSV
 // RUN: ipu-sweep %s --entry main --chip ipu21 | filecheck %s --check-prefix=CHIP
+// RUN: ipu-sweep - --entry @main --ipus 2 --tiles 4 < %s | filecheck %s --check-prefix=STDIN
+// STDIN: <stdin>: main on 2 IPUs of the kind ipu2
 
 // CHECK: ipu-sweep.mlir: main on 1 IPU of the kind ipu2
 // CHECK: proportion tiles partials cycles compute exchange sync tile bytes time

@@ -45,7 +45,7 @@ def test_variants_leave_each_other_alone() -> None:
             "func.func @main(%x: tensor<4xf32, #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>>) { return }",
             "is placed on tiles already",
         ),
-        ("func.func @other() { return }", "no function 'main'; pass entry= one of 'other'"),
+        ("func.func @one() { return } func.func @other() { return }", "none is called main; it has @one, @other"),
     ],
 )
 def test_programs_that_cannot_vary_are_refused(program: str, message: str) -> None:

@@ -52,13 +52,12 @@ def test_a_tool_ends_at_once(tmp_path: Path, tool: str) -> None:
 
 
 def test_a_file_is_written_to_its_end(tmp_path: Path) -> None:
-    """The signal comes while the file is half written."""
+    """The signal comes while the file is being written."""
     code = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom ipu_mlir.tools import command_line\n"
-        "write = Path.write_bytes\n"
-        "def slow(path, data):\n    write(path, data[:3])\n"
-        "    os.kill(os.getpid(), signal.SIGINT)\n    write(path, data)\n"
-        "Path.write_bytes = slow\n"
+        "import os, signal, sys\nfrom ipu_mlir.tools import command_line\n"
+        "replace = os.replace\n"
+        "def slow(unfinished, path):\n    os.kill(os.getpid(), signal.SIGINT)\n    replace(unfinished, path)\n"
+        "os.replace = slow\n"
         "def tool(argv):\n    command_line.write_output('out', 'abcdef')\n    print('too late')\n"
         "command_line.run_tool('tool', tool, None)"
     )

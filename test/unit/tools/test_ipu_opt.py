@@ -18,7 +18,7 @@ BAD = "func.func @f() -> i32 {\n  return\n}\n"
         (GOOD, [], 0),
         (GOOD, ["--cse"], 0),
         (BAD, [], 1),
-        (GOOD + "// -----\n" + BAD, ["--split-input-file"], 1),
+        (BAD + "// -----\n" + BAD, ["--split-input-file"], 1),
         (GOOD, ["--no-such-pass"], 2),
         (GOOD, ["--pass-pipeline=cse("], 2),
         (GOOD, ["--load-pass=absent.py"], 1),

@@ -68,7 +68,7 @@ def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_page_that_cannot_be_written(profile: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ipu_report.main([str(profile), "-o", str(profile / "page.html")]) == 2
+    assert ipu_report.main([str(profile), "-o", str(profile / "page.html")]) == 1
     assert "cannot write" in capsys.readouterr().err
 
 

@@ -146,7 +146,6 @@ def test_the_page_has_its_data_and_cannot_be_broken_by_names() -> None:
         ("--tiles", "0", "expected whole numbers from 1, separated by commas, got '0'"),
         ("--most-partials", "1,few", "expected whole numbers from 1 or none, separated by commas, got 'few'"),
         ("--output", "sweep.txt", "'sweep.txt' says not what to write; it ends in .html, .json, .csv"),
-        ("-o", "absent/sweep.csv", "cannot write absent/sweep.csv: there is no folder absent"),
         ("--chip", "ipu9", "no target is called 'ipu9'; there are ipu1, ipu2, ipu21"),
     ],
 )
@@ -154,3 +153,9 @@ def test_wrong_usage_is_one_line(option: str, value: str, message: str, capsys: 
     assert ipu_sweep.main([str(PRODUCT), option, value]) == 2
     said = capsys.readouterr().err
     assert said.startswith("ipu-sweep: error: argument ") and message in said and said.count("\n") == 1
+
+
+def test_a_folder_that_is_not_there_is_said_before_it_takes_long(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ipu_sweep.main(["no-such-program.mlir", "-o", "absent/sweep.csv"]) == 1
+    said = capsys.readouterr().err
+    assert said == "ipu-sweep: error: cannot write absent/sweep.csv: there is no folder absent\n"

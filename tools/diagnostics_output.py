@@ -1,0 +1,67 @@
+"""Errors about places in a program, as compilers print them: with the line of the source, and a caret under the column.
+
+model.mlir:3:8: error: 'arith.addf' op expected 2 operands, but found 1
+  %y = "arith.addf"(%x) : (f32) -> f32
+       ^
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TextIO
+
+from ipu_mlir.dialects.diagnostics import Diagnostic
+from ipu_mlir.tools.programs import lines_of
+
+_COLOURS = {"error": "1;31", "warning": "1;35", "remark": "1;34", "note": "1;36"}
+_WIDEST = 200
+"""So many characters of a line are shown, those around the caret."""
+
+
+def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO | None = None) -> None:
+    """Print ``diagnostics`` and their notes to ``stream`` (stderr), in colour if it is a terminal."""
+    stream = stream or sys.stderr
+    coloured = in_colour(stream)
+    for diagnostic in diagnostics:
+        for line in diagnostic_lines(diagnostic, coloured):
+            print(line, file=stream)
+
+
+def in_colour(stream: TextIO) -> bool:
+    """Whether colours are shown on ``stream``: on terminals that have them, unless ``NO_COLOR`` is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def diagnostic_lines(diagnostic: Diagnostic, coloured: bool = False) -> Iterator[str]:
+    """The message, the line of the program that it speaks of with a caret, and the same of its notes.
+
+    >>> list(diagnostic_lines(Diagnostic("expected ')'")))
+    ["error: expected ')'"]
+    """
+    text = str(diagnostic)
+    if coloured:
+        severity = f"{diagnostic.severity}: "
+        place = str(replace(diagnostic, message="", notes=())).rstrip().removesuffix(severity.rstrip())
+        message = text[len(place) + len(severity) :]
+        colour = _COLOURS.get(diagnostic.severity, "1")
+        text = f"\x1b[1m{place}\x1b[0m\x1b[{colour}m{severity}\x1b[0m\x1b[1m{message}\x1b[0m"
+    yield text
+    yield from _quoted(diagnostic, coloured)
+    for note in diagnostic.notes:
+        yield from diagnostic_lines(note, coloured)
+
+
+def _quoted(diagnostic: Diagnostic, coloured: bool) -> Iterator[str]:
+    lines = lines_of(diagnostic.file)
+    if not 0 < diagnostic.line <= len(lines):
+        return
+    line = lines[diagnostic.line - 1].rstrip("\r")
+    before = len(line.encode()[: max(diagnostic.column - 1, 0)].decode(errors="ignore"))  # columns count bytes
+    start = max(0, before - _WIDEST // 2) if len(line) > _WIDEST else 0
+    shown = "".join(each if each.isprintable() or each == "\t" else "?" for each in line[start : start + _WIDEST])
+    if not shown.strip():
+        return
+    yield shown
+    indent = "".join("\t" if each == "\t" else " " for each in shown[: before - start])
+    yield f"{indent}\x1b[1;32m^\x1b[0m" if coloured else f"{indent}^"

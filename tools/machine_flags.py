@@ -1,0 +1,73 @@
+"""The flags that say which program and which machine: the same in all tools that compile."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ipu_mlir.tools.command_line import Parser, UsageError
+
+if TYPE_CHECKING:
+    from ipu_mlir.dialects.target import Target
+
+FLAGS: Mapping[str, str] = {
+    "entry": "--entry {}",
+    "tiles_per_ipu": "--tiles {}",
+    "ipus": "--ipus {}",
+    "available_memory_proportion": "--available-memory-proportion {}",
+}
+"""Settings of Python, as they are given on the command line."""
+
+
+def add_program_flags(parser: Parser) -> None:
+    """The file and its entry, for a program that is compiled."""
+    parser.add_argument("file", metavar="FILE", type=file_name, help="MLIR text or bytecode; - is stdin")
+    add_entry_flag(parser)
+
+
+def add_entry_flag(parser: Parser) -> None:
+    """``--entry``."""
+    about = "the function that runs (default: the only public one, or of several main)"
+    parser.add_argument("--entry", metavar="NAME", help=about)
+
+
+def add_chip_flags(parser: Parser) -> None:
+    """The kind of chip, and how many."""
+    parser.add_argument("--chip", metavar="NAME", help="ipu1, ipu2 or ipu21 (default: the target of the module)")
+    parser.add_argument("--ipus", type=int, metavar="N", help="number of IPUs (default: those of the target)")
+
+
+def file_name(text: str) -> str:
+    """A name of a file; an empty one, as of a variable of the shell that is not set, names none."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected a file, or - for stdin, got an empty name")
+    return text
+
+
+def proportion(text: str) -> float:
+    """A share of a tile's memory."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"a proportion is more than 0 and at most 1, got '{text}'")
+    return value
+
+
+def machine(arguments: argparse.Namespace, of_module: "Target", **fields: object) -> "Target":
+    """The machine that ``--chip`` and ``--ipus`` name, where they do not that of the module, with these ``fields``.
+
+    Raises:
+        UsageError: there is no such chip.
+        TargetError: there is no such machine.
+    """
+    from ipu_mlir.dialects.errors import TargetError
+    from ipu_mlir.dialects.targets import target_named
+
+    try:
+        target = target_named(arguments.chip) if arguments.chip else of_module
+    except TargetError as error:
+        raise UsageError(f"argument --chip: {error}") from error
+    given = {"ipus": arguments.ipus, **fields}
+    return replace(target, **{name: value for name, value in given.items() if value is not None})
