@@ -107,6 +107,9 @@ class _OpCounter:
 
         self.counts.append(count_ops(self._module))
 
+    def pass_failed(self, name: str, op: Any) -> None:
+        """Nothing is left to count."""
+
 
 def table(measured: CompileTime) -> str:
     """The passes in their order, and what else took time."""

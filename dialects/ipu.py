@@ -3,14 +3,19 @@
 ``load(context)`` makes the dialect known to a context; loading it again does nothing.
 """
 
+import re
+
 from ipu_mlir.dialects.attributes import MappingAttr, PartsAttr, TargetAttr
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.diagnostics import collect
 from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
+
+_DIALECT = re.compile(r"\w+")
 
 __all__ = [
     "ComputeSetOp",
@@ -23,6 +28,7 @@ __all__ = [
     "TargetAttr",
     "VerticesOp",
     "context",
+    "dialect_names",
     "load",
 ]
 
@@ -32,6 +38,18 @@ def load(context: ir.Context) -> None:
     if not context.is_dialect_loaded("ipu"):
         with context, ir.Location.unknown():
             Ipu.load()
+
+
+def dialect_names() -> list[str]:
+    """All dialects whose ops can be read, ours included; the bindings name them only in the error for another one."""
+    fresh = context()
+    fresh.allow_unregistered_dialects = False
+    with collect(fresh) as errors, fresh:
+        try:
+            ir.Module.parse("unknown.op")
+        except ir.MLIRError:
+            return _DIALECT.findall(errors[0].notes[0].message.partition(":")[2].partition(" (* ")[0])
+    raise AssertionError("MLIR knows an op that is called unknown.op")
 
 
 def context() -> ir.Context:

@@ -20,6 +20,9 @@ def to_text(
     locations: bool = False,
     generic: bool = False,
     large_elements_limit: int | None = None,
+    large_resource_limit: int | None = None,
+    local_scope: bool = False,
+    names_of_locations: bool = False,
     verified: bool = False,
 ) -> str:
     """``op`` as text that parses back to the same IR, and prints the same again.
@@ -28,15 +31,22 @@ def to_text(
         locations: also print where each op comes from.
         generic: print all ops in MLIR's generic form.
         large_elements_limit: leave out the values of constants with more elements; such text is for reading only.
+        large_resource_limit: the same of resources, of which strings have more characters than this.
+        local_scope: write everything where it is used: no aliases.
+        names_of_locations: values begin with the names that their locations have.
         verified: ``op`` is known to be valid, so MLIR need not check it once more before it prints.
     """
     text = op.operation.get_asm(
         enable_debug_info=locations,
         print_generic_op_form=generic,
         large_elements_limit=large_elements_limit,
+        large_resource_limit=large_resource_limit,
+        use_local_scope=local_scope,
+        use_name_loc_as_prefix=names_of_locations,
         assume_verified=verified,
     )
-    return with_aliases(text if text.endswith("\n") else text + "\n")
+    text = text if text.endswith("\n") else text + "\n"
+    return text if local_scope else with_aliases(text)
 
 
 def with_aliases(text: str) -> str:

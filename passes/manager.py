@@ -28,6 +28,9 @@ class Observer(Protocol):
     def after_pass(self, name: str, op: ir.Operation) -> None:
         """The pass ``name`` has run on ``op`` and left it valid."""
 
+    def pass_failed(self, name: str, op: ir.Operation) -> None:
+        """The pass ``name`` refused ``op``, or left it broken."""
+
 
 def run_steps(
     module: ir.Module | ir.Operation,
@@ -78,13 +81,21 @@ class _Run:
     def _step(self, op: ir.Operation, step: UpstreamStep | PassStep, anchor: str) -> None:
         for observer in self.observers:
             observer.before_pass(step.name, op)
+        try:
+            self._checked(op, step, anchor)
+        except Exception:
+            for observer in self.observers:
+                observer.pass_failed(step.name, op)
+            raise
+        for observer in self.observers:
+            observer.after_pass(step.name, op)
+
+    def _checked(self, op: ir.Operation, step: UpstreamStep | PassStep, anchor: str) -> None:
         started = time.perf_counter()
         self._run(op, step, anchor)
         self.times.append(PassTime(step.name, time.perf_counter() - started))
         if self.verify if isinstance(self.verify, bool) else step.name in self.verify:
             self.check(op, step.name)
-        for observer in self.observers:
-            observer.after_pass(step.name, op)
 
     def check(self, op: ir.Operation, after: str) -> None:
         """Verify ``op``, and note how long that took."""

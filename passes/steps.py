@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ipu_mlir.dialects.bindings import ir, passmanager
+from ipu_mlir.passes import upstream_passes
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.names import suggestion
 from ipu_mlir.passes.options import make_pass, pass_text
@@ -139,7 +140,7 @@ class Registry:
         except ValueError as error:
             reason = " ".join(str(error).split())
             if "does not refer to a registered pass" in reason:
-                near = suggestion(step.name, [*self.passes, *self.pipelines])
+                near = suggestion(step.name, [*self.passes, *self.pipelines, *upstream_passes.NAMES])
                 raise PipelineError(f"there is no pass or pipeline '{step.name}'{near}") from error
             if restricted := _RESTRICTED.search(reason):
                 raise WrongAnchor(step.name, restricted.group(1), anchor) from error

@@ -8,9 +8,10 @@ import io
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from ipu_mlir.tools.command_line import FAILED, UsageError, run_tool, write_output
+from ipu_mlir.tools.command_line import FAILED, UsageError, in_flags, run_tool, write_output
 from ipu_mlir.tools.opt_arguments import parse_arguments
 
 if TYPE_CHECKING:
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from ipu_mlir.passes.steps import Registry, Step
 
 _SEPARATOR = b"// -----\n"
+_FLAGS = {"tiles_per_ipu": "--ipu-set-target=tiles={}"}
+"""Settings of Python, as they are given to passes."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; gives the exit status."""
-    return run_tool("ipu-opt", _ipu_opt, argv)
+    return run_tool("ipu-opt", _ipu_opt, argv, _FLAGS)
 
 
 def _ipu_opt(argv: Sequence[str]) -> int:
@@ -36,27 +39,51 @@ def _ipu_opt(argv: Sequence[str]) -> int:
 
         write_output(arguments.output, passes_text(registry))
         return 0
+    from ipu_mlir.tools.diagnostics_output import print_diagnostics
+    from ipu_mlir.tools.reproducer import pipeline_of, read_reproducer
+
+    if arguments.show_dialects:
+        from ipu_mlir.dialects.ipu import dialect_names
+
+        write_output(arguments.output, f"Available Dialects: {','.join(dialect_names())}\n")
+        return 0
+    parts = _input_parts(arguments)
+    if arguments.run_reproducer:
+        parts[0], arguments.pass_pipeline = read_reproducer(parts[0])
     steps = _steps(arguments, registry)
-    times: list[PassTime] = []
-    outputs: list[bytes] = []
+    if arguments.dump_pass_pipeline:
+        print(pipeline_of(steps), file=sys.stderr)
+    reports = _Reports()
+    outputs: list[bytes | None] = []
     failed = False
-    for part in _input_parts(arguments):
-        output, reported = _process(part, steps, arguments, times)
+    for part in parts:
+        output, reported = _process(part, steps, arguments, reports)
         if arguments.verify_diagnostics:
             reported = _unmet_expectations(part, reported)
-        for diagnostic in reported:
-            print(diagnostic, file=sys.stderr)
+        print_diagnostics(reported)
         failed |= any(diagnostic.severity == "error" for diagnostic in reported)
-        if output is not None:
-            outputs.append(output)
-    if arguments.mlir_timing:
-        from ipu_mlir.passes.instruments import timing_report
+        outputs.append(output)
+    print(reports.text(arguments), file=sys.stderr, end="")
+    if not failed:
+        write_output(arguments.output, _SEPARATOR.join(output for output in outputs if output is not None))
+    elif arguments.output == "-" and any(outputs):  # the parts that are right; a file would be taken for the whole
+        write_output("-", _SEPARATOR.join(output or b"" for output in outputs))
+    return FAILED if failed else 0
 
-        print(timing_report(times), file=sys.stderr, end="")
-    if failed:
-        return FAILED
-    write_output(arguments.output, _SEPARATOR.join(outputs))
-    return 0
+
+@dataclass
+class _Reports:
+    """What was seen of the passes of all parts."""
+
+    times: "list[PassTime]" = field(default_factory=list)
+    ops: "list[tuple[str, int, int]]" = field(default_factory=list)
+
+    def text(self, arguments: argparse.Namespace) -> str:
+        """What the command line asks for."""
+        from ipu_mlir.passes.instruments import statistics_report, timing_report
+
+        statistics = statistics_report(self.ops) if arguments.mlir_pass_statistics else ""
+        return statistics + (timing_report(self.times) if arguments.mlir_timing else "")
 
 
 def _registry(files: Sequence[str]) -> "Registry":
@@ -96,12 +123,10 @@ def _steps(arguments: argparse.Namespace, registry: "Registry") -> "tuple[Step, 
 
 
 def _input_parts(arguments: argparse.Namespace) -> "list[Source]":
-    from ipu_mlir.dialects.parsing import read_source, source_of_bytes, split_input
+    from ipu_mlir.dialects.parsing import split_input
+    from ipu_mlir.tools.programs import read_program
 
-    if arguments.file == "-":
-        source = source_of_bytes(sys.stdin.buffer.read(), "<stdin>")
-    else:
-        source = read_source(arguments.file)
+    source = read_program(arguments.file)
     parts = split_input(source) if arguments.split_input_file else [source]
     if arguments.emit_bytecode and len(parts) > 1:
         raise UsageError(f"--emit-bytecode writes one module, but the input has {len(parts)} parts")
@@ -109,7 +134,7 @@ def _input_parts(arguments: argparse.Namespace) -> "list[Source]":
 
 
 def _process(
-    part: "Source", steps: "Sequence[Step]", arguments: argparse.Namespace, times: "list[PassTime]"
+    part: "Source", steps: "Sequence[Step]", arguments: argparse.Namespace, reports: _Reports
 ) -> "tuple[bytes | None, list[Diagnostic]]":
     """What comes out of one module, None if it is wrong, and everything that was reported on the way."""
     from ipu_mlir.dialects import ipu
@@ -117,6 +142,7 @@ def _process(
     from ipu_mlir.dialects.errors import IpuError
     from ipu_mlir.dialects.parsing import parse_module
     from ipu_mlir.passes.manager import PassTime, run_steps
+    from ipu_mlir.tools.reproducer import reproducer
 
     context = ipu.context()
     context.allow_unregistered_dialects = arguments.allow_unregistered_dialect
@@ -125,26 +151,49 @@ def _process(
         try:
             started = time.perf_counter()
             module = parse_module(part, context)
-            times.append(PassTime("parse", time.perf_counter() - started))
-            times += run_steps(module, steps, verify=arguments.verify_each, observers=_observers(arguments))
+            reports.times.append(PassTime("parse", time.perf_counter() - started))
+            if arguments.verify_roundtrip:
+                from ipu_mlir.tools.round_trip import check_round_trip
+
+                check_round_trip(module, part.name)
+            verify = arguments.verify_each
+            with reproducer(arguments.reproducer, module, steps, verify):
+                reports.times += run_steps(module, steps, verify=verify, observers=_observers(arguments, reports))
             started = time.perf_counter()
             output = _output(module, arguments)
-            times.append(PassTime("print", time.perf_counter() - started))
+            reports.times.append(PassTime("print", time.perf_counter() - started))
         except DiagnosedError as error:
-            reported += error.diagnostics
+            reported += in_flags(error, _FLAGS)
         except IpuError as error:
             reported.append(Diagnostic(str(error), part.name))
     return output, reported
 
 
-def _observers(arguments: argparse.Namespace) -> "list[Observer]":
-    before = None if arguments.mlir_print_ir_before_all else arguments.mlir_print_ir_before
-    after = None if arguments.mlir_print_ir_after_all else arguments.mlir_print_ir_after
-    if before == after == ():
-        return []
-    from ipu_mlir.passes.instruments import IrPrinter
+def _observers(arguments: argparse.Namespace, reports: _Reports) -> "list[Observer]":
+    from ipu_mlir.passes.instruments import IrPrinter, OpCounter
 
-    return [IrPrinter(sys.stderr.write, before, after, arguments.elide)]
+    observers: list[Observer] = [OpCounter(reports.ops)] if arguments.mlir_pass_statistics else []
+    before = None if arguments.mlir_print_ir_before_all else arguments.mlir_print_ir_before
+    changed = arguments.mlir_print_ir_after_change
+    every = arguments.mlir_print_ir_after_all or (changed and not arguments.mlir_print_ir_after)
+    after = None if every else arguments.mlir_print_ir_after
+    failed = arguments.mlir_print_ir_after_failure
+    if failed or (before, after) != ((), ()):
+        whole = arguments.mlir_print_ir_module_scope
+        observers.append(IrPrinter(sys.stderr.write, before, after, changed, failed, whole, _printing(arguments)))
+    return observers
+
+
+def _printing(arguments: argparse.Namespace) -> "dict[str, Any]":
+    """How the IR is printed, at the end and around passes."""
+    return {
+        "locations": arguments.mlir_print_debuginfo,
+        "generic": arguments.mlir_print_op_generic,
+        "large_elements_limit": arguments.elide,
+        "large_resource_limit": arguments.elide_resources,
+        "local_scope": arguments.mlir_print_local_scope,
+        "names_of_locations": arguments.mlir_use_nameloc_as_prefix,
+    }
 
 
 def _output(module: "ir.Module", arguments: argparse.Namespace) -> bytes:
@@ -154,14 +203,7 @@ def _output(module: "ir.Module", arguments: argparse.Namespace) -> bytes:
         buffer = io.BytesIO()
         module.operation.write_bytecode(buffer)
         return buffer.getvalue()
-    text = to_text(
-        module,
-        locations=arguments.mlir_print_debuginfo,
-        generic=arguments.mlir_print_op_generic,
-        large_elements_limit=arguments.elide,
-        verified=arguments.verify_each,
-    )
-    return text.encode()
+    return to_text(module, verified=arguments.verify_each, **_printing(arguments)).encode()
 
 
 def _unmet_expectations(part: "Source", reported: "list[Diagnostic]") -> "list[Diagnostic]":

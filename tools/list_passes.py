@@ -2,20 +2,20 @@
 
 from dataclasses import MISSING
 
+from ipu_mlir.passes import upstream_passes
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.options import Option, option_text, options_of, type_text
 from ipu_mlir.passes.steps import Registry
 
-_UPSTREAM = """\
-Every pass of upstream MLIR that the bindings carry works too, by its own name and with its own options: canonicalize,
-cse, linalg-fuse-elementwise-ops, one-shot-bufferize and some 300 others (https://mlir.llvm.org/docs/Passes)."""
+_UPSTREAM = "Every pass of upstream MLIR works too, with its own options (https://mlir.llvm.org/docs/Passes):"
 
 
 def passes_text(registry: Registry) -> str:
     """What may stand in a pipeline, for reading."""
     passes = "\n".join(_pass_text(registry.passes[name]) for name in sorted(registry.passes))
     pipelines = "\n".join(f"  {name}\n      {','.join(parts)}" for name, parts in registry.pipelines.items())
-    return f"Passes:\n{passes}\n\nPipelines:\n{pipelines}\n\n{_UPSTREAM}\n"
+    upstream = "\n".join(f"  {name}" for name in upstream_passes.NAMES)
+    return f"Passes:\n{passes}\n\nPipelines:\n{pipelines}\n\n{_UPSTREAM}\n{upstream}\n"
 
 
 def _pass_text(pass_class: type[Pass]) -> str:

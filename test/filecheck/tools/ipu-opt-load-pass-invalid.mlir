@@ -11,10 +11,13 @@
 // RUN: not ipu-opt %s --load-pass %t.broken.py 2>&1 | filecheck %s --check-prefix=BROKEN
 // BROKEN: .broken.py:3:12: error: invalid syntax
 
-// A pass that refuses the program: one line per place, and no output.
+// A pass that refuses the program: an error with its line per place, and no output.
 // RUN: not ipu-opt %s --load-pass %S/Inputs/count_adds.py --test-count-adds='at-least=2' 2>&1 | filecheck %s
-// CHECK: ipu-opt-load-pass-invalid.mlir:21:1: error: 'func.func' op has 0 additions, expected 2 or more
-// CHECK-NEXT: ipu-opt-load-pass-invalid.mlir:25:1: error: 'func.func' op has 0 additions, expected 2 or more
+// CHECK: ipu-opt-load-pass-invalid.mlir:24:1: error: 'func.func' op has 0 additions, expected 2 or more
+// CHECK-NEXT: func.func @none() {
+// CHECK-NEXT: {{^\^$}}
+// CHECK-NEXT: ipu-opt-load-pass-invalid.mlir:28:1: error: 'func.func' op has 0 additions, expected 2 or more
+// CHECK-NEXT: func.func @none_either() {
 // CHECK-NOT: error
 // CHECK-NOT: func.func @
 

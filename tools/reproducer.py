@@ -1,0 +1,71 @@
+"""A file that shows a failing pass again: what the pipeline got, and the pipeline, as ``mlir-opt`` writes them."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ipu_mlir.tools.command_line import UsageError, write_output
+
+if TYPE_CHECKING:
+    from ipu_mlir.dialects.bindings import ir
+    from ipu_mlir.dialects.parsing import Source
+    from ipu_mlir.passes.steps import Step
+
+_SECTION = """
+{-#
+  external_resources: {
+    mlir_reproducer: {
+      pipeline: %s,
+      disable_threading: true,
+      verify_each: %s
+    }
+  }
+#-}
+"""
+_WRITTEN = re.compile(
+    r"\n\{-#\s*external_resources:\s*\{\s*mlir_reproducer:\s*\{"
+    r'\s*pipeline:\s*(?P<pipeline>"(?:[^"\\]|\\.)*")(?:,\s*disable_threading:\s*\w+)?(?:,\s*verify_each:\s*\w+)?,?'
+    r"\s*\}\s*\}\s*#-\}\s*$"
+)
+
+
+def pipeline_of(steps: "Sequence[Step]") -> str:
+    """The text of ``steps``, as ``--pass-pipeline`` takes it."""
+    return f"builtin.module({','.join(step.text for step in steps)})"
+
+
+@contextmanager
+def reproducer(path: str | None, module: "ir.Module", steps: "Sequence[Step]", verify: bool) -> Iterator[None]:
+    """Leave a file ``path`` if the block, which runs ``steps`` on ``module``, fails or ends the process.
+
+    It is written first: a pass in C++ that crashes comes back no more.
+    """
+    if path is None:
+        yield
+        return
+    from ipu_mlir.dialects.printing import to_text
+
+    section = _SECTION % (json.dumps(pipeline_of(steps)), str(verify).lower())
+    about = f"// configuration: ipu-opt --run-reproducer {path}\n"
+    write_output(path, about.replace("\0", "") + to_text(module, locations=True) + section)
+    yield
+    os.unlink(path)
+
+
+def read_reproducer(source: "Source") -> "tuple[Source, str]":
+    """The program of a file that ``reproducer`` or ``mlir-opt`` wrote, and the pipeline.
+
+    Raises:
+        UsageError: the file is none.
+    """
+    found = _WRITTEN.search(source.content) if isinstance(source.content, str) else None
+    if found is None:
+        raise UsageError(f"--run-reproducer: {source.name} does not end in a mlir_reproducer section with a pipeline")
+    try:
+        return replace(source, content=source.content[: found.start() + 1]), json.loads(found["pipeline"])
+    except json.JSONDecodeError as error:
+        raise UsageError(f"--run-reproducer: {source.name} has no readable pipeline: {error}") from error
