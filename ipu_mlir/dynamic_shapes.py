@@ -1,6 +1,7 @@
 """Programs whose arguments have sizes that are known only when they are called."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ipu_mlir.passes.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.manager import run_steps
 from ipu_mlir.passes.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.steps import PassStep
+from ipu_mlir.portable import bytecode_of, module_of, portable
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.profile.profile import Profile
@@ -31,6 +33,21 @@ class DynamicExecutable:
         self._lowering = lowering
         self._types = list(ir.SymbolTable(module.operation)[entry].attributes["function_type"].value.inputs)
         self._compiled: dict[tuple[int, ...], Executable] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds the program as it came in, how to lower it, and what it was compiled to so far.
+
+        Raises:
+            NotPortableError: a planner or a pass of the user's cannot be pickled.
+        """
+        lowering = portable("a planner or a pass that it was compiled with", self._lowering)
+        return _made_again, (bytecode_of(self._module), self.entry, lowering, self._compiled)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "DynamicExecutable":
+        """The same program, with memory of its own for its runs."""
+        other = DynamicExecutable(self._module, self.entry, self._lowering)
+        other._compiled.update(deepcopy(self._compiled, memo))
+        return other
 
     def run(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As ``Executable.run``, for inputs of any sizes that the program allows."""
@@ -100,3 +117,11 @@ class DynamicExecutable:
 
     def __repr__(self) -> str:
         return f"<DynamicExecutable {self.entry}({', '.join(map(str, self._types))})>"
+
+
+def _made_again(
+    bytecode: bytes, entry: str, lowering: Lowering, compiled: dict[tuple[int, ...], Executable]
+) -> DynamicExecutable:
+    program = DynamicExecutable(module_of(bytecode), entry, lowering)
+    program._compiled.update(compiled)
+    return program

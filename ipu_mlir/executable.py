@@ -1,6 +1,7 @@
 """A compiled program: run it, look at it."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.entry import entry_alone
 from ipu_mlir.lowering import LEVELS, Lowering
+from ipu_mlir.portable import bytecode_of, module_of, portable
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.tensor_types import spec_of_type
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from ipu_mlir.placements import Placements
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.tracing.structure import Call
+
+_OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_engine", "run")
 
 
 class Executable:
@@ -43,8 +47,43 @@ class Executable:
         self._call = call
         self._l3 = entry_alone(self._l0.operation, self.entry)
         self.pass_timings = lowering.run(self._l3.operation)
-        self._engine = Engine(self._l3, entry)
-        self.run = self._engine.run  # bound once: nothing of ours runs per call
+        self._start(Engine(self._l3, entry))
+
+    def _start(self, engine: Engine) -> None:
+        self._engine = engine
+        self.run = engine.run  # bound once: nothing of ours runs per call
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds the program as it came in, how to lower it, and what it was translated to.
+
+        Raises:
+            NotPortableError: a planner or a pass of the user's, or a value that a traced function was compiled for,
+                cannot be pickled.
+        """
+        fields = {name: value for name, value in self.__dict__.items() if name not in _OF_THIS_PROCESS}
+        fields["_bytecode"] = self.__dict__.get("_bytecode") or bytecode_of(self._l0)
+        portable("a planner or a pass that it was compiled with", self._lowering)
+        portable("a value or a type among the arguments of its function", self._call)
+        return _made_again, (fields, self._engine)
+
+    def __copy__(self) -> "Executable":
+        """The same program, with memory of its own for its runs."""
+        fields = {name: value for name, value in self.__dict__.items() if name != "_per_tile"}
+        return _made_again(fields, copy(self._engine))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Executable":
+        """As ``copy``: what is shared never changes."""
+        return self.__copy__()
+
+    @cached_property
+    def _l0(self) -> Any:
+        """The program as it came in; of an executable from another process, once it is asked for."""
+        return module_of(self._bytecode)
+
+    @cached_property
+    def _l3(self) -> ir.Operation:
+        """The supersteps; of an executable from another process, lowered once they are asked for."""
+        return self._at_anew("l3")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run in the caller's structure.
@@ -109,8 +148,9 @@ class Executable:
         """The program at ``level``: lowered anew from what came in, but for the level that runs."""
         if level == "l0":
             return self._l0
-        if level == "l3":
-            return self._l3
+        return self._l3 if level == "l3" else self._at_anew(level)
+
+    def _at_anew(self, level: str) -> ir.Operation:
         module = entry_alone(self._l0.operation, self.entry)
         self._lowering.run(module.operation, level)
         return module
@@ -118,6 +158,13 @@ class Executable:
     def __repr__(self) -> str:
         arguments, results = (", ".join(map(str, specs)) for specs in (self.argument_specs, self.result_specs))
         return f"<Executable {self.entry}({arguments}) -> ({results})>"
+
+
+def _made_again(fields: dict[str, Any], engine: Engine) -> Executable:
+    executable = Executable.__new__(Executable)
+    executable.__dict__.update(fields)
+    executable._start(engine)
+    return executable
 
 
 def _entry_types(module: Any, entry: str) -> Any:

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import pickle
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -94,7 +95,7 @@ class Function:
             module = trace.finish(values)
         except TraceError as error:
             raise at_the_users_line(error) from error.__cause__
-        return module, Call(self._bind, arguments, specs, results)
+        return module, Call(functools.partial(bind_arguments, _bare(self._signature)), arguments, specs, results)
 
     def _python_call(self, arguments: Branch, trace: Trace) -> Any:
         bound = self._signature.bind_partial()
@@ -103,9 +104,14 @@ class Function:
 
     def _bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by the names of the parameters, defaults included."""
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return dict(bound.arguments)
+        return bind_arguments(self._signature, args, kwargs)
+
+    def __reduce__(self) -> str:
+        """Another process finds the function by its name, as those of Python."""
+        name = getattr(self, "__qualname__", None)
+        if name is None:
+            raise pickle.PicklingError(f"{self!r} cannot be pickled: it has no name that another process could find")
+        return name
 
     def _compile(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Executable":
         from ipu_mlir.compiler import compile_module
@@ -139,6 +145,19 @@ def function(python: Callable[..., Any] | None = None, /, *, target: "Target | N
     if python is None:
         return lambda given: Function(given, target)
     return Function(python, target)
+
+
+def bind_arguments(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by the names of the parameters, defaults included."""
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _bare(signature: inspect.Signature) -> inspect.Signature:
+    """``signature`` without annotations: they may name what another process has not."""
+    parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    return signature.replace(parameters=parameters, return_annotation=signature.empty)
 
 
 def _as_tensors(trace: Trace, returned: Any, place: Place) -> Any:

@@ -16,6 +16,8 @@ from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.translator.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translate import ArraySpec, Translation, translate
 
+Compiled = Callable[[Translation], Callable[[Any], Callable[..., None]]]
+
 
 class Engine:
     """A translated function, ready to run any number of times and in any number of threads.
@@ -35,15 +37,22 @@ class Engine:
         module: ir.Module | ir.Operation,
         entry: str = "main",
         options: TranslatorOptions | None = None,
-        compiled: Callable[[Translation], Callable[[Any], Callable[..., None]]] = Translation.compiled,
+        compiled: Compiled = Translation.compiled,
     ) -> None:
         options = options or TranslatorOptions()
-        self.translation: Translation = translate(module, entry, options)
-        self._threads = options.threads
-        self._build = compiled(self.translation)
+        self._begin(translate(module, entry, options), options.threads, compiled)
+
+    def _begin(self, translation: Translation, threads: int, compiled: Compiled) -> None:
+        self.translation = translation
+        self._threads = threads
+        self._build = compiled(translation)
         # Each run takes a program out of the list and puts it back: both are atomic, so no lock is needed. The first
         # run makes the first one: who only wants to know about a program needs no memory for its data.
         self._idle: list[_RunningProgram] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As another process gets it: what was translated, none of the memory of runs."""
+        return _made_again, (self.translation, self._threads)
 
     @property
     def source(self) -> str:
@@ -119,6 +128,12 @@ class _RunningProgram:
             self._context.run(self._main, *arrays, *results)
         finally:
             set_threads(before)
+
+
+def _made_again(translation: Translation, threads: int) -> Engine:
+    engine = Engine.__new__(Engine)
+    engine._begin(translation, threads, Translation.compiled)
+    return engine
 
 
 def _as_bits(arrays: Sequence[np.ndarray], specs: Sequence[ArraySpec]) -> list[np.ndarray]:

@@ -5,8 +5,8 @@
 // LOCAL-NOT: #loc
 
 // RUN: ipu-opt %s --mlir-use-nameloc-as-prefix | filecheck %s --check-prefix=NAMES
-// NAMES: #map = affine_map
 // NAMES: #m0 = #ipu.mapping
+// NAMES: #map = affine_map
 // NAMES: func.func @aliases(%in: tensor<4xf32, #m0>
 // NAMES: %next = affine.apply
 
