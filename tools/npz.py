@@ -4,7 +4,6 @@ NumPy's files know nothing of bf16 and f8: arrays of ml_dtypes lie in them as vo
 """
 
 import io
-import math
 import os
 import struct
 import tokenize
@@ -69,7 +68,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, size: int) -> np.n
         if read_header is None:
             raise _WrongSize(f"{member.filename} is of a version that is not known")
         shape, _, dtype = read_header(file)
-        needed = math.prod(shape) * dtype.itemsize
+        needed = prod(shape) * dtype.itemsize
         if any(extent < 0 for extent in shape) or needed != unpacked - file.tell():
             raise _WrongSize(f"{member.filename} has {unpacked - file.tell():,} bytes for {list(shape)} of {dtype}")
     with archive.open(member) as file:
