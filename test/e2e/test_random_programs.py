@@ -16,7 +16,7 @@ from support.case import assert_close
 from support.compare import same_bits
 from support.llvm_jit import run_on_llvm
 from support.random_casts import casts
-from support.random_control import control_flow
+from support.random_control import MOVING_KINDS, control_flow
 from support.random_gathers import gathers
 from support.random_narrow import narrow_expressions
 from support.random_programs import Program, exact_programs, smooth_chains
@@ -45,6 +45,7 @@ KINDS = {
     "scatters outside": scatters(is_inside=False),
     "several results": several_results(),
     "control flow": control_flow(),
+    "moves in control flow": control_flow(MOVING_KINDS),
     "casts": casts(),
     "narrow floats": narrow_expressions(),
 }

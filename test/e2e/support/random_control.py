@@ -1,14 +1,17 @@
-"""Random control flow: loops and branches that carry tensors and scalars around random steps."""
+"""Random control flow: loops and branches that carry tensors and scalars around random steps, some of them moves."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
+from support.random_moves import move_step
 from support.random_scalars import clamped, condition, loaded, number, scalar, scalar_step
 from support.random_slices import compute, slice_step
 from support.random_steps import Scalar, Sketch, SteppedProgram, Tensor, Values, run
 
 DEEPEST = 2
+KINDS = ("compute", "compute", "slice", "scalar", "spread", "control")
+MOVING_KINDS = ("move", "move", "move", "compute", "slice", "control")
 CARRIED_SCALARS = ("i32", "index", "f32")
 
 Value = Tensor | Scalar
@@ -31,7 +34,7 @@ def body(sketch: Sketch, wanted: Sequence[Value]) -> list[Value]:
     for _ in range(sketch.integer(1, 3)):
         tensors = [value for value in wanted if isinstance(value, Tensor)]
         scalars = [value for value in wanted if isinstance(value, Scalar)]
-        kind = sketch.pick(("compute", "compute", "slice", "scalar", "spread", "control"))
+        kind = sketch.pick(sketch.kinds)
         if kind == "control" and sketch.depth < DEEPEST:
             sketch.pick(CONTROL)(sketch)
         elif kind == "scalar" and scalars:
@@ -40,6 +43,8 @@ def body(sketch: Sketch, wanted: Sequence[Value]) -> list[Value]:
             spread_step(sketch, tensors[0])
         elif kind == "slice":
             slice_step(sketch)
+        elif kind == "move":
+            move_step(sketch)
         elif tensors:
             chosen = sketch.pick(tensors)
             compute(sketch, chosen.shape, chosen.element)
@@ -240,9 +245,10 @@ CONTROL = (for_loop, for_loop, while_loop, branch, switch)
 
 
 @st.composite
-def control_flow(draw: st.DrawFn) -> SteppedProgram:
+def control_flow(draw: st.DrawFn, kinds: Sequence[str] = KINDS) -> SteppedProgram:
     """One or two loops or branches, and those inside them."""
     sketch = Sketch(draw)
+    sketch.kinds = kinds
     for _ in range(draw(st.integers(1, 2))):
         draw(st.sampled_from(CONTROL))(sketch)
     return sketch.program()

@@ -134,6 +134,7 @@ class Sketch:
         self.tensors: list[Tensor] = list(around.tensors) if around else []
         self.scalars: list[Scalar] = list(around.scalars) if around else []
         self.depth: int = around.depth + 1 if around else 0
+        self.kinds: Sequence[str] = around.kinds if around else ()  # of steps in the bodies of control flow
 
     def inside(self) -> "Sketch":
         return Sketch(self.draw, self)
