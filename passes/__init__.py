@@ -24,6 +24,7 @@ from ipu_mlir.passes.mask_terms import MaskTerms
 from ipu_mlir.passes.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.materialize_views import MaterializeViews
 from ipu_mlir.passes.merge_compute_sets import MergeComputeSets
+from ipu_mlir.passes.normalize_indices import NormalizeIndices
 from ipu_mlir.passes.partition import Partition
 from ipu_mlir.passes.place_tensors import PlaceTensors
 from ipu_mlir.passes.raise_dynamic_slices import RaiseDynamicSlices
@@ -65,6 +66,7 @@ PASSES: tuple[type[Pass], ...] = (
     MaterializeCasts,
     MaterializeViews,
     MergeComputeSets,
+    NormalizeIndices,
     Partition,
     PlaceTensors,
     RaiseDynamicSlices,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.combiners import neutral
 from ipu_mlir.passes.rewriting import list_ops
 
-_NEUTRAL = {"arith.addf": -0.0, "arith.mulf": 1.0, "arith.addi": 0, "arith.muli": 1, "arith.ori": 0, "arith.xori": 0}
-"""What changes no value it is combined with; 0.0 would make 0.0 of -0.0."""
+_MASKED = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.ori", "arith.xori")
 
 
 @dataclass(frozen=True)
@@ -37,34 +37,24 @@ def _mask(running: ir.Value) -> None:
     """Rewrite the choice that is made of the value ``running``, if its two uses are that choice and a combination."""
     users = [use.owner.operation for use in running.uses]
     selects = [user for user in users if user.name == "arith.select"]
-    combiners = [user for user in users if user.name in _NEUTRAL]
+    combiners = [user for user in users if user.name in _MASKED]
     if len(users) != 2 or len(selects) != 1 or len(combiners) != 1:
         return
     select, combiner = selects[0], combiners[0]
     combined = combiner.results[0]
     if len(list(combined.uses)) != 1 or {*list(select.operands)[1:]} != {running, combined}:
         return
-    element = running.type
-    if str(element) == "f8E8M0FNU":
-        return  # there is no zero
+    nothing = neutral(combiner.name, running.type)
+    if nothing is None:
+        return
     term = combiner.operands[1] if combiner.operands[0] == running else combiner.operands[0]
     with ir.InsertionPoint(select), select.location:
-        choice = [term, _neutral(element, combiner.name)]
+        choice = [term, upstream("arith").ConstantOp(running.type, nothing).result]
         if select.operands[1] == running:
             choice.reverse()
         masked = upstream("arith").SelectOp(select.operands[0], *choice).result
         attributes = {name: combiner.attributes[name] for name in combiner.attributes}
-        total = ir.Operation.create(combiner.name, [element], [running, masked], attributes)
+        total = ir.Operation.create(combiner.name, [running.type], [running, masked], attributes)
     select.results[0].replace_all_uses_with(total.results[0])
     select.erase()
     combiner.erase()
-
-
-def _neutral(element: ir.Type, combiner: str) -> ir.Value:
-    """What changes no value of type ``element`` that ``combiner`` combines it with."""
-    number = _NEUTRAL[combiner]
-    if isinstance(element, ir.IntegerType | ir.IndexType):
-        return upstream("arith").ConstantOp(element, ir.IntegerAttr.get(element, int(number))).result
-    if str(element).endswith("FNUZ"):
-        number = abs(number)  # these types have no -0.0
-    return upstream("arith").ConstantOp(element, ir.FloatAttr.get(element, number)).result

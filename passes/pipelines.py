@@ -7,6 +7,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-infer-sizes",
     "ipu-clamp-slices",
     "ipu-anchor-hints",
+    "ipu-normalize-indices",
     "ipu-decompose-linalg-ops",
     "convert-elementwise-to-linalg",
     "canonicalize",

@@ -1,39 +1,14 @@
 """Split a reduction: partial results per block of the reduced loops, and the op that combines them."""
 
-import math
-from collections.abc import Callable
-
-import numpy as np
-
 from ipu_mlir.dialects.attributes import parts_to_attr
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.loop_nest import LoopNest, indexing_maps
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.narrow_floats import finite_range, host_dtype, is_f8
 from ipu_mlir.passes.build_generic import bodiless_generic, generic
+from ipu_mlir.passes.combiners import neutral
 from ipu_mlir.passes.named_ops import fill_with
 from ipu_mlir.passes.placement_hints import PARTS
-
-_FLOAT_NEUTRAL = {
-    "arith.addf": 0.0,
-    "arith.mulf": 1.0,
-    "arith.maximumf": -math.inf,
-    "arith.minimumf": math.inf,
-    "arith.maxnumf": -math.inf,
-    "arith.minnumf": math.inf,
-}
-_INTEGER_NEUTRAL: dict[str, Callable[[int], int]] = {
-    "arith.addi": lambda width: 0,
-    "arith.ori": lambda width: 0,
-    "arith.xori": lambda width: 0,
-    "arith.maxui": lambda width: 0,
-    "arith.muli": lambda width: 1,
-    "arith.andi": lambda width: -1,
-    "arith.minui": lambda width: -1,
-    "arith.maxsi": lambda width: -(1 << (width - 1)),
-    "arith.minsi": lambda width: (1 << (width - 1)) - 1,
-}
 
 
 def can_split(op: ir.Operation, nest: LoopNest) -> bool:
@@ -48,7 +23,7 @@ def can_split(op: ir.Operation, nest: LoopNest) -> bool:
     *_, terminator = (inner.operation for inner in op.regions[0].blocks[0].operations)
     if terminator.operands[0] != combiner.results[0] or len(list(accumulator(op).uses)) != 1:
         return False
-    return _neutral(combiner, op.results[0].type.element_type) is not None
+    return neutral(combiner.name, op.results[0].type.element_type) is not None
 
 
 def cut_reductions(nest: LoopNest, parts: Parts) -> tuple[int, ...]:
@@ -74,9 +49,9 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
     assert maps is not None and combiner is not None and cut, "split_reduction of an op that can_split refuses"
     blocks = [parts.loops[loop].block for loop in cut]
     counts = [-(-nest.extents[loop] // block) for loop, block in zip(cut, blocks, strict=True)]
-    neutral = _neutral(combiner, result.element_type)
+    nothing = neutral(combiner.name, result.element_type)
     with ir.InsertionPoint(op), op.location:
-        value = upstream("arith").ConstantOp(result.element_type, neutral).result
+        value = upstream("arith").ConstantOp(result.element_type, nothing).result
         empty = upstream("tensor").EmptyOp([*counts, *result.shape], result.element_type).result
         partials = fill_with(value, empty).results[0]
         kept = [_block_number(loop, block) for loop, block in zip(cut, blocks, strict=True)]
@@ -111,26 +86,3 @@ def _combine(partial: ir.Value, start: ir.Value, num_cut: int, combiner: str) ->
         return [joined.results[0]]
 
     return generic([partial], [start], maps, [True] * rank + [False] * num_cut, body)
-
-
-def _neutral(combiner: ir.Operation, element_type: ir.Type) -> ir.Attribute | None:
-    """What leaves the other operand of ``combiner`` as it is."""
-    if combiner.name in _FLOAT_NEUTRAL:
-        number = _in_type(_FLOAT_NEUTRAL[combiner.name], str(element_type))
-        return None if number is None else ir.FloatAttr.get(element_type, number, loc=ir.Location.unknown())
-    if combiner.name in _INTEGER_NEUTRAL and isinstance(element_type, ir.IntegerType):
-        return ir.IntegerAttr.get(element_type, _INTEGER_NEUTRAL[combiner.name](element_type.width))
-    return None
-
-
-def _in_type(number: float, name: str) -> float | None:
-    """``number``, for an infinity the last number on that side of a type without any; None if the type has no such.
-
-    >>> _in_type(-math.inf, "f8E4M3FN"), _in_type(-math.inf, "f8E5M2"), _in_type(0.0, "f8E8M0FNU")
-    (-448.0, -inf, None)
-    """
-    if not is_f8(name):
-        return number
-    if float(np.float32(number).astype(host_dtype(name))) == number:
-        return number
-    return finite_range(name)[number > 0] if math.isinf(number) else None

@@ -18,6 +18,7 @@ from support.llvm_jit import run_on_llvm
 from support.random_casts import casts
 from support.random_control import MOVING_KINDS, control_flow
 from support.random_gathers import gathers
+from support.random_maps import any_indices
 from support.random_narrow import narrow_expressions
 from support.random_programs import Program, exact_programs, smooth_chains
 from support.random_scatters import scatters
@@ -44,6 +45,7 @@ KINDS = {
     "slices outside": slices(is_inside=False),
     "scatters outside": scatters(is_inside=False),
     "several results": several_results(),
+    "any indices": any_indices(),
     "control flow": control_flow(),
     "moves in control flow": control_flow(MOVING_KINDS),
     "casts": casts(),

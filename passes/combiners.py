@@ -1,0 +1,56 @@
+"""Operations that combine numbers in any order, and what changes no number that they combine it with."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.narrow_floats import finite_range, host_dtype, is_f8
+
+_OF_FLOATS = {
+    "arith.addf": -0.0,  # 0.0 would make 0.0 of -0.0
+    "arith.mulf": 1.0,
+    "arith.maximumf": -math.inf,
+    "arith.minimumf": math.inf,
+    "arith.maxnumf": -math.inf,
+    "arith.minnumf": math.inf,
+}
+_OF_INTEGERS: dict[str, Callable[[int], int]] = {
+    "arith.addi": lambda width: 0,
+    "arith.ori": lambda width: 0,
+    "arith.xori": lambda width: 0,
+    "arith.maxui": lambda width: 0,
+    "arith.muli": lambda width: 1,
+    "arith.andi": lambda width: -1,
+    "arith.minui": lambda width: -1,
+    "arith.maxsi": lambda width: -(1 << (width - 1)),
+    "arith.minsi": lambda width: (1 << (width - 1)) - 1,
+}
+COMBINERS = frozenset((*_OF_FLOATS, *_OF_INTEGERS))
+
+
+def neutral(combiner: str, element: ir.Type) -> ir.Attribute | None:
+    """What leaves the other operand of ``combiner`` as it is; None where the type has no such number."""
+    if combiner in _OF_FLOATS and isinstance(element, ir.FloatType):
+        number = _in_type(_OF_FLOATS[combiner], str(element))
+        return None if number is None else ir.FloatAttr.get(element, number, loc=ir.Location.unknown())
+    if combiner in _OF_INTEGERS and isinstance(element, ir.IntegerType | ir.IndexType):
+        width = element.width if isinstance(element, ir.IntegerType) else 64
+        return ir.IntegerAttr.get(element, _OF_INTEGERS[combiner](width))
+    return None
+
+
+def _in_type(number: float, name: str) -> float | None:
+    """``number``, for an infinity the last number on that side of a type without any; None if the type has no such.
+
+    >>> _in_type(-math.inf, "f8E4M3FN"), _in_type(-math.inf, "f8E5M2"), _in_type(-0.0, "f8E8M0FNU")
+    (-448.0, -inf, None)
+    """
+    if not is_f8(name):
+        return number
+    if number == 0 and name.endswith("FNUZ"):
+        return 0.0  # these types have no -0.0
+    if float(np.float32(number).astype(host_dtype(name))) == number:
+        return number
+    return finite_range(name)[number > 0] if math.isinf(number) else None
