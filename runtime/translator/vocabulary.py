@@ -16,15 +16,15 @@ from ipu_mlir.runtime import numeric
 
 _OF_NUMPY = frozenset(n for n, value in vars(umath).items() if isinstance(value, np.ufunc) and vars(np).get(n) is value)
 _IMPORTS = {
-    "numpy": _OF_NUMPY | {"copyto", "dot", "inf", "nan"},
+    "numpy": _OF_NUMPY | {"copyto", "dot", "float32", "float64", "inf", "nan"},
     "ipu_mlir.runtime.numeric": numeric.OWN_NAMES,
     "ipu_mlir.runtime.engine.memory": frozenset(["strided"]),
 }
-_BUILTINS = frozenset(["int", "range"])
-FUNCTIONS: frozenset[str] = _BUILTINS.union(*_IMPORTS.values())
+_BUILTINS = {"abs": abs, "int": int, "range": range}
+FUNCTIONS: frozenset[str] = frozenset(_BUILTINS).union(*_IMPORTS.values())
 """Every name that generated source does not bind itself, and therefore may not bind."""
 
-_METHODS = frozenset(["accumulate", "reduce", "reshape", "take", "view", "T"])  # of ufuncs and arrays
+_METHODS = frozenset(["accumulate", "astype", "item", "reduce", "reshape", "take", "view", "T"])  # of ufuncs and arrays
 _METHODS_OF_MEMORY = frozenset(["constant", "per_thread", "run_blocks", "scalar", "temporary"])
 _ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY
 _NODES = frozenset(
@@ -33,9 +33,12 @@ _NODES = frozenset(
         *(ast.Return, ast.Assign, ast.Expr, ast.Pass, ast.Break, ast.If, ast.For, ast.While),
         *(ast.Name, ast.Load, ast.Store, ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple),
         *(ast.Constant, ast.UnaryOp, ast.USub, ast.Not, ast.BinOp, ast.Add, ast.Sub, ast.Mult),
+        *(ast.Div, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift),
+        *(ast.IfExp, ast.NamedExpr, ast.BoolOp, ast.And, ast.Or),
+        *(ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
     }
 )
-_NAMESPACE = {"__import__": __import__, "int": int, "range": range}
+_NAMESPACE = {"__import__": __import__, **_BUILTINS}
 
 
 def code_of(source: str) -> CodeType:
