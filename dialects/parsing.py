@@ -3,6 +3,7 @@
 ``parse_module`` takes whatever a user has; ``read_source`` and ``split_input`` are for tools that work on the text.
 """
 
+import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +18,10 @@ from ipu_mlir.dialects.trial import tried
 
 _BYTECODE = b"ML\xefR"
 _SPLIT_LINE = re.compile(r"^// -----[ \t]*\n", re.MULTILINE)
-_MOST_BYTES = 8 << 30
 _MOST_SURVIVED = 10_000
 _survived: set[int] = set()
 """Hashes of what was parsed in a child of this process without ending it: programs are compiled again and again."""
+_ERRORS = "\0"  # what no printed module begins with
 _NOT_ONE_OP = "source must contain a single top-level operation"
 
 
@@ -100,65 +101,76 @@ def _looks_like_path(source: str) -> bool:
 
 def _parse(source: Source, context: ir.Context) -> ir.Module:
     content, name = source.content, printable(source.name)
-    if isinstance(content, str):
-        content = "\n" * source.line_offset + content
-        refuse_unreadable(content, name)
-        content = inline_resources(content, name)
     with context:
-        _refuse_deadly(content, name, context)
-        return _parsed(content, name)
+        if isinstance(content, bytes):
+            text = _text_of_bytecode(content, name)
+        else:
+            text = "\n" * source.line_offset + content
+            refuse_unreadable(text, name)
+        text = inline_resources(text, name)
+        _refuse_deadly(text, name, context)
+        return _parse_text(text, name)
 
 
-def _parsed(content: str | bytes, name: str) -> ir.Module:
-    return _parse_text(content, name) if isinstance(content, str) else _parse_bytecode(content, name)
-
-
-def _refuse_deadly(content: str | bytes, name: str, context: ir.Context) -> None:
-    """Parse ``content`` in a child of the process first: some of what is no valid program ends the process.
+def _refuse_deadly(text: str, name: str, context: ir.Context) -> None:
+    """Parse ``text`` in a child of the process first: some of what is no valid program ends the process.
 
     Raises:
-        DiagnosedError: the child came to such an end, or what it printed of a bytecode cannot be read.
+        DiagnosedError: the child came to such an end.
     """
-    key = hash((content, context.allow_unregistered_dialects))
+    key = hash((text, context.allow_unregistered_dialects))
     if key in _survived:
         return
-    seconds = 60 + len(content) // 1_000_000
-    if reason := tried(lambda: _trial(content, name), seconds, _MOST_BYTES + 64 * len(content)):
-        kind = "text" if isinstance(content, str) else "bytecode"
-        raise DiagnosedError([Diagnostic(f"MLIR cannot parse this {kind}: {reason}; is the file damaged?", name)])
+    ending, _ = tried(lambda: _trial(text, name), *_limits(text))
+    if ending:
+        raise DiagnosedError([Diagnostic(f"MLIR cannot parse this text: {ending}; is the file damaged?", name)])
     if len(_survived) >= _MOST_SURVIVED:
         _survived.clear()
     _survived.add(key)
 
 
-def _trial(content: str | bytes, name: str) -> str | None:
-    """What keeps ``content`` from being parsed here; None also for errors that the parser finds again outside."""
-    is_nested_by_names = isinstance(content, str) and content.count("\n#") > DEEPEST  # each may be in the one before it
-    printed = ""
+def _limits(content: str | bytes) -> tuple[int, int]:
+    """How many seconds, and how many bytes of memory, parsing may take."""
+    return 60 + len(content) // 1_000_000, (8 << 30) + 64 * len(content)
+
+
+def _trial(text: str, name: str) -> str:
     try:
-        module = _parsed(content, name)
-        if isinstance(content, bytes) or is_nested_by_names:
-            printed = module.operation.get_asm(large_elements_limit=16, enable_debug_info=True)
+        module = _parse_text(text, name)
     except DiagnosedError:
-        return None
-    except (MemoryError, RuntimeError, UnicodeError) as error:
-        return f"it fails ({type(error).__name__})"
-    try:
-        refuse_unreadable(printed, name)
-    except DiagnosedError as error:
-        return error.diagnostics[0].message  # its line is one of the print
-    return None
+        return ""  # the parser finds that again outside
+    if text.count("\n#") > DEEPEST:  # names of attributes, each of which may be inside of the next
+        module.operation.get_asm(large_elements_limit=16, enable_debug_info=True)
+    return ""
 
 
-def _parse_bytecode(content: bytes, name: str) -> ir.Module:
+def _text_of_bytecode(content: bytes, name: str) -> str:
+    """The module of ``content`` as text, printed by a child: damaged bytecode can also break the memory of its reader.
+
+    Raises:
+        DiagnosedError: it is no valid bytecode, or has a string that is not UTF-8.
+    """
+    ending, said = tried(lambda: _printed(content), *_limits(content))
+    errors = [Diagnostic(*each) for each in json.loads(said[1:])] if said.startswith(_ERRORS) else []
+    if ending or not said:
+        errors = [Diagnostic(f"MLIR cannot parse this bytecode: {ending or 'it fails'}; is the file damaged?")]
+    if not errors:
+        try:
+            refuse_unreadable(said, name)
+            return said
+        except DiagnosedError as error:
+            errors = [replace(each, line=0) for each in error.diagnostics]  # a line of the print is none of the file
+    # A place in the bytecode has no line; a place that the bytecode itself names is one in its source.
+    raise DiagnosedError(replace(each, file=name) if each.file in ("", "-") else each for each in errors)
+
+
+def _printed(content: bytes) -> str:
     with collect(ir.Context.current) as errors:
         try:
-            return ir.Module.parse(content)
-        except ir.MLIRError as error:
+            return ir.Module.parse(content).operation.get_asm(enable_debug_info=True)
+        except ir.MLIRError:
             found = errors or [Diagnostic("not valid MLIR bytecode")]
-            # A place in the bytecode has no line; a place that the bytecode itself names is one in its source.
-            named = [replace(each, file=name) if each.file in ("", "-") else each for each in found]
-            raise DiagnosedError(named) from error
+            return _ERRORS + json.dumps([(each.message, each.file, each.line, each.column) for each in found])
 
 
 def _parse_text(text: str, name: str) -> ir.Module:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 _forking = threading.Lock()  # the filters of warnings are shared by all threads
 
 
-def tried(action: Callable[[], str | None], seconds: int, most_more_bytes: int) -> str | None:
-    """What ``action`` says in a copy of this process: None if all is well, else its text, or how the copy ended.
+def tried(action: Callable[[], str], seconds: int, most_more_bytes: int) -> tuple[str, str]:
+    """How a copy of this process ended that did ``action``, empty if well, and what ``action`` gave there.
 
     The copy has the memory of this process when it begins, and nothing that it does comes back. It may only do what
     needs no other thread: MLIR's code runs with the interpreter's lock held, so no thread is inside of it now.
@@ -22,7 +22,7 @@ def tried(action: Callable[[], str | None], seconds: int, most_more_bytes: int) 
         most_more_bytes: of memory beyond what this process has.
     """
     if not hasattr(os, "fork"):
-        return None
+        return "", action()
     reading, writing = os.pipe()
     with _forking, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python and others warn of locks that threads may hold: see above
@@ -41,14 +41,15 @@ def tried(action: Callable[[], str | None], seconds: int, most_more_bytes: int) 
             os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGALRM:
-        return f"it takes longer than {seconds} s"
+        return f"it takes longer than {seconds} s", ""
     if code < 0:
-        return f"it would end the process ({signal.Signals(-code).name})"
-    return said or None
+        return f"it would end the process ({signal.Signals(-code).name})", ""
+    return ("it fails" if code else ""), said
 
 
-def _do(action: Callable[[], str | None], writing: int, seconds: int, most_more_bytes: int) -> None:
+def _do(action: Callable[[], str], writing: int, seconds: int, most_more_bytes: int) -> None:
     """The life of the copy."""
+    status = 1
     try:
         faulthandler.disable()
         for number in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
@@ -57,9 +58,13 @@ def _do(action: Callable[[], str | None], writing: int, seconds: int, most_more_
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit_memory(most_more_bytes)
-        os.write(writing, (action() or "").encode(errors="replace")[:4096])  # less than a pipe holds
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(action().encode(errors="replace"))
+        status = 0
+    except MemoryError:
+        os.kill(os.getpid(), signal.SIGKILL)  # as the system does where there is no limit
     finally:
-        os._exit(0)
+        os._exit(status)
 
 
 def _limit_memory(more_bytes: int) -> None:

@@ -12,6 +12,8 @@ from ipu_mlir.runtime.profile.model import SCHEMA, VERSION
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.report import runs
 
+_MOST_DIGITS = 19
+
 
 class UnreadableProfile(IpuError):
     """A file cannot be read, or is no profile."""
@@ -47,7 +49,7 @@ def parse_profile(content: bytes) -> Profile:
         IpuError: it is not JSON, not a profile, of a newer version, or contradicts itself.
     """
     try:
-        value = json.loads(content.decode(), parse_constant=_refuse_constant)
+        value = json.loads(content.decode(), parse_constant=_refuse_constant, parse_int=_count)
         _check_schema(value)
         profile = Profile.from_json(value)
     except UnicodeDecodeError as error:
@@ -65,6 +67,13 @@ def parse_profile(content: bytes) -> Profile:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise UnreadableProfile(f"not JSON: {name} is no number")
+
+
+def _count(text: str) -> int:
+    """A number of bytes, cycles or the like, of which sums and shares can be taken."""
+    if len(text) > _MOST_DIGITS:
+        raise UnreadableProfile(f"not a profile: {text[:_MOST_DIGITS]}... counts nothing; numbers are below 2^63")
+    return int(text)
 
 
 def _check_schema(value: object) -> None:
