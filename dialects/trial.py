@@ -2,12 +2,13 @@
 
 import faulthandler
 import os
-import resource
 import signal
 import threading
 import warnings
 from collections.abc import Callable
 
+_SIZES = "/proc/self/statm"
+_DONE = b"\0done"
 _forking = threading.Lock()  # the filters of warnings are shared by all threads
 
 
@@ -24,51 +25,68 @@ def tried(action: Callable[[], str], seconds: int, most_more_bytes: int) -> tupl
     if not hasattr(os, "fork"):
         return "", action()
     reading, writing = os.pipe()
-    with _forking, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python and others warn of locks that threads may hold: see above
-        child = os.fork()
+    try:
+        with _forking, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python and others warn of locks that threads may hold: see above
+            child = os.fork()
+    except OSError:  # the system allows no more processes
+        os.close(reading)
+        os.close(writing)
+        return "", action()
     if child == 0:
         _do(action, writing, seconds, most_more_bytes)
     os.close(writing)
     status = None
     try:
         with os.fdopen(reading, "rb") as pipe:
-            said = pipe.read().decode(errors="replace")
-        status = os.waitpid(child, 0)[1]
+            said = pipe.read()
+        status = _status_of(child)
     finally:
         if status is None:  # interrupted
             os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    if code == -signal.SIGALRM:
+            _status_of(child)
+    if said.endswith(_DONE):
+        return "", said.removesuffix(_DONE).decode(errors="replace")
+    if status == -signal.SIGALRM:
         return f"it takes longer than {seconds} s", ""
-    if code < 0:
-        return f"it would end the process ({signal.Signals(-code).name})", ""
-    return ("it fails" if code else ""), said
+    if status < 0:
+        return f"it would end the process ({signal.Signals(-status).name})", ""
+    return "it fails", ""
+
+
+def _status_of(child: int) -> int:
+    """Its exit status, negative for a signal; 1 if the system keeps none because the program around us wants none."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except ChildProcessError:
+        return 1
 
 
 def _do(action: Callable[[], str], writing: int, seconds: int, most_more_bytes: int) -> None:
     """The life of the copy."""
-    status = 1
     try:
         faulthandler.disable()
         for number in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         signal.alarm(seconds)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit_memory(most_more_bytes)
         with os.fdopen(writing, "wb") as pipe:
-            pipe.write(action().encode(errors="replace"))
-        status = 0
+            pipe.write(action().encode(errors="replace") + _DONE)
     except MemoryError:
         os.kill(os.getpid(), signal.SIGKILL)  # as the system does where there is no limit
     finally:
-        os._exit(status)
+        os._exit(1)
 
 
 def _limit_memory(more_bytes: int) -> None:
-    with open("/proc/self/statm", encoding="ascii") as file:
+    """No more than ``more_bytes`` in addition to what there is, where the system says that; and no file of a core."""
+    import resource  # only where there is a fork
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if not os.path.exists(_SIZES):
+        return
+    with open(_SIZES, encoding="ascii") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
     limit, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = now + more_bytes

@@ -8,6 +8,7 @@ import random
 import re
 import resource
 import signal
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
@@ -65,7 +66,7 @@ _TYPES = [
 
 @dataclass(frozen=True)
 class Run:
-    """A tool, its arguments, and the content of ``input.mlir``; what it may not leave half-written is ``output``."""
+    """A tool, its arguments, the content of ``input.mlir`` and of stdin, and the file that only success leaves."""
 
     tool: str
     arguments: tuple[str, ...]
@@ -203,6 +204,7 @@ def _wrong_with(run: Run) -> str:
         if file.is_file():
             file.unlink()
     Path("input.mlir").write_bytes(run.content)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(run.content), encoding="utf-8")
     signal.alarm(_SECONDS)
     with contextlib.redirect_stdout(_Stream()) as out, contextlib.redirect_stderr(_Stream()) as err:
         try:
@@ -217,7 +219,7 @@ def _wrong_with(run: Run) -> str:
         return f"status {status}"
     if status and not (err.text() or out.text()):
         return f"status {status} without a word"
-    left = {file.name for file in Path().iterdir()} - {"input.mlir", "input.html", "p.json", "t.json", run.output}
+    left = {file.name for file in Path().iterdir()} - {"input.mlir", "input.html", *run.arguments}
     if left:
         return f"left {sorted(left)}"
     return f"status {status}, but there is an output" if status and Path(run.output).exists() else ""

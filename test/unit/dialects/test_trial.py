@@ -81,3 +81,20 @@ def test_threads_try_side_by_side() -> None:
     for thread in threads:
         thread.join()
     assert found == [("", "said")] * 8
+
+
+def test_a_program_that_wants_no_status_of_children_gets_an_answer() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert tried(lambda: "said", 5, 64 * _MEBIBYTE) == ("", "said")
+        assert tried(lambda: os.abort() or "", 5, 64 * _MEBIBYTE) == ("it fails", "")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_where_no_process_may_be_made_it_is_done_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    assert tried(lambda: "said", 5, 64 * _MEBIBYTE) == ("", "said")

@@ -54,6 +54,8 @@ def test_a_wrong_profile_is_refused_with_the_place(
         (b"[1, NaN]", "not JSON: NaN is no number"),
         (b"[1, 2]", "not a profile: schema is None"),
         (b"[" * 100_000, "nested too deeply"),
+        (b"[1" + b"0" * 400 + b"]", r"not a profile: 1000000000000000000\.\.\. counts nothing"),
+        (b"[1" + b"0" * 9000 + b"]", r"not a profile: 1000000000000000000\.\.\. counts nothing"),
     ],
 )
 def test_what_is_not_json_is_refused(content: bytes, said: str) -> None:
