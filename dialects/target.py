@@ -1,6 +1,7 @@
 """The machine that a program is compiled for."""
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 from ipu_mlir.dialects.errors import Settings, TargetError
 
@@ -32,11 +33,16 @@ class Target:
     emulated: bool = False  # no real machine: a program that does not fit its memory is compiled all the same
 
     def __post_init__(self) -> None:
-        for field in ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle"):
+        counts = ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle")
+        for field in (*counts, "sync_cycles", "io_tiles"):
             value = getattr(self, field)
-            if value < 1:
+            if not isinstance(value, Integral):
+                raise TargetError(f"a target needs {field} as a whole number, got {value!r}")
+            if field in counts and value < 1:
                 name = Settings({field: None})
                 raise TargetError(f"a target needs {name} of 1 or more, got {value}", settings=(name,))
+        if not isinstance(self.clock_hz, Real) or self.clock_hz <= 0:
+            raise TargetError(f"a target needs clock_hz as a number above 0, got {self.clock_hz!r}")
         if self.sync_cycles < 0:
             raise TargetError(f"a target needs sync_cycles >= 0, got {self.sync_cycles}")
         if not 0 <= self.io_tiles < self.tiles_per_ipu:

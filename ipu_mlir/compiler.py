@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ipu_mlir.tracing.function import Function
     from ipu_mlir.tracing.structure import Call
 
-    Source = str | os.PathLike[str] | ir.Module | Function
+    Source = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any]
 
 
 def compile(
@@ -39,9 +39,10 @@ def compile(
     A program with ``?`` sizes is compiled for the sizes of each call when they come for the first time.
 
     Args:
-        source: a path to MLIR text or bytecode, MLIR text, an ``ir.Module`` (stays as it is), an ``@ipu.function``.
+        source: a path to MLIR text or bytecode, MLIR text, an ``ir.Module`` (stays as it is), an ``@ipu.function``,
+            or a Python function on tensors, which is traced as one.
         entry: the function that runs; by default the only public one, or of several the one called ``main``.
-        args: for an ``@ipu.function`` its arguments, a ``TensorSpec`` or an example array for each tensor.
+        args: for a Python function its arguments, a ``TensorSpec`` or an example array for each tensor.
         target: the machine; without one that which the module names, or one IPU of the default kind.
         pipeline: pipeline text or a list of passes that replaces the default passes.
         planner: a callable that decides the partition of each op instead of the default.
@@ -53,15 +54,20 @@ def compile(
             refuses it.
         TargetError: the target cannot hold it.
     """
+    lowering = plan_lowering(target, pipeline, planner, available_memory_proportion)
+    if callable(source) and not hasattr(source, "trace_call"):
+        from ipu_mlir.tracing.traced import TracedFunction
+
+        source = TracedFunction(source)
     if hasattr(source, "trace_call"):
         if args is None:
             raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
         module, call = source.trace_call(args, entry=entry or "main")
     else:
         if args is not None:
-            raise CompileError("args= is for an @ipu.function; a module has the types of its arguments in it")
+            raise CompileError("args= is for a Python function; a module has the types of its arguments in it")
         module, call = load_module(source), None
-    return compile_module(module, entry, plan_lowering(target, pipeline, planner, available_memory_proportion), call)
+    return compile_module(module, entry, lowering, call)
 
 
 def compile_module(

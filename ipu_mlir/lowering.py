@@ -6,7 +6,7 @@ from typing import Any
 
 from ipu_mlir.dialects.attributes import target_to_attr
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.errors import CompileError, TargetError
 from ipu_mlir.dialects.module_target import ATTRIBUTE
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes import PASSES
@@ -92,7 +92,12 @@ def plan_lowering(
 
     Raises:
         CompileError: a pass that does not exist, or a pipeline together with what is for the default passes.
+        TargetError: ``target`` is no machine.
     """
+    if target is not None and not isinstance(target, Target):
+        raise TargetError(
+            f"target={target!r} is no machine; give an ipu.Target, such as ipu.Target(ipus=1, tiles_per_ipu=16)"
+        )
     registry = Registry(by_name(PASSES), PIPELINES)
     begin = PassStep(SetTarget())
     if pipeline is not None:

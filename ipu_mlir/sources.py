@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import reprlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,8 @@ def load_module(source: Any) -> ir.Module:
         source = Path(source)
     elif not isinstance(source, str | bytes | Source):
         raise CompileError(
-            f"cannot compile a {type(source).__name__}; expected a path, MLIR text, an ir.Module or an @ipu.function"
+            f"cannot compile {reprlib.repr(source)}, which is of type {type(source).__name__}; expected a path, "
+            "MLIR text, an ir.Module or a Python function on tensors"
         )
     try:
         return parse_module(source, ipu.context())

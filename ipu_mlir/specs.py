@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.errors import CompileError
+
 
 @dataclass(frozen=True)
 class TensorSpec:
@@ -21,7 +23,10 @@ class TensorSpec:
     dtype: np.dtype[Any]
 
     def __init__(self, shape: int | Sequence[int], dtype: Any = np.float32) -> None:
-        sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
+        try:
+            sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
+        except (TypeError, ValueError) as error:
+            raise CompileError(f"a shape is one whole number or several, got {shape!r}") from error
         object.__setattr__(self, "shape", sizes)
         object.__setattr__(self, "dtype", np.dtype(dtype))
 

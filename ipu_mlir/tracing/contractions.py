@@ -1,5 +1,6 @@
 """Matrix products and ``einsum``: sums of products over shared dimensions."""
 
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from ipu_mlir.tracing.views import transpose
 
 linalg = upstream("linalg")
 
+_LETTERS = string.ascii_letters
 _NAMED = {2: "matmul", 3: "batch_matmul"}
 
 
@@ -79,14 +81,18 @@ def dot(left: Any, right: Any) -> Any:
     return tensordot(left, right, ([left_rank - 1], [max(right_rank - 2, 0)]))
 
 
-def einsum(subscripts: str, *values: Any) -> Any:
+def einsum(subscripts: Any, *values: Any) -> Any:
     """Einstein's sum for subscripts without ``...``, one letter at most once per operand.
+
+    Subscripts may also be lists of numbers, one behind each operand and perhaps one for the result.
 
     More than two operands are taken from left to right.
 
     Raises:
         TraceValueError: the subscripts do not fit the operands. TraceTypeError: a form that is not supported.
     """
+    if not isinstance(subscripts, str):
+        subscripts, values = _with_letters((subscripts, *values))
     trace = trace_of(values)
     tensors = [tensor(trace, value) for value in values]
     name = f"einsum {subscripts!r} of {' and '.join(map(str, tensors))}"
@@ -104,6 +110,21 @@ def einsum(subscripts: str, *values: Any) -> Any:
         value = reduce("sum", value, summed, dtype=value.dtype)
     rest = [letter for letter in letters if letter in output]
     return transpose(value, [rest.index(letter) for letter in output])
+
+
+def _with_letters(given: Sequence[Any]) -> tuple[str, list[Any]]:
+    """The subscripts as text and the operands, of operands that each have a list of numbers behind them."""
+    *pairs, output = given if len(given) % 2 else (*given, None)
+    values, lists = pairs[::2], pairs[1::2]
+    try:
+        texts = ["".join(_LETTERS[number] for number in each) for each in lists]
+        result = "" if output is None else "->" + "".join(_LETTERS[number] for number in output)
+    except (TypeError, IndexError) as error:
+        raise TraceTypeError(
+            "einsum takes text such as 'ij,jk->ik' before the operands, or behind each a list of numbers "
+            f"from 0 to {len(_LETTERS) - 1}"
+        ) from error
+    return ",".join(texts) + result, values
 
 
 def contract(

@@ -9,13 +9,15 @@ from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.tensor_types import is_supported
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
-from ipu_mlir.tracing.emit import Index, Loop, constant, structured
+from ipu_mlir.tracing.emit import Index, Loop, constant, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, unsupported_dtype
 from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, trace_of
 from ipu_mlir.tracing.scalar_ops import BODIES, Body
 
 arith = upstream("arith")
+
+_COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 
 
 def elementwise(
@@ -83,6 +85,8 @@ def apply_ufunc(name: str, ufunc: np.ufunc, values: Sequence[Any], dtype: Any = 
     operands = [operand(trace, value) for value in values]
     if ufunc is np.power and (special := _power(trace, operands)) is not None:
         return special
+    if (known := _known_comparison(trace, name, ufunc, operands)) is not None:
+        return known
     *dtypes, result = _resolve(name, ufunc, operands, dtype)
     return elementwise(trace, name, operands, dtypes, result, _code(name, body, operands, dtypes[0]))
 
@@ -165,6 +169,21 @@ def _power(trace: Trace, operands: Sequence[Operand]) -> Any:
         return apply(on_kind("sqrt"))
     if number == -1:
         return apply(on_kind("reciprocal"))
+    return None
+
+
+def _known_comparison(trace: Trace, name: str, ufunc: np.ufunc, operands: Sequence[Operand]) -> Any:
+    """What integers are beside a Python number that their type cannot hold, the same everywhere; None for others."""
+    if ufunc not in _COMPARISONS:
+        return None
+    for given, limit in (operands, operands[::-1]):
+        if not isinstance(given, Symbol) or given.dtype.kind != "i" or not isinstance(limit, Scalar):
+            continue
+        limits = np.iinfo(given.dtype)
+        if limit.weak and isinstance(limit.value, int) and not limits.min <= limit.value <= limits.max:
+            outcome = ufunc(*(0 if operand is given else np.sign(float(limit.value)) for operand in operands))
+            with trace.emit(name):
+                return trace.wrap(filled(given.shape, outcome.dtype, outcome), given.shape, outcome.dtype)
     return None
 
 

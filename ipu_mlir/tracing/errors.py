@@ -33,6 +33,10 @@ class TraceValueError(TraceError, ValueError):
     """Shapes that do not fit, or an argument out of its range."""
 
 
+class TraceAttributeError(TraceError, AttributeError):
+    """What traced tensors lack that arrays have."""
+
+
 class TraceIndexError(TraceError, IndexError):
     """An index outside its dimension, or of a kind that is not supported."""
 

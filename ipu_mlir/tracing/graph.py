@@ -39,6 +39,12 @@ class Symbol:
         return str(TensorSpec(self.shape, self.dtype))
 
 
+USED_AFTERWARDS = (
+    "a traced tensor is used after its function has ended, or in another call; "
+    "return it from the function instead of storing it"
+)
+
+
 class Trace:
     """One function of MLIR that grows while the user's Python function runs.
 
@@ -53,6 +59,7 @@ class Trace:
         self, name: str, entry: str, arguments: Sequence[tuple[str, TensorSpec]], tensor: type[Symbol]
     ) -> None:
         self._tensor = tensor
+        self._is_finished = False
         self._context = ipu.context()
         with self._context, _location("function", user_place()):
             self.module = ir.Module.create()
@@ -69,7 +76,13 @@ class Trace:
         ]
 
     def emit(self, name: str) -> AbstractContextManager[None]:
-        """Within the block, ops are appended; they carry the user's line and ``name``."""
+        """Within the block, ops are appended; they carry the user's line and ``name``.
+
+        Raises:
+            TraceValueError: the function has ended, and one of its tensors was kept.
+        """
+        if self._is_finished:
+            raise TraceValueError(USED_AFTERWARDS)
         return self._emitting(name, user_place())
 
     @contextmanager
@@ -88,7 +101,8 @@ class Trace:
             return self.wrap(arith.constant(type_, _dense(array, type_)), array.shape, array.dtype)
 
     def finish(self, results: Sequence[Symbol]) -> ir.Module:
-        """The module, with a function that returns ``results``."""
+        """The module, with a function that returns ``results``; nothing can be added to it any more."""
+        self._is_finished = True
         with self._context, self._end, _location("return", user_place()):
             func.ReturnOp([result.value for result in results])
             kind = self._function.function_type.value
@@ -105,6 +119,8 @@ class Trace:
         Raises:
             TraceValueError: it would have no elements. TraceTypeError: programs have no such element type.
         """
+        if any(size < 0 for size in shape):
+            raise TraceValueError(f"a tensor cannot have the shape {tuple(shape)}; give each size, which is 1 or more")
         if 0 in shape:
             raise TraceValueError(f"a tensor of shape {tuple(shape)} has no elements, and lies on no tile")
         if not is_supported(dtype):

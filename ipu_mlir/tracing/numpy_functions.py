@@ -17,6 +17,7 @@ from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import common_dtype, operand, tensor, trace_of
 from ipu_mlir.tracing.padding import pad
+from ipu_mlir.tracing.ways_out import numpy_name, way_out
 
 
 def call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -26,9 +27,10 @@ def call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str,
         TraceTypeError: the function, or one of the parameters given, is not supported.
     """
     ours = FUNCTIONS.get(function)
-    name = f"np.{function.__name__}"
+    name = f"np.{numpy_name(function)}"
     if ours is None:
-        raise TraceTypeError(f"{name} is not supported while tracing; write it with other NumPy functions")
+        supported = (each.__name__ for each in FUNCTIONS)
+        raise TraceTypeError(f"{name} is not supported while tracing; {way_out(name[3:], supported)}")
     try:
         bound = inspect.signature(ours).bind(*args, **kwargs)
     except TypeError as error:
@@ -147,7 +149,17 @@ def flip(m: Any, axis: Any = None) -> Any:
     return indexing.flip(m, reductions.axes_of("flip", m, axis))
 
 
-def roll(a: Any, shift: int, axis: int | None = None) -> Any:
+def roll(a: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Any:
+    if np.ndim(shift) or np.ndim(axis):
+        if axis is None:
+            return roll(a, int(np.sum(shift)))
+        try:
+            pairs = np.broadcast(shift, axis)
+        except ValueError as error:
+            raise TraceValueError(f"roll of {a}: the shifts {shift} do not go with the axes {axis}") from error
+        for each, along in pairs:
+            a = roll(a, int(each), int(along))
+        return a
     if axis is None:
         return views.reshape(roll(views.reshape(a, (-1,)), shift, 0), a.shape)
     along = views.axis_of("roll", a, axis)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.tensor_types import is_supported
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Symbol, Trace, unsupported_dtype
+from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, unsupported_dtype
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,7 @@ def trace_of(values: Iterable[Any]) -> Trace:
     """
     traces = {id(value.trace): value.trace for value in values if isinstance(value, Symbol)}
     if len(traces) != 1:
-        raise TraceValueError(
-            "a traced tensor is used after its function has ended, in another call; "
-            "return it from the function instead of storing it"
-        )
+        raise TraceValueError(USED_AFTERWARDS)
     return next(iter(traces.values()))
 
 

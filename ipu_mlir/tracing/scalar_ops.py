@@ -82,9 +82,10 @@ def _square_f(a: ir.Value) -> ir.Value:
 
 
 def _sign_f(a: ir.Value) -> ir.Value:
-    """1, -1 or 0; NaN stays."""
+    """1, -1 or 0, which has no sign; NaN stays."""
     zero = like(a, 0)
-    negative = arith.select(arith.cmpf(_FLOAT.OLT, a, zero), like(a, -1), a)
+    nan_or_zero = arith.select(arith.cmpf(_FLOAT.OEQ, a, zero), zero, a)
+    negative = arith.select(arith.cmpf(_FLOAT.OLT, a, zero), like(a, -1), nan_or_zero)
     return arith.select(arith.cmpf(_FLOAT.OGT, a, zero), like(a, 1), negative)
 
 
@@ -112,8 +113,10 @@ def _divmod_f(a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
     quotient = arith.select(wrong, arith.subf(quotient, like(a, 1)), quotient)
     rest = arith.select(wrong, arith.addf(rest, b), rest)
     rest = arith.select(arith.cmpf(_FLOAT.OEQ, rest, zero), math.copysign(zero, b), rest)
-    by_zero = arith.cmpf(_FLOAT.OEQ, b, zero)
-    return arith.select(by_zero, arith.divf(a, b), math.roundeven(quotient)), rest
+    ratio = arith.divf(a, b)
+    whole = math.roundeven(quotient)
+    whole = arith.select(arith.cmpf(_FLOAT.OEQ, whole, zero), math.copysign(zero, ratio), whole)
+    return arith.select(arith.cmpf(_FLOAT.OEQ, b, zero), ratio, whole), rest
 
 
 def _floor_divide_i(a: ir.Value, b: ir.Value) -> ir.Value:

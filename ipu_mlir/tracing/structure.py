@@ -8,6 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.specs import TensorSpec
+from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.graph import Symbol
 
 
@@ -70,6 +71,13 @@ def _walk(value: Any, path: str, leaves: list[Any]) -> Structure:
     if isinstance(value, tuple | list):
         children = tuple(_walk(child, f"{path}[{place}]", leaves) for place, child in enumerate(value))
         return Branch(type(value), (), children)
+    try:
+        hash(value)
+    except TypeError as error:
+        raise TraceTypeError(
+            f"{path} is a {type(value).__name__}, which cannot be part of a program; give tensors, numbers, "
+            "strings, or tuples, lists and dicts of them"
+        ) from error
     return Static(value)
 
 

@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ipu_mlir.tracing import contractions, elementwise, indexing, numpy_functions, reductions, views
-from ipu_mlir.tracing.errors import TraceTypeError
+from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError
 from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.ways_out import way_out
 
 Axes = reductions.Axes
 
@@ -247,6 +248,13 @@ class Tensor(Symbol):
     def tolist(self) -> NoReturn:
         """Not while tracing."""
         self._no_number()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """What an array has and a traced tensor has not."""
+        if name.startswith("__") or name in Symbol.__slots__:  # Python and NumPy ask for protocols
+            raise AttributeError(name)
+        methods = [each for each in dir(type(self)) if not each.startswith("_")]
+        raise TraceAttributeError(f"{self} has no {name} while tracing; {way_out(name, methods)}")
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise TraceTypeError(

@@ -69,7 +69,8 @@ class SourceWriter:
         of_numpy = sorted(self.functions - set(own))
         parameters = ", ".join([*self.texts.arguments.values(), *self.texts.result_names.values()])
         lines = [
-            f'"""@{in_docstring(self.program.name)} as NumPy calls: {count} arguments, {results} results, '
+            f'"""@{in_docstring(self.program.name)} as NumPy calls: {_count(count, "argument")}, '
+            f"{_count(results, 'result')}, "
             f"{self.plan.total_bytes:,} bytes of temporaries.",
             "",
             "The last array of a call is the one that it writes.",
@@ -297,3 +298,7 @@ class SourceWriter:
 def comment(origin: Origin) -> str:
     """The op and its place as a comment."""
     return printable(f"# {origin.op}{f' at {origin.location}' if origin.location else ''}", 200)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

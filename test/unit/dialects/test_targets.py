@@ -33,6 +33,19 @@ def test_cycles_of_a_sync_are_a_parameter_of_the_target() -> None:
         Target(sync_cycles=-1)
 
 
+@pytest.mark.parametrize("field", ["tiles_per_ipu", "ipus", "workers", "sync_cycles", "io_tiles"])
+@pytest.mark.parametrize("value", ["4", 1.5, None])
+def test_figures_are_whole_numbers(field: str, value: object) -> None:
+    with pytest.raises(TargetError, match=f"a target needs {field} as a whole number, got {value!r}"):
+        Target(**{field: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", ["fast", 0, -1.0])
+def test_the_clock_is_a_number(value: object) -> None:
+    with pytest.raises(TargetError, match="a target needs clock_hz as a number above 0"):
+        Target(clock_hz=value)  # type: ignore[arg-type]
+
+
 def test_every_field_of_a_target_that_is_a_figure_is_one_of_the_machine() -> None:
     assert {field.name for field in fields(Target)} - {"ipus", "io_tiles", "emulated"} <= {
         field.name for field in fields(Machine)

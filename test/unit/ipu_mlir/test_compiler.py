@@ -126,10 +126,23 @@ def place_with(partition):
 
 
 def test_example_arguments_are_for_functions_only():
-    with pytest.raises(ipu.CompileError, match=r"args= is for an @ipu\.function"):
+    with pytest.raises(ipu.CompileError, match="args= is for a Python function"):
         ipu.compile(TEXT, args=[X, W])
     with pytest.raises(ipu.CompileError, match="is traced for given shapes; pass args="):
         ipu.compile(ipu.function(lambda x: x))
+
+
+def test_a_python_function_is_traced():
+    for given in (lambda x: x + 1, ipu.function(lambda x: x + 1)):
+        np.testing.assert_array_equal(ipu.compile(given, args=[X], target=SMALL)(X), X + 1)
+    with pytest.raises(ipu.CompileError, match="is traced for given shapes; pass args="):
+        ipu.compile(np.exp)
+
+
+@pytest.mark.parametrize("target", [16, "ipu2", ipu.Target])
+def test_a_target_that_is_none(target):
+    with pytest.raises(ipu.TargetError, match=r"is no machine; give an ipu\.Target"):
+        ipu.compile(TEXT, target=target)
 
 
 def test_less_memory_for_operands_gives_a_program_in_steps():

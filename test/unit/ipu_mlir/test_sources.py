@@ -68,7 +68,10 @@ BAD = [
     (TEXT.replace("addf %x, %x :", "addf %x, %y :"), "<text>:3:23: error: use of undeclared SSA value name"),
     (TEXT.replace("arith.addf", "stablehlo.add"), "<text>:3:8: error: Dialect `stablehlo'.*run stablehlo-legalize-to-"),
     (TEXT.encode() + b"\xff", "neither MLIR text nor bytecode"),
-    (3, "cannot compile a int; expected a path, MLIR text, an ir.Module or an @ipu.function"),
+    (
+        3,
+        "cannot compile 3, which is of type int; expected a path, MLIR text, an ir.Module or a Python function",
+    ),
 ]
 
 

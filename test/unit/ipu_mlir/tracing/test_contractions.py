@@ -98,3 +98,7 @@ def test_a_transposed_operand_is_read_in_place():
     module = ipu.function(lambda x, y: x @ y.T).trace(ipu.TensorSpec((3, 4)), ipu.TensorSpec((5, 4)))
     (product,) = (op for op in module.body.operations[0].regions[0].blocks[0] if op.operation.name == "linalg.generic")
     assert product.inputs[1] == module.body.operations[0].arguments[1]
+
+
+def test_einsum_with_lists(agrees):
+    agrees(lambda x: (np.einsum(x, [0, 1], x, [2, 1], [0, 2]), np.einsum(x, [1, 0])), np.arange(6.0).reshape(2, 3))

@@ -48,6 +48,36 @@ def test_unary_functions_of_special_floats(agrees):
     agrees(all_of(names), SPECIAL)
 
 
+def signs_and_values(results):
+    """The results, and which of them are -0: those compare as equal to 0."""
+    return results | {f"sign of {name}": np.copysign(np.ones_like(x), x) for name, x in results.items()}
+
+
+def test_zeros_have_the_sign_that_numpy_gives_them(agrees):
+    zeros = np.array([0.0, -0.0, 0.5, -0.5, 3.0, -3.0], np.float32)
+    agrees(
+        lambda x: signs_and_values(all_of(_names("sign negative absolute floor ceil trunc rint sqrt"))(abs(x))), zeros
+    )
+    agrees(lambda x: signs_and_values(all_of(_names("sign negative absolute floor ceil trunc rint"))(x)), zeros)
+    divisions = all_of(_names("floor_divide remainder fmod copysign multiply"))
+    agrees(lambda x, y: signs_and_values(divisions(x, y)), zeros[:, None], np.array([1, -1, 2, -2, 0.3], np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_integers_beside_numbers_that_their_type_cannot_hold(agrees, dtype):
+    numbers = [int(limit) + step for limit in (np.iinfo(dtype).min, np.iinfo(dtype).max) for step in (-1, 0, 1)]
+    compare = all_of(COMPARISONS)
+    agrees(
+        lambda x: {
+            f"{name} {number} {turned}": found
+            for number in [*numbers, 2**70, -(2**70)]
+            for turned in (False, True)
+            for name, found in (compare(number, x) if turned else compare(x, number)).items()
+        },
+        np.array([0, 1, -1, numbers[1], numbers[-2]], dtype),
+    )
+
+
 def test_unary_functions_of_integers(agrees):
     agrees(all_of(_names("negative absolute sign square invert floor isnan isinf isfinite logical_not")), INTS)
 

@@ -70,6 +70,19 @@ CASES = [
     ),
     (lambda x: x.astype(ml_dtypes.float8_e5m2), X, TypeError, "float8_e5m2 is not supported; trace in float16"),
     (lambda x: x.astype(np.complex64), X, TypeError, "complex64 is not supported; carry the real"),
+    (lambda x: x.cumsum(), X, AttributeError, r"has no cumsum while tracing; use np.tril\(np.ones"),
+    (
+        lambda x: x.no_such_thing,
+        X,
+        AttributeError,
+        r"float32\[4, 6\] has no no_such_thing while tracing.*supported: T, all",
+    ),
+    (lambda x: np.fft.fft(x), X, TypeError, "np.fft.fft is not supported while tracing; compute it outside"),
+    (lambda x: np.linalg.norm(x), X, TypeError, r"np.linalg.norm is not supported .*write it as np.sqrt\(np.sum"),
+    (lambda x: np.unique(x), X, TypeError, "its shape would depend on values"),
+    (lambda x: np.roll(x, (1, 2), (0, 1, 0)), X, ValueError, r"the shifts \(1, 2\) do not go with the axes"),
+    (lambda x: np.einsum(x, [0, ...]), X, TypeError, "einsum takes text.*a list of numbers from 0 to 51"),
+    (lambda x: np.einsum(x), X, TypeError, "einsum takes text"),
     (lambda x: np.sort(x), X, TypeError, "np.sort is not supported while tracing"),
     (
         lambda x: np.sum(x, where=x > 0),
@@ -170,3 +183,50 @@ def test_an_argument_of_an_unsupported_type_is_refused():
 def test_an_argument_without_elements_is_refused():
     with pytest.raises(ValueError, match="has no elements, and lies on no tile"):
         ipu.function(lambda x: x).trace(ipu.TensorSpec((0, 3)))
+
+
+def test_a_tensor_that_outlives_its_function():
+    kept = []
+    ipu.function(lambda x: (kept.append(x), x)[1]).trace(X)
+    (x,) = kept
+    for use in (lambda: x + 1, lambda: np.exp(x), lambda: x[0], lambda: x.sum(), lambda: ipu.nn.relu(x)):
+        with pytest.raises(ValueError, match="used after its function has ended"):
+            use()
+
+
+def test_an_attribute_that_arrays_have_can_be_asked_for():
+    seen = []
+    ipu.function(lambda x: (seen.append((hasattr(x, "cumsum"), getattr(x, "sort", None))), x)[1]).trace(X)
+    assert seen == [(False, None)]
+
+
+@pytest.mark.parametrize("shape", [(-1,), (2, -3)], ids=str)
+def test_a_size_below_zero(shape):
+    with pytest.raises(ValueError, match=r"cannot have the shape.*give each size"):
+        ipu.function(lambda x: x).trace(ipu.TensorSpec(shape))
+
+
+def test_a_shape_that_is_no_number():
+    with pytest.raises(ipu.IpuError, match="a shape is one whole number or several, got 'wide'"):
+        ipu.TensorSpec("wide")
+
+
+def test_an_argument_that_cannot_be_part_of_a_program():
+    with pytest.raises(ipu.IpuError, match="names is a set, which cannot be part of a program"):
+        ipu.function(lambda x, names: x)(U, {"a"})
+
+
+def test_arguments_that_do_not_fit_the_parameters():
+    for args, message in (
+        ((X, X), "too many positional arguments; it takes"),
+        ((), "missing a required argument: 'x'"),
+    ):
+        with pytest.raises(ipu.IpuError, match=message) as caught:
+            ipu.function(lambda x: x).trace(*args)
+        assert isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize(("given", "message"), [(3, "takes a Python function on tensors, got 3"), (max, "wrap it")])
+def test_what_is_no_function(given, message):
+    with pytest.raises(TypeError, match=message):
+        ipu.function(given)

@@ -1,6 +1,8 @@
 """``@ipu.function``: structures in and out, constants that are compiled in, calls that compile once per shape."""
 
+import gc
 from collections import namedtuple
+from functools import partial
 
 import numpy as np
 import pytest
@@ -122,3 +124,73 @@ def test_a_call_with_other_arguments_than_compiled_for_is_refused(args, kwargs, 
 def test_a_missing_argument_is_pythons_error():
     with pytest.raises(TypeError, match="missing a required argument: 'params'"):
         PROGRAM(X)
+
+
+class Layer:
+    """Has a traced method; what it reads from ``self`` is part of the program."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    @ipu.function(target=SMALL)
+    def __call__(self, x, power=1):
+        return self.factor * x**power
+
+    @staticmethod
+    @ipu.function(target=SMALL)
+    def double(x):
+        return x * 2
+
+
+def test_a_method_is_compiled_for_each_instance():
+    two, three = Layer(2), Layer(3)
+    for layer in (two, three, two):
+        np.testing.assert_array_equal(layer(X), layer.factor * X)
+        np.testing.assert_array_equal(layer(X, power=2), layer.factor * X**2)
+    np.testing.assert_array_equal(two.double(X), Layer.double(X))
+    np.testing.assert_array_equal(ipu.compile(three.__call__, args=[X], target=SMALL)(X), 3 * X)
+    np.testing.assert_array_equal(ipu.compile(two, args=[X], target=SMALL)(X), 2 * X)
+
+
+def test_programs_of_an_instance_go_with_it():
+    layer, traced = Layer(2), Layer.__dict__["__call__"]
+    layer(X)
+    before = len(traced._compiled_of)
+    del layer
+    gc.collect()
+    assert len(traced._compiled_of) == before - 1
+
+
+def test_a_method_compiles_once():
+    traced = []
+
+    class Counting:
+        @ipu.function(target=SMALL)
+        def run(self, x):
+            traced.append(x.shape)
+            return x + 1
+
+    counting = Counting()
+    for _ in range(3):
+        counting.run(X)
+    assert traced == [(3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("given", "args"),
+    [
+        (np.exp, (X[0],)),
+        (np.sum, (X,)),
+        (np.sum, (X, 1)),
+        (np.add, (X, X)),
+        (np.where, (X > 3, X, X + 1)),
+        (partial(np.sum, axis=0), (X,)),
+        (partial(lambda a, b: a + b, b=2.0), (X,)),
+        (partial(lambda a, b: a + b, 2.0), (X,)),
+        (lambda x, a=1, b=2, /: x + a * b, (X, 1, 3)),
+        (lambda x, a=1, *more: x + a + sum(more), (X, 1, 3, 4)),
+    ],
+    ids=str,
+)
+def test_functions_of_numpy_and_partial_ones(given, args):
+    np.testing.assert_allclose(ipu.function(target=SMALL)(given)(*args), given(*args), rtol=1e-6)

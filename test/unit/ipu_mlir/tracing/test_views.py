@@ -41,6 +41,11 @@ def test_transpositions(agrees):
     agrees(lambda x: (np.permute_dims(x, (2, 1, 0)), np.matrix_transpose(x)), X)
 
 
+def test_rolls_along_several_axes(agrees):
+    shifts = [((1, 2), (0, 1)), ((1, 2), 0), (3, (0, 2)), ((1, -2, 3), (0, -1, 0)), ((1, 2), None)]
+    agrees(lambda x: {str(each): np.roll(x, *each) * 1 for each in shifts}, X)
+
+
 def test_broadcast_to(agrees):
     agrees(lambda x, y: (np.broadcast_to(x, (3, 4)), np.broadcast_to(y, (2, 3, 4))), X[0, 0, :4], X[0, :3, :1])
 

@@ -1,0 +1,138 @@
+"""Python functions on tensors that are traced: from Python to linalg on tensors."""
+
+import functools
+import inspect
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.specs import spec_of
+from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line
+from ipu_mlir.tracing.graph import Symbol, Trace
+from ipu_mlir.tracing.operands import tensor
+from ipu_mlir.tracing.places import Place, user_place
+from ipu_mlir.tracing.structure import (
+    Branch,
+    Call,
+    flatten,
+    flatten_arguments,
+    mapping_of,
+    paths,
+    sequence_of,
+    unflatten,
+)
+from ipu_mlir.tracing.tensor import Tensor
+
+
+class TracedFunction:
+    """A Python function that becomes a program for given arguments."""
+
+    def __init__(self, python: Callable[..., Any]) -> None:
+        self.__name__ = getattr(python, "__name__", type(python).__name__)
+        self._signature = _signature(python)
+        functools.update_wrapper(self, python)
+        self._python = python
+        code = getattr(inspect.unwrap(python), "__code__", None)
+        self._place = user_place() if code is None else Place(code.co_filename, code.co_firstlineno, 1)
+
+    def trace(self, *args: Any, **kwargs: Any) -> ir.Module:
+        """The program, linalg on tensors, for arguments given as specs or example arrays."""
+        return self.trace_call(args, kwargs)[0]
+
+    def trace_call(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None, *, entry: str = "main"
+    ) -> tuple[ir.Module, Call]:
+        """The program and how its arguments and results are nested.
+
+        Args:
+            args: the positional arguments, with a ``TensorSpec`` or an example array for each tensor.
+            kwargs: the same by name.
+            entry: name of the function in the module.
+
+        Raises:
+            TraceError: the function does something that cannot become part of a program; at the user's line.
+        """
+        bind = functools.partial(bind_arguments, self.__name__, _bare(self._signature))
+        try:
+            arguments, leaves = flatten_arguments(bind(args, kwargs or {}))
+            specs = tuple(map(spec_of, leaves))
+            trace = Trace(self.__name__, entry, list(zip(paths(arguments), specs, strict=True)), Tensor)
+            returned = self._python_call(arguments, trace)
+            results, values = flatten(_as_tensors(trace, returned, self._place), "result")
+            module = trace.finish(values)
+        except TraceError as error:
+            raise at_the_users_line(error) from error.__cause__
+        return module, Call(bind, arguments, specs, results)
+
+    def _python_call(self, arguments: Branch, trace: Trace) -> Any:
+        bound = self._signature.bind_partial()
+        values = unflatten(arguments, iter(trace.arguments))
+        parameters = self._signature.parameters
+        more = any(parameters[name].kind is inspect.Parameter.VAR_POSITIONAL and values[name] for name in values)
+        for name, value in values.items():
+            parameter = parameters[name]
+            if more or parameter.kind is inspect.Parameter.POSITIONAL_ONLY or value is not parameter.default:
+                bound.arguments[name] = value  # NumPy's functions may not be told what is their default
+        return self._python(*bound.args, **bound.kwargs)
+
+    def __repr__(self) -> str:
+        return f"<ipu function {self.__name__}{self._signature}>"
+
+
+def _signature(python: Any) -> inspect.Signature:
+    """The parameters of what is to be traced.
+
+    Raises:
+        TraceTypeError: it is no function, or does not say what it takes.
+    """
+    if not callable(python):
+        raise TraceTypeError(f"ipu.function takes a Python function on tensors, got {reprlib.repr(python)}")
+    try:
+        return inspect.signature(python)
+    except ValueError as error:
+        raise TraceTypeError(
+            f"Python does not know the parameters of {reprlib.repr(python)}; wrap it: lambda x: ..."
+        ) from error
+
+
+def bind_arguments(
+    name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments of ``name`` by the names of the parameters, defaults included.
+
+    Raises:
+        TraceTypeError: one is missing, or there are too many.
+    """
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TraceTypeError(f"{name}: {error}; it takes {signature}") from error
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _bare(signature: inspect.Signature) -> inspect.Signature:
+    """``signature`` without annotations: they may name what another process has not."""
+    parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    return signature.replace(parameters=parameters, return_annotation=signature.empty)
+
+
+def _as_tensors(trace: Trace, returned: Any, place: Place) -> Any:
+    """What the user's function at ``place`` returned, with arrays and numbers made into constants of the program."""
+    if isinstance(returned, Symbol) and returned.trace is not trace:
+        raise TraceTypeError(f"the function returns {returned} of another traced call; compute it in this one", place)
+    if returned is None or isinstance(returned, Symbol):
+        return returned
+    if isinstance(returned, Mapping):
+        return mapping_of(type(returned), {key: _as_tensors(trace, value, place) for key, value in returned.items()})
+    if isinstance(returned, tuple | list):
+        return sequence_of(type(returned), [_as_tensors(trace, value, place) for value in returned])
+    if isinstance(returned, np.ndarray | np.generic | bool | int | float):
+        return tensor(trace, returned)
+    raise TraceTypeError(
+        f"the function returns a {type(returned).__name__}; return tensors, or tuples, lists and dicts of them",
+        place,
+    )
