@@ -11,7 +11,7 @@ from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, constant, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Symbol, Trace, unsupported_dtype
+from ipu_mlir.tracing.graph import Symbol, Trace, supported_dtype, unsupported_dtype
 from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, trace_of
 from ipu_mlir.tracing.scalar_ops import BODIES, Body
 
@@ -99,9 +99,7 @@ def apply_unary_float(name: str, value: Symbol) -> Any:
 
 def astype(value: Symbol, dtype: Any) -> Any:
     """``value`` with another element type."""
-    target = np.dtype(dtype)
-    if not is_supported(target):
-        raise TraceTypeError(unsupported_dtype(target))
+    target = supported_dtype(dtype)
     if target == value.dtype:
         return value
     return elementwise(value.trace, "astype", [value], [target], target, lambda scalar: scalar)

@@ -4,7 +4,9 @@ They are also the ``TypeError``, ``ValueError`` or ``IndexError`` that NumPy wou
 """
 
 import os
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any
 
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.tracing.places import Place, is_users, user_place
@@ -39,6 +41,28 @@ class TraceAttributeError(TraceError, AttributeError):
 
 class TraceIndexError(TraceError, IndexError):
     """An index outside its dimension, or of a kind that is not supported."""
+
+
+_KINDS: dict[type[Exception], type[TraceError]] = {
+    TypeError: TraceTypeError,
+    ValueError: TraceValueError,
+    IndexError: TraceIndexError,
+}
+
+
+def located(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``function(*args, **kwargs)``, which users know as ``name``.
+
+    Raises:
+        TraceError: at the user's line, what Python or NumPy say about arguments of a kind that they cannot take.
+    """
+    try:
+        return function(*args, **kwargs)
+    except TraceError:
+        raise
+    except tuple(_KINDS) as error:
+        kind = next(ours for theirs, ours in _KINDS.items() if isinstance(error, theirs))
+        raise kind(f"{name} while tracing: {error}") from error
 
 
 def at_the_users_line(error: TraceError) -> TraceError:

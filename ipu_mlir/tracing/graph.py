@@ -136,6 +136,18 @@ def scalar_attribute(value: Any, dtype: np.dtype[Any]) -> ir.Attribute:
     return ir.IntegerAttr.get(type_, int(value))
 
 
+def supported_dtype(dtype: Any) -> np.dtype[Any]:
+    """``dtype`` as an element type.
+
+    Raises:
+        TraceTypeError: programs have none such.
+    """
+    found = np.dtype(dtype)
+    if not is_supported(found):
+        raise TraceTypeError(unsupported_dtype(found))
+    return found
+
+
 def unsupported_dtype(dtype: Any) -> str:
     """What to say about an element type that programs cannot have."""
     if getattr(dtype, "name", "") in ML_DTYPES.values():

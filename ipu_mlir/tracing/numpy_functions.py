@@ -13,8 +13,8 @@ import numpy as np
 from ipu_mlir.tracing import contractions, indexing, reductions, views
 from ipu_mlir.tracing.elementwise import astype, where
 from ipu_mlir.tracing.emit import filled
-from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError, located
+from ipu_mlir.tracing.graph import Symbol, supported_dtype
 from ipu_mlir.tracing.operands import common_dtype, operand, tensor, trace_of
 from ipu_mlir.tracing.padding import pad
 from ipu_mlir.tracing.ways_out import numpy_name, way_out
@@ -35,7 +35,7 @@ def call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str,
         bound = inspect.signature(ours).bind(*args, **kwargs)
     except TypeError as error:
         raise TraceTypeError(f"{name} while tracing: {error}; it takes {inspect.signature(ours)}") from error
-    return ours(*bound.args, **bound.kwargs)
+    return located(name, ours, *bound.args, **bound.kwargs)
 
 
 def _reduction(name: str) -> Callable[..., Any]:
@@ -84,7 +84,7 @@ def numpy_where(condition: Any, x: Any, y: Any) -> Any:
 def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: Any = None) -> Any:
     trace = trace_of(arrays)
     parts = [tensor(trace, each) for each in arrays]
-    common = np.dtype(dtype) if dtype is not None else common_dtype(parts)
+    common = supported_dtype(dtype) if dtype is not None else common_dtype(parts)
     parts = [astype(each, common) for each in parts]
     if axis is None:
         parts, axis = [views.reshape(each, (-1,)) for each in parts], 0
@@ -180,7 +180,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) 
     if isinstance(fill_value, Symbol) or np.ndim(fill_value):
         return views.broadcast_to(astype(fill_value, dtype or a.dtype), shape or a.shape)
     sizes = a.shape if shape is None else tuple(np.atleast_1d(shape).tolist())
-    result = np.dtype(dtype or a.dtype)
+    result = supported_dtype(dtype or a.dtype)
     with a.trace.emit("full_like"):
         return a.trace.wrap(filled(sizes, result, np.asarray(fill_value).astype(result)[()]), sizes, result)
 
@@ -194,11 +194,11 @@ def ones_like(a: Any, dtype: Any = None, *, shape: Any = None) -> Any:
 
 
 def tril(m: Any, k: int = 0) -> Any:
-    return where(np.tri(m.shape[-2], m.shape[-1], k, dtype=np.bool_), m, 0)
+    return where(np.tri(*m.shape[-2:], k=k, dtype=np.bool_), m, 0)
 
 
 def triu(m: Any, k: int = 0) -> Any:
-    return where(np.tri(m.shape[-2], m.shape[-1], k - 1, dtype=np.bool_), 0, m)
+    return where(np.tri(*m.shape[-2:], k=k - 1, dtype=np.bool_), 0, m)
 
 
 def around(a: Any, decimals: int = 0) -> Any:

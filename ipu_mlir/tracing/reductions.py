@@ -10,7 +10,7 @@ from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, index_constant, structured
 from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.graph import Symbol, supported_dtype
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import reshape
 
@@ -72,7 +72,7 @@ def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, 
 
 def mean(value: Symbol, axis: Axes = None, keepdims: bool = False, dtype: Any = None) -> Any:
     """The arithmetic mean; that of integers is float64, as in NumPy."""
-    result = np.dtype(dtype) if dtype is not None else value.dtype if value.dtype.kind == "f" else np.dtype("f8")
+    result = supported_dtype(dtype) if dtype is not None else value.dtype if value.dtype.kind == "f" else np.dtype("f8")
     total = reduce("sum", value, axis, keepdims, result)
     return total / _count(value, axes_of("mean", value, axis))
 
@@ -123,7 +123,7 @@ def _result_dtype(name: str, given: np.dtype[Any], asked: Any) -> np.dtype[Any]:
     if name in ("max", "min"):
         return given
     if asked is not None:
-        return np.dtype(asked)
+        return supported_dtype(asked)
     return given if given.kind == "f" else np.dtype(np.int64)
 
 

@@ -1,5 +1,7 @@
 """The tensor that users see while their function is traced."""
 
+import functools
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -8,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ipu_mlir.tracing import contractions, elementwise, indexing, numpy_functions, reductions, views
-from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError
+from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError, located
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.ways_out import way_out
 
@@ -272,3 +274,18 @@ class Tensor(Symbol):
 
     def __repr__(self) -> str:
         return f"<traced {self}>"
+
+
+def _with_located_errors(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """``method``, whose errors about its arguments name the user's line."""
+
+    @functools.wraps(method)
+    def called(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return located(f"{self}.{name}", method, self, *args, **kwargs)
+
+    return called
+
+
+for _name, _method in list(vars(Tensor).items()):
+    if not _name.startswith("_") and inspect.isfunction(_method):
+        setattr(Tensor, _name, _with_located_errors(_name, _method))

@@ -70,6 +70,13 @@ CASES = [
     ),
     (lambda x: x.astype(ml_dtypes.float8_e5m2), X, TypeError, "float8_e5m2 is not supported; trace in float16"),
     (lambda x: x.astype(np.complex64), X, TypeError, "complex64 is not supported; carry the real"),
+    (lambda x: x.flatten(order="F"), X, TypeError, r"\.flatten while tracing: .*unexpected keyword argument 'order'"),
+    (lambda x: x.sum(axis="a"), X, ValueError, r"sum of float32\[4, 6\]: invalid literal for int"),
+    (lambda x: np.round(x, {}), X, TypeError, "np.round while tracing: unsupported operand"),
+    (lambda x: np.tensordot(x.sum(), x, 1), X, IndexError, "np.tensordot while tracing: axis"),
+    (lambda x: np.sum(x, dtype=np.complex64), X, TypeError, "complex64 is not supported; carry the real"),
+    (lambda x: np.zeros_like(x, "S3"), X, TypeError, "is not supported; use bool, int8"),
+    (lambda x: np.tril(x.sum()), X, TypeError, "np.tril while tracing: tri"),
     (lambda x: x.cumsum(), X, AttributeError, r"has no cumsum while tracing; use np.tril\(np.ones"),
     (
         lambda x: x.no_such_thing,

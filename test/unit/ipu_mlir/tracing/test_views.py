@@ -46,6 +46,10 @@ def test_rolls_along_several_axes(agrees):
     agrees(lambda x: {str(each): np.roll(x, *each) * 1 for each in shifts}, X)
 
 
+def test_triangles_of_a_vector_and_of_matrices(agrees):
+    agrees(lambda x: (np.tril(x), np.triu(x, 1), np.tril(x[0, 0], -1), np.triu(x[0, 0])), X)
+
+
 def test_broadcast_to(agrees):
     agrees(lambda x, y: (np.broadcast_to(x, (3, 4)), np.broadcast_to(y, (2, 3, 4))), X[0, 0, :4], X[0, :3, :1])
 
