@@ -1,6 +1,7 @@
 """Element-wise bodies: ranks, broadcasting, order, and memory that is written over."""
 
 import numpy as np
+import pytest
 
 RNG = np.random.default_rng(7)
 
@@ -221,3 +222,29 @@ def test_equal_subexpressions_are_computed_once(engine):
       return %o : memref<4xf32>
     }"""
     assert engine(text).source.count(" exp(") == 1
+
+
+@pytest.mark.parametrize(("high", "call"), [(127.0, "bounded_integer("), (127.5, "saturated_integer(")])
+def test_only_numbers_that_may_not_fit_are_looked_at(engine, high, call):
+    """As integers of 8 bits: 127.5 rounds to 128."""
+    text = f"""func.func @main(%x: memref<3x5xf32>) -> memref<3x5xi8> {{
+      %o = memref.alloc() : memref<3x5xi8>
+      linalg.generic {{indexing_maps = [{BOTH}, {BOTH}], iterator_types = ["parallel", "parallel"]}}
+        ins(%x : memref<3x5xf32>) outs(%o : memref<3x5xi8>) {{
+      ^bb0(%a: f32, %out: i8):
+        %low = arith.constant -128.0 : f32
+        %high = arith.constant {high} : f32
+        %0 = arith.maximumf %a, %low : f32
+        %1 = arith.minimumf %0, %high : f32
+        %2 = math.roundeven %1 : f32
+        %3 = arith.fptosi %2 : f32 to i8
+        linalg.yield %3 : i8
+      }}
+      return %o : memref<3x5xi8>
+    }}"""
+    made = engine(text)
+    assert call in made.source
+    x = f32(3, 5) * 200
+    x[1, 1:3] = np.nan, np.inf
+    expected = np.clip(np.rint(np.clip(np.nan_to_num(x, posinf=200), -128, high)), -128, 127).astype(np.int8)
+    np.testing.assert_array_equal(made.run([x])[0], expected)
