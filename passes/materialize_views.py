@@ -1,13 +1,14 @@
 """``ipu-materialize-views``: a copy where memory has to be its own."""
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import prod
 
 from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.passes.base import Pass
 from ipu_mlir.passes.named_ops import copy_into
-from ipu_mlir.passes.overwritten_views import base_of, is_overwritten
+from ipu_mlir.passes.overwritten_views import LOOPS, base_of, is_overwritten
 from ipu_mlir.passes.rewriting import is_made_inside, list_ops
 from ipu_mlir.passes.tensor_views import VIEW_OPS, window_of
 
@@ -18,12 +19,14 @@ class MaterializeViews(Pass):
 
     Bufferization would allocate there by itself, but with the mapping of the source, which has another size. What a
     branch hands on must have memory of its own, too, unless all blocks hand on one tensor, updated in place or not: a
-    machine has no pointers, and bufferization takes all that a result may be for one memory.
+    machine has no pointers, and bufferization takes all that a result may be for one memory. It lets a ``scf.while``
+    update what the round before left, even if that is a constant.
 
     Needs:  linalg on tensors, after the last ``canonicalize`` (which removes copies between equal types).
     Leaves: views whose elements are evenly spaced in the memory of their source; results of functions, destinations of
             inserted slices and initial values of ops that are no parts of other tensors; no part of a tensor that is
-            read after the tensor was updated; results of branches that are new memory or one tensor in all blocks.
+            read after the tensor was updated; results of branches that are new memory or one tensor in all blocks;
+            loops that hand on what they carry or new memory.
     """
 
     name = "ipu-materialize-views"
@@ -41,22 +44,28 @@ class MaterializeViews(Pass):
                 for number in _owning_operands(op):
                     if _is_part_of_another(op.operands[number]):
                         _copy_operand(op, number)
-            for branch in list_ops(function, "scf.if", "scf.index_switch"):
-                for number in range(len(branch.results)):
-                    _own_result(branch, number)
+            for op in list_ops(function, "scf.if", "scf.index_switch", "scf.for", "scf.while"):
+                _own_results(op)
 
 
-def _own_result(branch: ir.Operation, number: int) -> None:
-    """Copy what the blocks of ``branch`` hand on as a result, unless it is new memory or one tensor in all of them."""
-    if not isinstance(branch.results[number].type, ir.RankedTensorType):
-        return
-    ends = [
-        block.operations[len(block.operations) - 1].operation for region in branch.regions for block in region.blocks
-    ]
-    bases = [base_of(end.operands[number]) for end in ends]
-    for end, base in zip(ends, bases, strict=True):
-        if any(other != base for other in bases) and not is_made_inside(base, branch):
-            _copy_operand(end, number)
+def _own_results(op: ir.Operation) -> None:
+    """Copy tensors from outside that the blocks of a loop or a branch hand on.
+
+    What all blocks of a branch hand on, updated in place or not, stays where it is.
+    """
+    ends = [block.operations[len(block.operations) - 1].operation for region in op.regions for block in region.blocks]
+    is_loop = op.name in LOOPS
+    for number, values in enumerate(zip_longest(*(list(end.operands) for end in ends))):
+        bases = [base_of(value) if _is_tensor(value) else None for value in values]
+        if not is_loop and all(base == bases[0] for base in bases):
+            continue
+        for end, base in zip(ends, bases, strict=True):
+            if base is not None and not is_made_inside(base, op):
+                _copy_operand(end, number)
+
+
+def _is_tensor(value: ir.Value | None) -> bool:
+    return value is not None and isinstance(value.type, ir.RankedTensorType)
 
 
 def _owning_operands(op: ir.Operation) -> range:

@@ -10,7 +10,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import is_structured
 from ipu_mlir.passes.tensor_views import VIEW_OPS, window_of
 
-_LOOPS = ("scf.for", "scf.while")
+LOOPS = ("scf.for", "scf.while")
 
 
 def is_overwritten(view: ir.Operation) -> bool:
@@ -78,7 +78,7 @@ def _writers(value: ir.Value) -> Iterator[ir.Operation]:
         op = use.owner.operation
         is_output = is_structured(op) and use.operand_number >= len(op.operands) - len(op.results)
         is_dest = op.name == "tensor.insert_slice" and use.operand_number == 1
-        if is_output or is_dest or op.name in _LOOPS:
+        if is_output or is_dest or op.name in LOOPS:
             yield op
 
 
@@ -102,7 +102,7 @@ def _may_follow(reader: ir.Operation, writer: ir.Operation, view: ir.Operation) 
         return True
     if read == written or written.is_before_in_block(read):
         return True
-    return any(op.name in _LOOPS and not _is_inside(view, op) for op in _with_ancestors(read))
+    return any(op.name in LOOPS and not _is_inside(view, op) for op in _with_ancestors(read))
 
 
 def _with_ancestors(op: ir.Operation) -> Iterator[ir.Operation]:

@@ -137,6 +137,24 @@ CASES = (
         lambda x, p: np.roll(2 * x, 3),
     ),
     *_cases(
+        "loop-that-updates-the-constant-of-the-round-before",
+        f"""  %zeros = arith.constant dense<0> : {_V}
+  %r0 = scf.while (%k = %y) : ({_V}) -> {_V} {{
+    %at = arith.constant 3 : index
+    %first = tensor.extract %k[%at] : {_V}
+    %c0_i32 = arith.constant 0 : i32
+    %more = arith.cmpi ne, %first, %c0_i32 : i32
+    %part = tensor.extract_slice %a0[0] [2] [1] : {_V} to {_HALF}
+    %c = tensor.insert_slice %part into %k[1] [2] [1] : {_HALF} into {_V}
+    scf.condition(%more) %c : {_V}
+  }} do {{
+  ^bb0(%k: {_V}):
+    scf.yield %zeros : {_V}
+  }}
+""",
+        lambda x, p: _updated(np.zeros(4, np.int32), x),
+    ),
+    *_cases(
         "loop-of-a-branch-that-rolls",
         _loop(
             f"""%b0 = scf.if %p -> {_V} {{

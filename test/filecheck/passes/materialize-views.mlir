@@ -199,3 +199,30 @@ func.func @a_tensor_that_one_branch_updates_and_the_other_leaves_is_one_memory(%
   }
   return %r : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @loops_hand_on_no_tensor_from_outside
+// CHECK-SAME: (%[[X:[a-z0-9]+]]: tensor<4xf32>
+// CHECK: scf.while
+// CHECK: %[[A:.*]] = linalg.exp
+// CHECK: scf.condition(%{{.*}}) %[[A]]
+// CHECK: %[[C:.*]] = linalg.copy
+// CHECK-NEXT: scf.yield %[[C]]
+// CHECK: scf.for
+// CHECK: %[[D:.*]] = linalg.copy {{.*}}ins(%[[X]]
+// CHECK-NEXT: scf.yield %{{.*}}, %[[D]]
+func.func @loops_hand_on_no_tensor_from_outside(%x: tensor<4xf32>, %p: i1, %n: index) -> tensor<4xf32> {
+  %zeros = arith.constant dense<0.0> : tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.while (%y = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %z = linalg.exp ins(%y : tensor<4xf32>) outs(%y : tensor<4xf32>) -> tensor<4xf32>
+    scf.condition(%p) %z : tensor<4xf32>
+  } do {
+  ^bb0(%y: tensor<4xf32>):
+    scf.yield %zeros : tensor<4xf32>
+  }
+  %s:2 = scf.for %i = %c0 to %n step %c1 iter_args(%y = %r, %z = %r) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.yield %z, %x : tensor<4xf32>, tensor<4xf32>
+  }
+  return %s#0 : tensor<4xf32>
+}
