@@ -36,6 +36,22 @@ def root_of(value: ir.Value) -> ir.Value:
     return value
 
 
+def roots_of(value: ir.Value) -> set[ir.Value]:
+    """What ``value`` may be a view of: several allocations behind an ``arith.select`` or the result of a branch."""
+    root = root_of(value)
+    if isinstance(root.owner, ir.Block):
+        return {root}
+    op = root.owner.operation
+    chosen: list[ir.Value] = []
+    if op.name == "arith.select":
+        chosen = list(op.operands)[1:]
+    elif op.name in ("scf.if", "scf.index_switch"):
+        blocks = [block for region in op.regions for block in region.blocks]
+        ends = [block.operations[len(block.operations) - 1] for block in blocks]
+        chosen = [end.operands[ir.OpResult(root).result_number] for end in ends]
+    return {root}.union(*map(roots_of, chosen))
+
+
 VIEW_OPS = frozenset(
     ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.reinterpret_cast")
 )
@@ -43,7 +59,7 @@ VIEW_OPS = frozenset(
 
 def may_overlap(one: ir.Value, other: ir.Value) -> bool:
     """Whether two buffers can share an element: views of one allocation whose address ranges meet."""
-    if root_of(one) != root_of(other):
+    if roots_of(one).isdisjoint(roots_of(other)):
         return False
     (first, last), (start, stop) = _address_range(one.type), _address_range(other.type)
     return first <= stop and start <= last

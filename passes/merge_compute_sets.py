@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import VIEW_OPS, root_of
+from ipu_mlir.dialects.buffers import VIEW_OPS, roots_of
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.passes.base import Pass
@@ -98,13 +98,13 @@ def _depends(reads: set[_Thing], writes: set[_Thing], earlier_reads: set[_Thing]
 def _touched(op: Any) -> tuple[set[_Thing], set[_Thing]]:
     """What ``op`` needs, and what it changes: the contents of allocations, and values that are there to be named."""
     if isinstance(op, ExchangeOp):
-        return {root_of(op.source), *_names([op.source, op.dest])}, {root_of(op.dest)}
+        return {*roots_of(op.source), *_names([op.source, op.dest])}, {*roots_of(op.dest)}
     if isinstance(op, ComputeSetOp):
         reads: set[_Thing] = set()
         writes: set[_Thing] = set()
         for family in op.body.blocks[0].operations:
             for value, is_written in accesses(family):
-                (writes if is_written else reads).add(root_of(value))
+                (writes if is_written else reads).update(roots_of(value))
             for inner in list_ops(family.operation):
                 reads.update(_names(inner.operands))
         return reads, writes

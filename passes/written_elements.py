@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import VIEW_OPS, root_of, strides_and_offset
+from ipu_mlir.dialects.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.passes.base import Refusals
@@ -81,7 +81,7 @@ class WrittenElements:
 
     def _write(self, op: Any, value: ir.Value) -> None:
         root = root_of(value)
-        kept = _kept(root)
+        kept = next(filter(None, map(_kept, roots_of(value))), None)
         if kept is not None:
             self.refuse(op, f"writes {kept}, which stays as it is: {value.type}; write to a copy of it")
             return

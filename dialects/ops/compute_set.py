@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ext, ir
-from ipu_mlir.dialects.buffers import may_overlap, root_of
+from ipu_mlir.dialects.buffers import may_overlap, roots_of
 from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
@@ -46,7 +46,7 @@ def _may_meet(families: list[VerticesOp]) -> bool:
     touched: set[ir.Value] = set()
     written: set[ir.Value] = set()
     for family in families:
-        own = [(root_of(value), writes) for value, writes in accesses(family)]
+        own = [(root, writes) for value, writes in accesses(family) for root in roots_of(value)]
         if any(root in written or (writes and root in touched) for root, writes in own):
             return True
         touched.update(root for root, _ in own)

@@ -309,3 +309,15 @@ func.func @several_blocks() {
 ^next:
   return
 }
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#b = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+func.func @argument_may_be_what_is_written(%x: memref<4xf32, #a>, %y: memref<4xf32, #b>, %p: i1) {
+  %z = memref.alloc() : memref<4xf32, #b>
+  %s = arith.select %p, %z, %y : memref<4xf32, #b>
+  // expected-error @below {{'ipu.exchange' op writes argument 1, which stays as it is: memref<4xf32}}
+  "ipu.exchange"(%x, %s) : (memref<4xf32, #a>, memref<4xf32, #b>) -> ()
+  return
+}

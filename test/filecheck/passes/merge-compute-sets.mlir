@@ -231,3 +231,25 @@ func.func @operand_for_its_shape(%x: memref<4xf32, #a>, %y: memref<4xf32, #a>, %
   }) : () -> ()
   return
 }
+
+// -----
+
+#a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+
+// The second may read what the first writes, under another name.
+// CHECK-LABEL: func.func @one_of_two_buffers
+// CHECK-COUNT-2: "ipu.compute_set"
+func.func @one_of_two_buffers(%x: memref<4xf32, #a>, %y: memref<4xf32, #a>, %z: memref<4xf32, #a>, %p: i1) {
+  %s = arith.select %p, %x, %y : memref<4xf32, #a>
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.exp ins(%x : memref<4xf32, #a>) outs(%y : memref<4xf32, #a>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+  }) : () -> ()
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.log ins(%s : memref<4xf32, #a>) outs(%z : memref<4xf32, #a>)
+    }) {codelet = "log_f32", parts = #ipu.parts<[[2, 4, 1]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}

@@ -46,19 +46,26 @@ def views():
     """Views of one argument by name, and another argument."""
     module = parse_module(
         """
-func.func @f(%x: memref<8xf32>, %other: memref<8xf32>) {
+func.func @f(%x: memref<8xf32>, %other: memref<8xf32>, %third: memref<8xf32>, %p: i1) {
   %a = memref.subview %x[0] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1]>>
   %b = memref.subview %x[3] [2] [1] : memref<8xf32> to memref<2xf32, strided<[1], offset: 3>>
   %c = memref.subview %x[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
   %d = memref.subview %c[1] [2] [2] : memref<4xf32, strided<[1], offset: 4>> to memref<2xf32, strided<[2], offset: 5>>
+  %r = scf.if %p -> memref<8xf32> {
+    scf.yield %x : memref<8xf32>
+  } else {
+    scf.yield %other : memref<8xf32>
+  }
+  %s = arith.select %p, %r, %third : memref<8xf32>
+  %e = memref.subview %s[0] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1]>>
   return
 }""",
         CONTEXT,
     )
     function = list_ops(module.operation, "func.func")[0]
-    x, other = function.regions[0].blocks[0].arguments
-    made = [op.results[0] for op in list_ops(module.operation, "memref.subview")]
-    return module, dict(zip("xoabcd", [x, other, *made], strict=True))
+    x, other, third, _ = function.regions[0].blocks[0].arguments
+    made = [op.results[0] for op in list_ops(module.operation, "memref.subview", "arith.select", "scf.if")]
+    return module, dict(zip("xotabcdrse", [x, other, third, *made], strict=True))
 
 
 def test_root_of_a_view_of_a_view():
@@ -68,7 +75,8 @@ def test_root_of_a_view_of_a_view():
 
 
 @pytest.mark.parametrize(("pair", "meet"), [("xa", True), ("ab", True), ("ac", False), ("bc", True), ("cd", True),
-                                            ("ad", False), ("xo", False), ("xx", True)])  # fmt: skip
+                                            ("ad", False), ("xo", False), ("xx", True), ("xr", True),
+                                            ("tr", False), ("os", True), ("be", True), ("ce", False)])  # fmt: skip
 def test_may_overlap(pair, meet):
     _module, named = views()
     assert may_overlap(named[pair[0]], named[pair[1]]) is meet
