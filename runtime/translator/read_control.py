@@ -67,11 +67,19 @@ def read_while(reader: "Reader", op: ir.Operation) -> None:
     """``scf.while``: what the first region hands to the second is read where it lies, and copied when the loop ends."""
     origin = _origin(op)
     first, second = (list(region.blocks[0].arguments) for region in op.regions)
-    carried = [own(reader, argument.type, "carried") for argument in first]
-    hand_over(reader, carried, [value_of(reader, operand) for operand in op.operands], origin)
-    results = [own(reader, result.type, "result") for result in op.results]
-    ids = tuple(reader.new_block() for _ in range(3))
+    inits = [value_of(reader, operand) for operand in op.operands]
     split = _after_first(op, "scf.condition")
+    ends = zip_longest(inits, first, list(split[0][-1].operands)[1:], second, split[1][-1].operands)
+    same = [isinstance(init, BufferView) and a == on and b == back for init, a, on, b, back in ends]  # as in a ``for``
+    carried = [
+        init if stays else own(reader, argument.type, "carried")
+        for init, stays, argument in zip(inits, same, first, strict=False)
+    ]
+    hand_over(reader, carried, inits, origin)
+    results = [
+        carried[place] if same[place] else own(reader, result.type, "result") for place, result in enumerate(op.results)
+    ]
+    ids = tuple(reader.new_block() for _ in range(3))
     with reader.block(ids[0]) as before:
         bind(reader, first, carried)
         condition, *forwarded = _read_block(reader, split[0])

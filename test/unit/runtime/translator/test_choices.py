@@ -191,3 +191,29 @@ def test_nothing_is_copied_twice_where_nobody_writes(engine, flag):
     for _ in range(5):
         expected += x + x if flag else x
     np.testing.assert_array_equal(made.run([x, np.array(flag)])[0], expected)
+
+
+def test_what_a_while_updates_in_place_is_seen_under_its_first_name(run_plain):
+    text = func(
+        f"%x: {V}, %n: memref<index>) -> ({V}, {V})",
+        f"""
+  %end = memref.load %n[] : memref<index>
+  %a = memref.alloc() : {V}
+  {copy("%x", "%a")}
+  %i, %r = scf.while (%i = %c0, %k = %a) : (index, {V}) -> (index, {V}) {{
+    %more = arith.cmpi slt, %i, %end : index
+    scf.condition(%more) %i, %k : index, {V}
+  }} do {{
+  ^bb0(%i: index, %k: {V}):
+    {add("%k", "%x", "%k")}
+    {add("%a", "%x", "%a")}
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next, %k : index, {V}
+  }}
+  {add("%a", "%x", "%a")}
+  return %r, %a : {V}, {V}
+""",
+    )
+    x = np.arange(6, dtype=np.float32)
+    for got in run_plain(text, x, np.array(3)):
+        np.testing.assert_array_equal(got, 8 * x)
