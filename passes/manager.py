@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 from ipu_mlir.dialects.bindings import ir, passmanager
 from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.nesting import check_nesting
 from ipu_mlir.passes.base import PassFailed
 from ipu_mlir.passes.steps import MODULE, NestStep, PassStep, Step, UpstreamStep, upstream_manager
 
@@ -48,10 +49,12 @@ def run_steps(
         observers: told before and after each pass.
 
     Raises:
-        DiagnosedError: a pass refused the program (then it is a ``PassFailed``), or left IR that does not verify; one
-            line per error, each with its place.
+        DiagnosedError: a pass refused the program (then it is a ``PassFailed``), or left IR that does not verify, or
+            the program is nested too deeply; one line per error, each with its place.
     """
     root = module.operation
+    if steps:
+        check_nesting(root)
     with root.context, root.location:  # what a pass builds without a place of its own is the module's
         run = _Run(root.context, verify, tuple(observers))
         run.steps(root, steps, MODULE)
@@ -115,6 +118,9 @@ class _Run:
                 if not errors:
                     raise _without_place(step.name, failure) from failure
                 failed = failure if isinstance(failure, PassFailed) else None
+            except RecursionError as error:
+                message = f"pass '{step.name}': too much stands inside each other; break long expressions up"
+                raise CompileError(message) from error
             except Exception as bug:
                 bug.add_note(f"while pass '{step.text}' ran")
                 raise

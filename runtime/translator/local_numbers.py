@@ -14,7 +14,7 @@ import numpy as np
 from ipu_mlir.runtime.translator.access import Buffer, Role
 from ipu_mlir.runtime.translator.control_steps import views_of
 from ipu_mlir.runtime.translator.number_texts import called_function, is_number_call, takes_numbers
-from ipu_mlir.runtime.translator.schedule import Call, ControlStep, Step, View
+from ipu_mlir.runtime.translator.schedule import MOST_NESTED, Call, ControlStep, Step, View
 from ipu_mlir.runtime.translator.types import is_integer
 
 
@@ -30,8 +30,13 @@ class LocalNumbers:
 
 
 def local_numbers(steps: Sequence[Step], places: dict[Buffer, Buffer]) -> LocalNumbers:
-    """The places that only hold one number of one type at a time, which ``steps`` can compute without an array."""
+    """The places that only hold one number of one type at a time, which ``steps`` can compute without an array.
+
+    There are none where control flow is nested so deeply that functions of its own run it.
+    """
     if not any(isinstance(step, ControlStep) and step.kind != "if" for step in _all(steps)):
+        return LocalNumbers()
+    if _depth(steps) > MOST_NESTED:
         return LocalNumbers()
     uses = _Uses(places)
     uses.block(steps, (), False)
@@ -41,6 +46,12 @@ def local_numbers(steps: Sequence[Step], places: dict[Buffer, Buffer]) -> LocalN
         if len(written) == 1 and all(_seen_as(next(iter(written)), dtype) for dtype in uses.read[place]):
             (dtypes[place],) = written
     return LocalNumbers(dtypes, [place for place in dtypes if not uses.is_set_first(place)])
+
+
+def _depth(steps: Iterable[Step]) -> int:
+    """How many loops and branches stand inside each other."""
+    blocks = (block for step in steps if isinstance(step, ControlStep) for block in step.blocks)
+    return max((1 + _depth(block) for block in blocks), default=0)
 
 
 def _all(steps: Iterable[Step]) -> Iterable[Step]:

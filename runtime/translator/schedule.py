@@ -72,6 +72,10 @@ class BlockLoop:
     origin: Origin
 
 
+MOST_NESTED = 8
+"""Loops and branches inside each other in one function; Python takes 20 loops and 100 levels of indentation."""
+
+
 @dataclass(frozen=True)
 class ControlStep:
     """``blocks`` of steps under ``for``, ``while`` or ``if``; ``scalars`` decide: the bounds, or the condition.

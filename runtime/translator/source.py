@@ -14,7 +14,7 @@ from ipu_mlir.runtime.translator.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.names import Names
 from ipu_mlir.runtime.translator.number_texts import called_function, number_text
 from ipu_mlir.runtime.translator.operand_texts import OperandTexts, Scope
-from ipu_mlir.runtime.translator.schedule import BlockLoop, Call, ControlStep, Loop, Operand, Step, View
+from ipu_mlir.runtime.translator.schedule import MOST_NESTED, BlockLoop, Call, ControlStep, Loop, Operand, Step, View
 from ipu_mlir.runtime.translator.statements import Origin, Program
 
 _CALLED = re.compile(r"(?<![.\w])[a-z_]\w*(?=\(|\.reduce\()")
@@ -30,6 +30,10 @@ class SourceWriter:
     steps: list[Step]
     names: Names = field(default_factory=Names)
     functions: set[str] = field(default_factory=set)
+    _nested: int = 0
+    _variables: list[str] = field(default_factory=list)
+    """Of the loops around."""
+    _inner_functions: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         held = {self.places.get(access.buffer, access.buffer) for access in self.program.results}
@@ -89,12 +93,13 @@ class SourceWriter:
             "",
             f"    def main({parameters}):",
             *self.texts.prologue.lines,
+            *self._inner_functions,
             *(self.body.lines or ["        pass"]),
             "",
             "    return main",
             "",
         ]
-        if "strided(" not in "\n".join((*self.setup.lines, *self.texts.prologue.lines, *self.body.lines)):
+        if "strided(" not in "\n".join(lines[lines.index("def build(memory):") :]):
             lines.remove("from ipu_mlir.runtime.engine.memory import strided")
         text = "\n".join(lines)
         if not re.search(r"\b(inf|nan)\b", text.split("def build", 1)[1]):
@@ -109,8 +114,20 @@ class SourceWriter:
                 self._loop(step)
             case BlockLoop():
                 self._block_loop(step)
+            case ControlStep() if self._nested == MOST_NESTED:
+                self._own_function(step)
             case ControlStep():
                 self._control(step)
+
+    def _own_function(self, step: ControlStep) -> None:
+        """A loop or a branch that stands deep inside others, as a function that they call."""
+        head = f"{self.names.fresh('nested')}({', '.join(self._variables)})"
+        self._line(head)
+        around = self.body.lines, self.body.indent, self._nested
+        self.body.lines, self.body.indent, self._nested = [], "            ", 0
+        self._control(step)
+        self._inner_functions += ["", f"        def {head}:", *self.body.lines, ""]
+        self.body.lines, self.body.indent, self._nested = around
 
     def _control(self, step: ControlStep) -> None:
         """A loop or a branch of the program. What it needs of arguments and results is bound before it begins."""
@@ -122,7 +139,9 @@ class SourceWriter:
             self._line(f"for {variable} in range({', '.join(shown)}):")
             if step.number is not None:
                 self.texts.numbers[step.number] = variable
+            self._variables.append(variable)
             self._indented(step.blocks[0], self._noted(step.variable, variable))
+            self._variables.pop()
         elif step.kind == "while":
             self._line("while True:")
             with self._deeper():
@@ -157,9 +176,11 @@ class SourceWriter:
         """Lines one level further in."""
         indent, was_inside = self.body.indent, self.texts.is_inside
         self.body.indent, self.texts.is_inside = indent + "    ", True
+        self._nested += 1
         try:
             yield
         finally:
+            self._nested -= 1
             self.body.indent, self.texts.is_inside = indent, was_inside
 
     def _indented(self, steps: Sequence[Step], first: list[str]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
 from ipu_mlir.runtime.translator.access import Buffer
 from ipu_mlir.runtime.translator.aliases import without_copies
@@ -78,9 +79,10 @@ def translate(
     """The NumPy source of function ``entry`` of ``module`` (supersteps, or linalg on memrefs).
 
     Raises:
-        CompileError: the function is missing, or uses ops that the runtime lacks; all of them are listed.
+        CompileError: the function is missing, nested too deeply, or uses ops that the runtime lacks; all are listed.
     """
     options = options or TranslatorOptions()
+    check_nesting(module.operation)
     program, problems = read_program(module.operation, entry)
     if problems:
         raise CompileError(unsupported_message(problems))
