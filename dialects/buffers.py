@@ -18,15 +18,13 @@ def strides_and_offset(memref: ir.Type) -> tuple[tuple[int, ...], int]:
 
 
 def element_bytes(element_type: ir.Type) -> int:
-    """Bytes that one element takes in memory; a boolean takes one.
+    """Bytes that one element takes in memory; a boolean takes one, as all of less than 8 bits.
 
     Source: sizes of IEEE and two's complement types; ``index`` is 64 bits wide here as on the host.
     """
-    if isinstance(element_type, ir.IntegerType):
-        return max(1, element_type.width // 8)
     if isinstance(element_type, ir.IndexType):
         return 8
-    return element_type.width // 8
+    return -(-element_type.width // 8)
 
 
 def root_of(value: ir.Value) -> ir.Value:

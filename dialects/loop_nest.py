@@ -172,11 +172,14 @@ def loop_strides(
 
 
 _KNOWN: dict[str, tuple[Index, ...]] = {}
+_MOST_KNOWN = 4096
 
 
 def _indices(text: str, affine_map: ir.AffineMap) -> tuple[Index, ...]:
     found = _KNOWN.get(text)
     if found is None:
+        if len(_KNOWN) >= _MOST_KNOWN:  # programs have few maps: a process that meets so many has met many programs
+            _KNOWN.clear()
         found = _KNOWN[text] = tuple(_index(expr, affine_map.n_dims) for expr in affine_map.results)
     return found
 

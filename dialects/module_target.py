@@ -12,7 +12,10 @@ def module_target(op: ir.Operation) -> Target:
     while True:
         if ATTRIBUTE in op.attributes:
             return target_from_attr(op.attributes[ATTRIBUTE])
-        parent = op.parent
+        try:
+            parent = op.parent
+        except ValueError:  # what the bindings say of an op that was cloned
+            parent = None
         if parent is None:
             return Target()
         op = parent.operation

@@ -5,6 +5,10 @@ from numbers import Integral, Real
 
 from ipu_mlir.dialects.errors import Settings, TargetError
 
+MOST_TILES = 1_000_000_000
+_MOST = 1 << 53
+"""Beyond it, bytes and cycles are no longer exact where floats count them."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -38,9 +42,13 @@ class Target:
             value = getattr(self, field)
             if not isinstance(value, Integral):
                 raise TargetError(f"a target needs {field} as a whole number, got {value!r}")
+            name = Settings({field: None})
             if field in counts and value < 1:
-                name = Settings({field: None})
                 raise TargetError(f"a target needs {name} of 1 or more, got {value}", settings=(name,))
+            if value >= _MOST:
+                raise TargetError(f"a target needs {name} below {_MOST:,}, got {value:,}", settings=(name,))
+        if self.num_tiles > MOST_TILES:
+            raise TargetError(f"a target has at most {MOST_TILES:,} tiles, got {self.num_tiles:,}")
         if not isinstance(self.clock_hz, Real) or self.clock_hz <= 0:
             raise TargetError(f"a target needs clock_hz as a number above 0, got {self.clock_hz!r}")
         if self.sync_cycles < 0:

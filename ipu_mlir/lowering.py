@@ -121,4 +121,5 @@ def level_of(function: ir.Operation) -> str:
     shaped = [each for each in (*types.inputs, *types.results) if isinstance(each, ir.ShapedType)]
     if any(isinstance(each, ir.MemRefType) for each in shaped):
         return "l3"
-    return "l2" if any(each.encoding is not None for each in shaped) else "l0"
+    ranked = (each for each in shaped if isinstance(each, ir.RankedTensorType))
+    return "l2" if any(each.encoding is not None for each in ranked) else "l0"

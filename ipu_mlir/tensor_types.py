@@ -48,14 +48,16 @@ def spec_of_type(type_: ir.Type) -> TensorSpec:
     """The spec of a tensor, memref or scalar type.
 
     Raises:
-        CompileError: NumPy has no such element type, or a size is not known.
+        CompileError: NumPy has no such element type, or the rank or a size is not known.
     """
     element = getattr(type_, "element_type", type_)
     dtype = dtype_of(element)
     if dtype is None:
         raise CompileError(f"element type {element} of an argument or result is none of {', '.join(ELEMENT_TYPES)}")
-    if not hasattr(type_, "shape"):
+    if not isinstance(type_, ir.ShapedType):
         return TensorSpec((), dtype)
+    if not type_.has_rank:
+        raise CompileError(f"an argument or result has type {type_}, whose rank is not known; give it a shape")
     if not type_.has_static_shape:
         raise CompileError(
             f"an argument or result has type {type_}, whose sizes are not all known; give it fixed sizes"

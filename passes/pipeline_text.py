@@ -14,6 +14,7 @@ from ipu_mlir.dialects.errors import CompileError
 
 _OPENING = {"(": ")", "{": "}", "[": "]", "<": ">"}
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
+_MOST_NESTED = 64
 
 
 class PipelineError(CompileError):
@@ -65,15 +66,17 @@ def pipeline_text(elements: Sequence[Element]) -> str:
     return f"builtin.module({','.join(map(str, elements))})"
 
 
-def _elements(text: str, start: int, end: int) -> Iterator[Element]:
+def _elements(text: str, start: int, end: int, depth: int = 0) -> Iterator[Element]:
+    if depth > _MOST_NESTED:
+        raise PipelineError(f"more than {_MOST_NESTED} pipelines stand in each other, column {start + 1}")
     for first, last in _split(text, start, end):
         stripped = text[first:last].strip()
         if not stripped and last - first == end - start:
             return  # nothing at all between the parentheses
-        yield _element(text, first + text[first:last].index(stripped) if stripped else first, stripped)
+        yield _element(text, first + text[first:last].index(stripped) if stripped else first, stripped, depth)
 
 
-def _element(text: str, at: int, stripped: str) -> Element:
+def _element(text: str, at: int, stripped: str, depth: int) -> Element:
     match = _NAME.match(stripped)
     if match is None:
         raise _error(text, at, f"expected the name of a pass, found {_shown(stripped)}")
@@ -86,7 +89,7 @@ def _element(text: str, at: int, stripped: str) -> Element:
         raise _error(text, body - 1, f"expected ',', '(' or '{{' after '{name}', found {_shown(rest)}")
     if closing == "}":
         return PassText(name, " ".join(rest[1:-1].split()))
-    return Nest(name, tuple(_elements(text, body, at + len(stripped) - 1)))
+    return Nest(name, tuple(_elements(text, body, at + len(stripped) - 1, depth + 1)))
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

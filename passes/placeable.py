@@ -3,6 +3,7 @@
 Everything that it does not know is refused before it decides anything, all at once.
 """
 
+from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
@@ -36,6 +37,11 @@ _WAY_OUT = {
     "tensor.scatter": "write it as a loop over tensor.insert",
     "tensor.splat": "run ipu-raise-splats",
 }
+
+_MOST_DIMENSIONS = 64
+"""Of an array in NumPy."""
+_MOST_ELEMENTS = 1 << 48
+"""More than all tiles of a million IPUs hold; sums of strides stay far from 64 bits."""
 
 
 def refuse_unplaceable(function: ir.Operation, refuse: Refusals) -> None:
@@ -103,6 +109,8 @@ def _broken_loops(op: ir.Operation) -> str | None:
     nest = loop_nest(op)
     if nest is None:
         return "has loops whose extents are not known; rewrite it as linalg.generic with static shapes"
+    if len(nest.extents) > _MOST_DIMENSIONS:
+        return f"has {len(nest.extents)} loops; no more than {_MOST_DIMENSIONS} are run, join some of them"
     if 0 in nest.extents:
         return "runs no iteration; run ipu-drop-idle-ops"
     return None
@@ -118,6 +126,12 @@ def _broken_type(kind: Any) -> str | None:
         return f"with a size that is not known: {kind}; name it with ipu-specialize-shapes"
     if not isinstance(kind.element_type, ir.IntegerType | ir.IndexType | ir.FloatType):
         return f"of type {kind}, whose elements are no integers or floats; split it into tensors of numbers"
+    if isinstance(kind.element_type, ir.FloatType) and kind.element_type.width < 8:
+        return f"of type {kind}, whose elements have {kind.element_type.width} bits; use floats of 8 bits or more"
+    if kind.rank > _MOST_DIMENSIONS:
+        return f"of type {kind}, with {kind.rank} dimensions; no more than {_MOST_DIMENSIONS} are run, join some"
+    if (elements := prod(kind.shape)) > _MOST_ELEMENTS:
+        return f"of type {kind}, which has {elements:,} elements; no more than {_MOST_ELEMENTS:,} are placed"
     if kind.encoding is not None:
         return f"of type {kind}, which says already where it lies; run ipu-anchor-hints"
     return None

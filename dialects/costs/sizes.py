@@ -1,5 +1,6 @@
 """Arithmetic on sizes, each a number or an array of numbers."""
 
+import re
 from collections.abc import Iterable
 from typing import TypeAlias, cast
 
@@ -67,8 +68,14 @@ def ceil_log2(n: Size) -> Size:
 
 
 def bytes_of(dtype: str) -> int:
-    """Bytes of an element; 4 for a type that is not known."""
-    return 1 if is_f8(dtype) else _BYTES.get(dtype, 4)
+    """Bytes of an element; of a type that has no costs of its own, those that its name says.
+
+    >>> [bytes_of(dtype) for dtype in ("f16", "index", "f8E5M2", "i4", "i12", "f128")]
+    [2, 8, 1, 1, 2, 16]
+    """
+    if is_f8(dtype):
+        return 1
+    return _BYTES.get(dtype) or -(-int("".join(re.findall(r"^[a-z]+(\d+)", dtype)) or 32) // 8)
 
 
 def is_float(dtype: str) -> bool:

@@ -12,7 +12,7 @@ from math import gcd, prod
 
 import numpy as np
 
-from ipu_mlir.dialects.mapping.loops import AnyArray, IntArray, MappingLoop, parts_of_loop
+from ipu_mlir.dialects.mapping.loops import AnyArray, IntArray, MappingLoop, parts_of_loop, refuse_too_large
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +127,7 @@ class Family:
 @lru_cache(maxsize=128)
 def family_of(loops: tuple[MappingLoop, ...], offset: int, first_tile: int) -> Family:
     """The parts of the mapping with these loops, which are in normal form (``normalize``)."""
+    refuse_too_large(loops, abs(offset) + abs(first_tile) + _reach(list(loops)))
     repeated = [loop for loop in loops if loop.stride == 0]
     repeats = np.zeros(1, dtype=np.int64)
     for loop in repeated:

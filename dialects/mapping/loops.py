@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from ipu_mlir.dialects.errors import CompileError
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -43,8 +46,29 @@ def parts_of_loop(loop: BlockedLoop) -> int:
     return ceil_div(loop.extent, loop.block)
 
 
+MOST_PARTS = 1 << 26
+"""Of a mapping, or of an op: whoever looks at each of them has arrays with an entry for each."""
+MOST_REACH = 1 << 60
+"""Sums of so much stay within 64 bits."""
+
+
+def refuse_too_large(loops: Sequence[BlockedLoop], reach: int) -> None:
+    """Refuse parts that arrays of 64-bit numbers cannot hold; ``reach`` is the furthest element that they name.
+
+    Raises:
+        CompileError: its message is the end of a sentence about an op.
+    """
+    parts = prod(parts_of_loop(loop) for loop in loops)
+    if parts > MOST_PARTS:
+        raise CompileError(f"has a mapping or parts with {parts:,} parts, of at most {MOST_PARTS:,}; use larger blocks")
+    tiles = sum(abs(loop.tile_step) * parts_of_loop(loop) for loop in loops)
+    if (furthest := max(reach, tiles, *(loop.block for loop in loops), 0)) > MOST_REACH:
+        raise CompileError(f"has a mapping or parts that reach {furthest:,} elements or tiles far, of {MOST_REACH:,}")
+
+
 def part_tiles(loops: Sequence[BlockedLoop], first_tile: int) -> IntArray:
     """The tile of each part, parts in row-major order; shape ``(num_parts,)``."""
+    refuse_too_large(loops, abs(first_tile))
     tiles = np.array([first_tile], dtype=np.int64)
     for loop in loops:
         tiles = (tiles[:, None] + loop.tile_step * np.arange(parts_of_loop(loop))).reshape(-1)

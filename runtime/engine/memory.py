@@ -47,12 +47,15 @@ class Memory(Scratch):
 
     def __init__(self, total_bytes: int, constants: Mapping[str, np.ndarray], threads: int) -> None:
         super().__init__(total_bytes)
-        self._constants = constants
+        self._constants = dict(constants)
         self._threads = threads
 
     def constant(self, name: str) -> np.ndarray:
         """The flat array of a constant; shared, never written."""
-        return self._constants[name]
+        array = self._constants[name]
+        if not array.flags.c_contiguous:  # one element repeated
+            array = self._constants[name] = np.ascontiguousarray(array)
+        return array
 
     def scalar(self, value: Any, dtype: str) -> np.ndarray:
         """``value`` as an array without dimensions: the kind of scalar that ufuncs take fastest."""

@@ -133,7 +133,7 @@ def splat_constants(program: Program):
             buffer = source.buffer
             if buffer.value is not None and buffer.elements > 0:
                 bits = buffer.value.view(unsigned(buffer.dtype))  # 0 and -0 are equal but not the same
-                if bits[-1] == bits[0] and (bits == bits[0]).all():
+                if bits.strides == (0,) or (bits[-1] == bits[0] and (bits == bits[0]).all()):
                     yield buffer, Const(buffer.dtype, buffer.value[0])
 
 

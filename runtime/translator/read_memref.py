@@ -73,11 +73,15 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
         raise Unsupported(f"the value of @{symbol} is not dense data in the module")
     narrow = narrow_float(mlir_type)
     value = np.asarray(initial) if narrow is None else narrow_elements(initial, narrow)
+    if is_splat := initial.is_splat and parts.elements > 0:
+        value = value.flat[:1]
     if value.dtype.kind in "iu" and parts.dtype == np.bool_:
         value = value.astype(np.bool_)
     if value.dtype.itemsize != parts.dtype.itemsize:
         raise Unsupported(f"the value of @{symbol} has elements of {value.dtype}, not {parts.dtype}")
     flat = np.ascontiguousarray(value).reshape(-1).view(parts.dtype)
+    if is_splat:  # one element stands for all until a run needs them
+        flat = np.broadcast_to(flat, (parts.elements,))
     name = identifier(symbol.lstrip("_"))
     buffer = Buffer(
         f"const_{name}" if not name[:1].isalpha() else name,
