@@ -10,6 +10,7 @@ from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.nesting import check_nesting
 from ipu_mlir.passes.base import PassFailed
+from ipu_mlir.passes.interrupts import LaterInterrupts
 from ipu_mlir.passes.steps import MODULE, NestStep, PassStep, Step, UpstreamStep, upstream_manager
 
 
@@ -55,8 +56,8 @@ def run_steps(
     root = module.operation
     if steps:
         check_nesting(root)
-    with root.context, root.location:  # what a pass builds without a place of its own is the module's
-        run = _Run(root.context, verify, tuple(observers))
+    with LaterInterrupts() as interrupts, root.context, root.location:  # the place of what has none of its own
+        run = _Run(root.context, verify, tuple(observers), interrupts)
         run.steps(root, steps, MODULE)
         if not isinstance(verify, bool):
             run.check(root, "")
@@ -68,6 +69,7 @@ class _Run:
     context: ir.Context
     verify: bool | Collection[str]
     observers: tuple[Observer, ...]
+    interrupts: LaterInterrupts
     managers: dict[tuple[str, str], passmanager.PassManager] = field(default_factory=dict)
     """By the op that they run on and the text of the step: one for all functions of a module."""
     times: list[PassTime] = field(default_factory=list)
@@ -97,6 +99,7 @@ class _Run:
         started = time.perf_counter()
         self._run(op, step, anchor)
         self.times.append(PassTime(step.name, time.perf_counter() - started))
+        self.interrupts.check()
         if self.verify if isinstance(self.verify, bool) else step.name in self.verify:
             self.check(op, step.name)
 

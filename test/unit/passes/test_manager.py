@@ -1,6 +1,8 @@
 """Running steps: order, checks in between, errors, times."""
 
+import signal
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
@@ -10,7 +12,7 @@ from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.passes.base import Pass, PassFailed
 from ipu_mlir.passes.instruments import IrPrinter
 from ipu_mlir.passes.manager import run_steps, verify_op
-from ipu_mlir.passes.steps import Registry
+from ipu_mlir.passes.steps import PassStep, Registry, UpstreamStep
 
 
 def test_upstream_and_own_passes_run_in_order(registry: Registry, two_adds: ir.Module) -> None:
@@ -99,3 +101,27 @@ def test_printer_sees_the_ir_before_and_after(registry: Registry, two_adds: ir.M
     assert written[0].count("arith.addi") == 2
     assert "test.mark" not in written[1] and "test.mark" in written[2]
     assert "func.func @f" in written[1] and "func.func @g" not in written[1]
+
+
+def test_ctrl_c_in_a_pass_is_raised_after_it(two_adds: ir.Module) -> None:
+    """The signal comes in a callback of C++, where an exception would be lost or end the process."""
+
+    @dataclass(frozen=True)
+    class Interrupted(Pass):
+        name = "test-interrupted"
+
+        def run(self, module: ir.Operation) -> None:
+            def visit(op: ir.Operation) -> ir.WalkResult:
+                if op.name == "builtin.module":
+                    signal.raise_signal(signal.SIGINT)
+                return ir.WalkResult.ADVANCE
+
+            module.walk(visit)
+            module.attributes["test.done"] = ir.UnitAttr.get()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_steps(two_adds, [PassStep(Interrupted()), UpstreamStep("no-such-pass")])
+    assert "test.done" in two_adds.operation.attributes
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    two_adds.operation.verify()
+    run_steps(two_adds, [UpstreamStep("cse")])
