@@ -9,11 +9,11 @@ class Settings(dict[str, Any]):
     The message has their text in it. A tool, which has flags in their place, finds them in ``IpuError.settings``.
 
     >>> print(Settings(tiles_per_ipu=1472, ipus=2), Settings(entry=None))
-    tiles_per_ipu=1472, ipus=2 entry=
+    tiles_per_ipu=1472, ipus=2 entry
     """
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={'' if value is None else repr(value)}" for name, value in self.items())
+        return ", ".join(name if value is None else f"{name}={value!r}" for name, value in self.items())
 
 
 class IpuError(Exception):

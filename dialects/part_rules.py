@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.mapping.parts import Parts
 
 
@@ -15,7 +16,7 @@ def broken_part_rule(parts: Parts, extents: Sequence[int], multiples: Sequence[i
     'has parts for 8 iterations of loop d0, which has 10'
     """
     if len(parts.loops) != len(extents):
-        return f"has parts of {len(parts.loops)} loops, but the op has {len(extents)}"
+        return f"has parts of {counted(len(parts.loops), 'loop')}, but the op has {len(extents)}"
     for number, (part, extent) in enumerate(zip(parts.loops, extents, strict=True)):
         if part.extent != extent:
             return f"has parts for {part.extent} iterations of loop d{number}, which has {extent}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering
@@ -87,7 +88,7 @@ class DynamicExecutable:
     def _sizes(self, inputs: Sequence[np.ndarray]) -> tuple[int, ...]:
         """What stands in the inputs where the types have ``?``."""
         if len(inputs) != len(self._types):
-            raise RunError(f"{self.entry} takes {len(self._types)} arguments, got {len(inputs)}")
+            raise RunError(f"{self.entry} takes {counted(len(self._types), 'argument')}, got {len(inputs)}")
         sizes: list[int] = []
         for number, (array, wanted) in enumerate(zip(inputs, self._types, strict=True)):
             if not dynamic_sizes(wanted):

@@ -39,17 +39,22 @@ def diagnostic_lines(diagnostic: Diagnostic, coloured: bool = False) -> Iterator
     >>> list(diagnostic_lines(Diagnostic("expected ')'")))
     ["error: expected ')'"]
     """
-    text = str(diagnostic)
-    if coloured:
-        severity = f"{diagnostic.severity}: "
-        place = str(replace(diagnostic, message="", notes=())).rstrip().removesuffix(severity.rstrip())
-        message = text[len(place) + len(severity) :]
-        colour = _COLOURS.get(diagnostic.severity, "1")
-        text = f"\x1b[1m{place}\x1b[0m\x1b[{colour}m{severity}\x1b[0m\x1b[1m{message}\x1b[0m"
-    yield text
+    yield _message(diagnostic, coloured)
     yield from _quoted(diagnostic, coloured)
     for note in diagnostic.notes:
-        yield from diagnostic_lines(note, coloured)
+        is_elsewhere = (note.file, note.line, note.column) != (diagnostic.file, diagnostic.line, diagnostic.column)
+        yield from diagnostic_lines(note, coloured) if is_elsewhere else [_message(note, coloured)]
+
+
+def _message(diagnostic: Diagnostic, coloured: bool) -> str:
+    text = str(diagnostic)
+    if not coloured:
+        return text
+    severity = f"{diagnostic.severity}: "
+    place = str(replace(diagnostic, message="", notes=())).rstrip().removesuffix(severity.rstrip())
+    message = text[len(place) + len(severity) :]
+    colour = _COLOURS.get(diagnostic.severity, "1")
+    return f"\x1b[1m{place}\x1b[0m\x1b[{colour}m{severity}\x1b[0m\x1b[1m{message}\x1b[0m"
 
 
 def _quoted(diagnostic: Diagnostic, coloured: bool) -> Iterator[str]:

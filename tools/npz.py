@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.errors import IpuError
 from ipu_mlir.dialects.narrow_floats import ML_DTYPES, holds_bits, host_dtype
 from ipu_mlir.specs import TensorSpec, spec_of
@@ -93,7 +94,7 @@ def take_inputs(arrays: dict[str, np.ndarray], specs: Sequence[TensorSpec], path
     for index, spec in enumerate(specs):
         name = f"in{index}"
         if name not in arrays:
-            raise IpuError(f"{path} has no {name}; the function takes {_count(specs)}: {_listed(specs)}")
+            raise IpuError(f"{path} has no {name}; the function takes {counted(len(specs), 'array')}: {_listed(specs)}")
         array = typed(arrays[name], spec.dtype)
         if spec_of(array) != spec:
             raise IpuError(f"{name} of {path} is {spec_of(array)}, but the function takes {spec}")
@@ -145,10 +146,6 @@ def _random(spec: TensorSpec, generator: np.random.Generator) -> np.ndarray:
         return generator.integers(0, 10, spec.shape).astype(spec.dtype)
     numbers = np.asarray(generator.standard_normal(spec.shape))
     return (np.abs(numbers) if spec.dtype == host_dtype("f8E8M0FNU") else numbers).astype(spec.dtype)  # it has no sign
-
-
-def _count(specs: Sequence[Any]) -> str:
-    return f"{len(specs)} array{'s' if len(specs) != 1 else ''}"
 
 
 def _listed(specs: Sequence[TensorSpec]) -> str:

@@ -79,8 +79,8 @@ def advice_for_all_tiles(report: MemoryReport) -> tuple[Advice, ...]:
     found: list[Advice] = []
     if brought >= over:
         share = Settings(available_memory_proportion=None)
-        text = f"a smaller share of a tile's memory ({share}; ipu-sweep compares): operands that are brought take"
-        found.append(Advice(f"{text} {brought:,} B", share))
+        text = f"a smaller {share} (ipu-sweep compares): operands that are brought take {brought:,} B"
+        found.append(Advice(text, share))
     if wide // 2 >= over:
         found.append(Advice(f"16-bit types: arguments and constants of 32 bits or more take {wide:,} B here"))
     if computed >= over:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ipu_mlir.dialects.bindings import ext, ir
 from ipu_mlir.dialects.buffers import may_overlap, roots_of
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
@@ -25,7 +26,7 @@ class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTra
     def verify_region_invariants(op: Any) -> bool:
         region = op.operation.regions[0]
         if len(region.blocks) != 1:
-            return fail(op, f"needs one block of ipu.vertices, has {len(region.blocks)} blocks")
+            return fail(op, f"needs one block of ipu.vertices, has {counted(len(region.blocks), 'block')}")
         families = list(region.blocks[0].operations)
         for inner in families:
             if not isinstance(inner, VerticesOp):

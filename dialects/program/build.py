@@ -1,6 +1,7 @@
 """From the functions of a module to the tree of its program."""
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.diagnostics import DiagnosedError, diagnostic_at
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.program.tree import Branch, Call, Node, Repeat, Sequence, Step, StepKind, While
@@ -57,7 +58,8 @@ class _Builder:
             return body
         blocks = list(self._functions[name].regions[0].blocks) if name in self._functions else []
         if len(blocks) != 1:
-            raise _error(caller, f"'@{name}' has {len(blocks)} blocks; a program of supersteps has one per function")
+            has = counted(len(blocks), "block")
+            raise _error(caller, f"'@{name}' has {has}; a program of supersteps has one per function")
         self._bodies[name] = None
         body = self._bodies[name] = self._sequence(blocks[0])
         return body

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import Index, Loop, filled, structured
@@ -223,10 +224,10 @@ def _parse_subscripts(name: str, subscripts: str, values: Sequence[Symbol]) -> t
     left, arrow, right = text.partition("->")
     inputs = [list(each) for each in left.split(",")]
     if len(inputs) != len(values):
-        raise TraceValueError(f"{name}: subscripts for {len(inputs)} operands, got {len(values)}")
+        raise TraceValueError(f"{name}: subscripts for {counted(len(inputs), 'operand')}, got {len(values)}")
     for letters, value in zip(inputs, values, strict=True):
         if len(letters) != len(value.shape):
-            raise TraceValueError(f"{name}: {''.join(letters)!r} names {len(letters)} dimensions of {value}")
+            raise TraceValueError(f"{name}: {''.join(letters)!r} names {counted(len(letters), 'dimension')} of {value}")
         if len(set(letters)) != len(letters):
             raise TraceTypeError(f"{name}: a diagonal ({''.join(letters)!r} names a dimension twice) is not supported")
     every = [letter for letters in inputs for letter in letters]

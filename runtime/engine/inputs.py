@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.dialects.narrow_floats import holds_bits
 from ipu_mlir.runtime.translator.translate import ArraySpec
@@ -18,7 +19,7 @@ def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np
     """
     if len(inputs) != len(specs):
         wanted = ", ".join(f"{spec.name}: {spec}" for spec in specs)
-        raise RunError(f"{len(inputs)} inputs given, {len(specs)} expected ({wanted})")
+        raise RunError(f"{counted(len(inputs), 'input')} given, {len(specs)} expected ({wanted})")
     arrays = []
     for value, spec in zip(inputs, specs, strict=True):
         if (

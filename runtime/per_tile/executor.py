@@ -7,6 +7,7 @@ import numpy as np
 
 from ipu_mlir.dialects.attributes import target_from_attr
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.dialects.target import Target
@@ -87,7 +88,7 @@ class PerTileExecutor:
     def _place_arguments(self, machine: Machine, inputs: Sequence[Array]) -> list[Any]:
         arguments = list(self._block.arguments)
         if len(inputs) != len(arguments):
-            raise RunError(f"the function takes {len(arguments)} inputs, got {len(inputs)}")
+            raise RunError(f"the function takes {counted(len(arguments), 'input')}, got {len(inputs)}")
         views: list[Any] = []
         for number, (value, array) in enumerate(zip(arguments, map(np.asarray, inputs), strict=True)):
             view = machine.resident_buffer(buffer_of(value))

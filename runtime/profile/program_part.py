@@ -26,7 +26,7 @@ def exchange_name(op: ir.Operation) -> str:
     """``exchange of %x``: what an exchange copies."""
     root = root_of(op.operands[0])
     if isinstance(root.owner, ir.Block):
-        is_argument = root.owner.owner.name == "func.func"
+        is_argument = root.owner.owner.operation.name == "func.func"  # an OpView's own name is the function's
         name = argument_name(ir.BlockArgument(root)) if is_argument else "a carried value"
     elif root.owner.name == "memref.get_global":
         name = constant_name(root.owner)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.text import printable
 from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 
@@ -27,12 +28,12 @@ def summary(profile: "Profile") -> str:
 
 def _head(profile: "Profile") -> list[str]:
     target = profile.target
-    ipus = f"{target.ipus} IPU" + ("s" if target.ipus > 1 else "")
+    ipus = counted(target.ipus, "IPU")
     lines = [
         f"{profile.program.entry} on {target.name}: {ipus} with {target.tiles_per_ipu:,} tiles at "
         f"{target.clock_hz / 1e9:.3f} GHz",
-        f"{profile.num_compute_sets:,} compute sets, {profile.num_vertices:,} vertices, "
-        f"{len(profile.compilation.steps):,} steps",
+        f"{counted(profile.num_compute_sets, 'compute set')}, {counted(profile.num_vertices, 'vertex', 'vertices')}, "
+        f"{counted(len(profile.compilation.steps), 'step')}",
     ]
     if profile.execution.unknown_counts:
         lines.append(

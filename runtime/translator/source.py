@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.text import in_docstring, printable
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.access import Buffer, Role
@@ -68,13 +69,12 @@ class SourceWriter:
     # -- text of the parts
 
     def _assembled(self) -> str:
-        count, results = len(self.texts.arguments), len(self.texts.results)
+        taken, given = counted(len(self.texts.arguments), "argument"), counted(len(self.texts.results), "result")
         own = sorted(name for name in self.functions if numeric.is_own(name))
         of_numpy = sorted(self.functions - set(own))
         parameters = ", ".join([*self.texts.arguments.values(), *self.texts.result_names.values()])
         lines = [
-            f'"""@{in_docstring(self.program.name)} as NumPy calls: {_count(count, "argument")}, '
-            f"{_count(results, 'result')}, "
+            f'"""@{in_docstring(self.program.name)} as NumPy calls: {taken}, {given}, '
             f"{self.plan.total_bytes:,} bytes of temporaries.",
             "",
             "The last array of a call is the one that it writes.",
@@ -319,7 +319,3 @@ class SourceWriter:
 def comment(origin: Origin) -> str:
     """The op and its place as a comment."""
     return printable(f"# {origin.op}{f' at {origin.location}' if origin.location else ''}", 200)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

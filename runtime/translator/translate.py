@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
@@ -111,6 +112,4 @@ def _spec(name: str, shape: tuple[int, ...], buffer: Buffer) -> ArraySpec:
 def unsupported_message(problems: list[Problem]) -> str:
     """All ``problems`` in one message."""
     listed = "\n  ".join(map(str, problems))
-    return (
-        f"the fast runtime cannot run {len(problems)} op{'s' if len(problems) > 1 else ''} of this program:\n  {listed}"
-    )
+    return f"the fast runtime cannot run {counted(len(problems), 'op')} of this program:\n  {listed}"

@@ -67,12 +67,3 @@ def percent(share: float) -> str:
     if 0 < value < 0.01:
         return "<0.01 %"
     return f"{value:.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.{2 if abs(value) >= 1 else 1}g} %"
-
-
-def counted(number: float, one: str, many: str | None = None) -> str:
-    """A number with the noun that it counts.
-
-    >>> counted(1, "tile"), counted(1500, "tile"), counted(2, "entry", "entries")
-    ('1 tile', '1,500 tiles', '2 entries')
-    """
-    return f"{number:,.0f} {one if number == 1 else many or one + 's'}"

@@ -56,7 +56,7 @@ func.func @main(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }"""
     executable = ipu.compile(text, target=target())
-    with pytest.raises(ipu.RunError, match="1 inputs given, 2 expected"):
+    with pytest.raises(ipu.RunError, match="1 input given, 2 expected"):
         executable.profile([np.zeros(4, np.float32)])
 
 

@@ -109,7 +109,7 @@ def test_settings_are_flags_in_a_tool_and_arguments_in_python(capsys: pytest.Cap
     more, share = Settings(tiles_per_ipu=1472, ipus=8510), Settings(available_memory_proportion=None)
     error = CompileError(f"try more tiles ({more}), or less for operands ({share})", settings=(more, share))
     assert str(error) == (
-        "try more tiles (tiles_per_ipu=1472, ipus=8510), or less for operands (available_memory_proportion=)"
+        "try more tiles (tiles_per_ipu=1472, ipus=8510), or less for operands (available_memory_proportion)"
     )
 
     def tool(argv: object) -> int:

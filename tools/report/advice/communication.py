@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.runtime.profile.execution import ExecutedStep
 from ipu_mlir.runtime.profile.model import SourceOp
 from ipu_mlir.tools.report.advice.entry import Advice, Numbers
 from ipu_mlir.tools.report.advice.wastes import Waste, groups
-from ipu_mlir.tools.report.units import bytes_text, counted, large_text, percent
+from ipu_mlir.tools.report.units import bytes_text, large_text, percent
 
 _MUCH = 0.1
 """Share of all cycles from which synchronisation, links or the host deserve advice."""

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.counted import counted
 from ipu_mlir.tools.report.advice.entry import Numbers
-from ipu_mlir.tools.report.units import counted
 
 _ALONE = 0.03
 """Share of all cycles from which an op gets a piece of advice of its own."""

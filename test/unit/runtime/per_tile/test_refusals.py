@@ -178,7 +178,7 @@ def test_a_load_outside_its_buffer_reads_the_nearest_element(run: Run, vertices:
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ((), "takes 1 inputs, got 0"),
+        ((), "takes 1 input, got 0"),
         ((X[:3],), r"input 0 is float32 \(3,\), expected float32 \(4,\)"),
         ((X.astype(np.float64),), "input 0 is float64"),
     ],

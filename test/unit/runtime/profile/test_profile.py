@@ -148,6 +148,11 @@ def test_ops_have_the_names_and_places_of_the_source(profile: Profile) -> None:
     assert (argument.category, argument.type) == ("argument", "tensor<12x20xf32>")
 
 
+def test_exchanges_have_the_names_of_what_they_copy(profile: Profile) -> None:
+    names = {step.name for step in profile.compilation.steps if step.name.startswith("exchange")}
+    assert names == ({"exchange of %w", "exchange of linalg.generic"} if profile.target.num_tiles > 1 else set())
+
+
 def test_balance_is_the_mean_over_the_slowest(profile: Profile) -> None:
     families = {each.step: each.families for each in profile.compilation.compute_sets}
     busy = 0
