@@ -11,8 +11,14 @@ READY := $(VENV)/.ready
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
+# With an older Python, pip would look through old versions of everything for a quarter of an hour before it says so.
+is_new_enough = @$(1) -c 'import sys; sys.version_info < (3, 11) and sys.exit("ipu-mlir needs Python 3.11 or newer, \
+	but $(1) is %d.%d: $(2)" % tuple(sys.version_info[:2]))'
+
 $(READY): pyproject.toml
+	$(call is_new_enough,$(PYTHON),name another with make PYTHON=python3.11)
 	$(PYTHON) -m venv $(VENV)
+	$(call is_new_enough,$(BIN)/python,remove that environment with make clean)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	touch $(READY)
 
