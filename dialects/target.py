@@ -44,9 +44,9 @@ class Target:
                 raise TargetError(f"a target needs {field} as a whole number, got {value!r}")
             name = Settings({field: None})
             if field in counts and value < 1:
-                raise TargetError(f"a target needs {name} of 1 or more, got {value}", settings=(name,))
+                raise TargetError(f"a target needs {name} >= 1, got {value}", settings=(name,))
             if value >= _MOST:
-                raise TargetError(f"a target needs {name} below {_MOST:,}, got {value:,}", settings=(name,))
+                raise TargetError(f"a target needs {name} < {_MOST:,}, got {value:,}", settings=(name,))
         if self.num_tiles > MOST_TILES:
             raise TargetError(f"a target has at most {MOST_TILES:,} tiles, got {self.num_tiles:,}")
         if not isinstance(self.clock_hz, Real) or self.clock_hz <= 0:

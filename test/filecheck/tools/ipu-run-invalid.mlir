@@ -20,7 +20,7 @@
 // BOTH: ipu-run: error: --inputs and --seed exclude each other
 
 // RUN: not ipu-run %s --tiles 0 2>&1 | filecheck %s --check-prefix=TILES
-// TILES: ipu-run: error: a target needs --tiles of 1 or more, got 0
+// TILES: ipu-run: error: a target needs --tiles >= 1, got 0
 
 // RUN: not ipu-run %s --pass-pipeline='builtin.module(cse' 2>&1 | filecheck %s --check-prefix=PIPELINE
 // PIPELINE: ipu-run: error: pipeline 'builtin.module(cse', column 15: '(' is never closed
