@@ -43,9 +43,17 @@ class DiagnosedError(CompileError):
         super().__init__("\n".join(map(str, self.diagnostics)), settings=settings)
 
 
+_failing: list[Any] = []
+"""The op that ``fail`` reports at this moment: the bindings take no notes, so whoever listens adds that on the op."""
+
+
 def fail(op: Any, message: str) -> bool:
     """Report ``message`` at ``op``'s location, as MLIR's own verifiers do, and answer False."""
-    op.location.emit_error(f"'{op.operation.name}' op {message}")
+    _failing.append(op.operation)
+    try:
+        op.location.emit_error(f"'{op.operation.name}' op {message}")
+    finally:
+        _failing.pop()
     return False
 
 
@@ -104,8 +112,20 @@ def plain_diagnostic(diagnostic: Any) -> Diagnostic:
         str(diagnostic.message),
         *source_place(diagnostic.location),
         severity=diagnostic.severity.name.lower(),
-        notes=tuple(plain_diagnostic(note) for note in diagnostic.notes),
+        notes=(*map(_note_on, _failing), *(plain_diagnostic(note) for note in diagnostic.notes)),
     )
+
+
+def _note_on(op: Any) -> Diagnostic:
+    """What MLIR's own errors at an op end with."""
+    text = op.get_asm(
+        print_generic_op_form=True,
+        use_local_scope=True,
+        skip_regions=True,
+        assume_verified=True,
+        large_elements_limit=16,
+    )
+    return diagnostic_at(op.location, f"see current operation: {text}", severity="note")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What FileCheck cannot see of ipu-opt: exit status, what is imported, stdout against stderr."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,21 @@ def test_exit_status(
     assert ipu_opt.main([str(path), *arguments]) == status
     said = capsys.readouterr()
     assert bool(said.err) == bool(status) and bool(said.out) == (not status)
+
+
+def test_a_process_that_dies_leaves_a_reproducer(tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(GOOD)
+    (tmp_path / "dies.py").write_text(
+        "import os\nfrom ipu_mlir.passes.base import Pass\n\n\nclass Dies(Pass):\n"
+        '    """End the process."""\n\n    name = "test-dies"\n\n'
+        "    def run(self, module):\n        os.abort()\n"
+    )
+    tool = Path(sys.executable).parent / "ipu-opt"
+    own = [tool, "--load-pass", "dies.py"]
+    keep = "--mlir-pass-pipeline-crash-reproducer=again.mlir"
+    first = subprocess.run([*own, "in.mlir", "--cse", "--test-dies", keep], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    again = subprocess.run([*own, "--run-reproducer", "again.mlir"], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    assert first.returncode == again.returncode == -signal.SIGABRT
 
 
 def test_missing_file_is_status_1(capsys: pytest.CaptureFixture[str]) -> None:
