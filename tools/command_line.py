@@ -54,7 +54,7 @@ class _Version(argparse.Action):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, nargs=0, **kwargs)
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from ipu_mlir.tools.versions import version_text
 
         print(version_text(parser.prog), end="")
@@ -62,7 +62,7 @@ class _Version(argparse.Action):
 
 
 class _Completion(argparse.Action):
-    def __call__(self, parser: Any, namespace: Any, shell: Any, *_: Any) -> NoReturn:
+    def __call__(self, parser: Any, namespace: Any, shell: Any, *_: Any) -> None:
         from ipu_mlir.tools.completion import SHELLS, completion_script
 
         if shell not in SHELLS:

@@ -21,11 +21,11 @@ _WIDEST = 200
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO | None = None) -> None:
     """Print ``diagnostics`` and their notes to ``stream`` (stderr), in colour if it is a terminal."""
-    stream = stream or sys.stderr
-    coloured = in_colour(stream)
+    to = sys.stderr if stream is None else stream
+    coloured = in_colour(to)
     for diagnostic in diagnostics:
         for line in diagnostic_lines(diagnostic, coloured):
-            print(line, file=stream)
+            print(line, file=to)
 
 
 def in_colour(stream: TextIO) -> bool:
