@@ -108,7 +108,9 @@ def _ended(run: Callable[[], int]) -> int:
     try:
         return run()
     except SystemExit as end:  # argparse has printed the help
-        return int(end.code or 0)
+        if end.code:
+            raise
+        return 0
 
 
 def end_when_interrupted() -> None:

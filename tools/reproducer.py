@@ -1,11 +1,11 @@
 """A file that shows a failing pass again: what the pipeline got, and the pipeline, as ``mlir-opt`` writes them."""
 
 import json
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ipu_mlir.tools.command_line import UsageError, write_output
@@ -42,18 +42,29 @@ def pipeline_of(steps: "Sequence[Step]") -> str:
 def reproducer(path: str | None, module: "ir.Module", steps: "Sequence[Step]", verify: bool) -> Iterator[None]:
     """Leave a file ``path`` if the block, which runs ``steps`` on ``module``, fails or ends the process.
 
-    It is written first: a pass in C++ that crashes comes back no more.
+    It is written first, for a pass in C++ that crashes never comes back; if all goes well, what was there is put back.
+
+    Raises:
+        UsageError: ``path`` is no file.
+        IpuError: it cannot be written.
     """
     if path is None:
         yield
         return
     from ipu_mlir.dialects.printing import to_text
 
+    file = Path(path).resolve()
+    if path == "-" or (file.exists() and not file.is_file()):
+        raise UsageError(f"--mlir-pass-pipeline-crash-reproducer needs a file, and {path} is none")
+    before = file.read_bytes() if file.exists() else None
     section = _SECTION % (json.dumps(pipeline_of(steps)), str(verify).lower())
-    about = f"// configuration: ipu-opt --run-reproducer {path}\n"
-    write_output(path, about.replace("\0", "") + to_text(module, locations=True) + section)
+    about = f"// configuration: ipu-opt --run-reproducer {' '.join(path.split())}\n"
+    write_output(path, about + to_text(module, locations=True) + section)
     yield
-    os.unlink(path)
+    if before is None:
+        file.unlink()
+    else:
+        write_output(path, before)
 
 
 def read_reproducer(source: "Source") -> "tuple[Source, str]":

@@ -6,6 +6,11 @@
 // RUN: filecheck %s --input-file=%t.second --check-prefix=ERROR
 // RUN: ipu-opt %s --cse --mlir-pass-pipeline-crash-reproducer=%t.none.mlir
 // RUN: not cat %t.none.mlir
+// RUN: cp %s %t.there.mlir
+// RUN: ipu-opt %s --cse --mlir-pass-pipeline-crash-reproducer=%t.there.mlir
+// RUN: diff %s %t.there.mlir
+// RUN: not ipu-opt %s --cse --mlir-pass-pipeline-crash-reproducer=/dev/null 2>&1 | filecheck %s --check-prefix=DEVICE
+// DEVICE: ipu-opt: error: --mlir-pass-pipeline-crash-reproducer needs a file, and /dev/null is none
 
 // CHECK: // configuration: ipu-opt --run-reproducer
 // CHECK: func.func @main

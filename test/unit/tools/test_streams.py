@@ -65,13 +65,12 @@ def test_a_closed_stderr_does_not_get_into_files(shell, tmp_path: Path) -> None:
     assert (tmp_path / "out.mlir").read_text().startswith("module {")
 
 
-@pytest.mark.parametrize("line", ["ipu-opt in.mlir", "ipu-run in.mlir", "ipu-sweep in.mlir", "ipu-opt --help"])
+@pytest.mark.parametrize("line", ["ipu-opt in.mlir", "ipu-run in.mlir", "ipu-opt --help"])
 def test_a_reader_who_has_seen_enough_gets_silence(shell, line: str) -> None:
     _, _, said = shell(f"(sleep 0.1; {line}) | true")
     assert said == []
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_characters_that_the_terminal_lacks_are_escaped(shell, encoding: str) -> None:
-    status, out, said = shell("ipu-sweep in.mlir --tiles 4 | iconv -f latin1", PYTHONIOENCODING=encoding)
-    assert (status, said) == (0, []) and "fastest that fits" in out
+def test_characters_that_the_terminal_lacks_are_escaped(shell) -> None:
+    status, out, said = shell("ipu-sweep in.mlir --tiles 4", PYTHONIOENCODING="ascii")
+    assert (status, said) == (0, []) and "\\xb5s" in out
