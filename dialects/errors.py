@@ -4,7 +4,7 @@ from typing import Any
 
 
 class Settings(dict[str, Any]):
-    """Settings that a message advises, by the names that they have in Python; None stands for any value.
+    """Settings (or a method) that a message advises, by their names in Python; None stands for any value.
 
     The message has their text in it. A tool, which has flags in their place, finds them in ``IpuError.settings``.
 

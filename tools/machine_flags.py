@@ -15,8 +15,9 @@ FLAGS: Mapping[str, str] = {
     "tiles_per_ipu": "--tiles {}",
     "ipus": "--ipus {}",
     "available_memory_proportion": "--available-memory-proportion {}",
+    "profile()": "--no-run --profile FILE",
 }
-"""Settings of Python, as they are given on the command line."""
+"""What messages advise in Python, as it is given on the command line."""
 
 
 def add_program_flags(parser: Parser) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.errors import RunError, Settings
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
@@ -96,9 +96,11 @@ class _RunningProgram:
         try:
             memory = Memory(translation.temporary_bytes, translation.constants, threads)
         except MemoryError as error:
+            without = Settings({"profile()": None})
             raise RunError(
                 f"the temporaries of the program need {translation.temporary_bytes:,} B, which this machine does not "
-                "have; its cycles and its memory per tile are known without a run: profile()"
+                f"have; its cycles and its memory per tile are known without a run: {without}",
+                settings=(without,),
             ) from error
         self._main = build(memory)
         self._translation = translation
