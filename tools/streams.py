@@ -23,7 +23,8 @@ def take_streams() -> None:
             os.fstat(number)
         except OSError:
             wrong_way = os.O_WRONLY if name == "stdin" else os.O_RDONLY
-            assert os.open(os.devnull, os.O_WRONLY if name == "stderr" else wrong_way) == number, "the lowest is free"
+            opened = os.open(os.devnull, os.O_WRONLY if name == "stderr" else wrong_way)
+            assert opened == number, "the lowest number that is free is taken"
             setattr(sys, name, open(number, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
