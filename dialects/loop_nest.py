@@ -46,6 +46,9 @@ class Index:
         return None
 
 
+_ON_TENSORS = "run ipu-normalize-indices while it is on tensors"
+
+
 @dataclass(frozen=True)
 class LoopNest:
     """Loops and operand indices of a structured op.
@@ -75,6 +78,26 @@ class LoopNest:
         A reduction may be cut where every result is kept per block of it: ``(m, k) -> (k floordiv 32, m)``.
         """
         return tuple(1 if parallel else self._kept_blocks(loop) for loop, parallel in enumerate(self.parallel))
+
+    @cached_property
+    def broken_results(self) -> str | None:
+        """Why vertices that run one part each cannot write the results, as the end of a sentence; None if they can.
+
+        Every index of a result is one loop, or counts its blocks; all results lie over the same loops.
+        """
+        named: list[set[int]] = []
+        for number, output in enumerate(self.outputs):
+            loops: set[int] = set()
+            for index in output:
+                block = () if index.block_of is None else index.block_of[:1]
+                own = {*block, *(loop for loop, c in enumerate(index.coefficients) if c and self.extents[loop] > 1)}
+                if len(own) > 1 or not (index.linear or block):
+                    return f"has an index of result {number} that is not one loop; {_ON_TENSORS}"
+                loops |= own
+            named.append({loop for loop in loops if self.extents[loop] > 1})
+        if any(loops != named[0] for loops in named):
+            return f"has results over different loops; {_ON_TENSORS}"
+        return None
 
     def _kept_blocks(self, loop: int) -> int:
         blocks = [

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.passes.base import Refusals
 from ipu_mlir.passes.tensor_views import VIEW_OPS
@@ -25,6 +26,7 @@ _KNOWN = VIEW_OPS | {
     "tensor.extract",
     "tensor.insert_slice",
 }
+_DENSE = (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)
 _WAY_OUT = {
     "func.call": "only functions with a body of one block that do not call themselves can be inlined",
     "tensor.concat": "run ipu-decompose-tensor-ops",
@@ -91,6 +93,8 @@ def _broken_rule(op: ir.Operation) -> str | None:
         return _broken_loops(op)
     if not any(_is_tensor(value.type) for value in (*op.operands, *op.results)):
         return None
+    if op.name == "arith.constant" and not isinstance(op.attributes["value"], _DENSE):
+        return "has its elements not one by one in the program; write them as dense<...>"
     if op.name not in _KNOWN:
         return f"cannot be placed on tiles; {_WAY_OUT.get(op.name, 'write it as linalg on tensors')}"
     if op.name == "tensor.extract" and len(op.operands) > 1:
@@ -113,7 +117,14 @@ def _broken_loops(op: ir.Operation) -> str | None:
         return f"has {len(nest.extents)} loops; no more than {_MOST_DIMENSIONS} are run, join some of them"
     if 0 in nest.extents:
         return "runs no iteration; run ipu-drop-idle-ops"
-    return None
+    for number, value in enumerate(op.operands):
+        if isinstance(value.type, ir.RankedTensorType) and 0 in value.type.shape:
+            return (
+                f"reads and writes outside of operand {number}, which has no elements: {value.type}; give it its size"
+            )
+    if "library_call" in op.attributes:
+        return broken_call(op, nest.num_inputs)
+    return nest.broken_results
 
 
 def _broken_type(kind: Any) -> str | None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+Shapes = tuple[tuple[int, ...], ...]
+
 
 @dataclass(frozen=True)
 class LibraryCodelet:
@@ -23,6 +25,8 @@ class LibraryCodelet:
         scratch_bytes: bytes one vertex needs besides its operands, from the shapes of its input boxes and the
             element size.
         source: where the meaning comes from.
+        needs: which operands it takes, in words.
+        takes: whether it takes operands of these shapes: the inputs, then the outputs.
         fills_outputs: whether ``vectorised`` takes the arrays of the outputs after the operands, fills them and gives
             them back; otherwise what it gives is copied there.
         in_steps: whether it may run over blocks of its outermost reduction loop, one after another, each on what the
@@ -36,6 +40,8 @@ class LibraryCodelet:
     vectorised: Callable[..., tuple[np.ndarray[Any, Any], ...]]
     scratch_bytes: Callable[[tuple[tuple[int, ...], ...], int], int]
     source: str
+    needs: str
+    takes: Callable[[Shapes, Shapes], bool]
     fills_outputs: bool = False
     in_steps: bool = False
     rounds: bool = True

@@ -1,5 +1,6 @@
 """The library codelets, by name."""
 
+from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
 from ipu_mlir.dialects.codelets.rank import RANK
 from ipu_mlir.dialects.codelets.scan import SCANS
@@ -30,3 +31,15 @@ def codelet_named(name: str) -> LibraryCodelet:
     if name not in LIBRARY:
         raise CompileError(f"no library codelet is called '{name}'; there are: {', '.join(sorted(LIBRARY))}")
     return LIBRARY[name]
+
+
+def broken_call(op: ir.Operation, num_inputs: int) -> str | None:
+    """Why ``op``, which names a library codelet, cannot be a call of it, as the end of a sentence; None if it can."""
+    name = ir.StringAttr(op.attributes["library_call"]).value
+    if name not in LIBRARY:
+        return f"calls '{name}', but no library codelet is called so; there are: {', '.join(sorted(LIBRARY))}"
+    shapes = tuple(tuple(value.type.shape) if isinstance(value.type, ir.ShapedType) else () for value in op.operands)
+    if LIBRARY[name].takes(shapes[:num_inputs], shapes[num_inputs:]):
+        return None
+    kinds = ", ".join(str(value.type) for value in op.operands)
+    return f"calls the library codelet '{name}' with {kinds}; it needs {LIBRARY[name].needs}"

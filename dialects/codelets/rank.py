@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
 
 Array = np.ndarray[Any, Any]
 
@@ -82,6 +82,14 @@ def _invert(order: Array, out: Array) -> None:
         out[np.arange(outer)[:, None, None], order, np.arange(inner)] = place
 
 
+def _takes(inputs: Shapes, outputs: Shapes) -> bool:
+    if len(inputs) < 2 or len(outputs) != 1 or len(inputs[0]) != 3:
+        return False
+    *keys, positions = inputs
+    outer, _, inner = keys[0]
+    return {*keys} == {keys[0]} and len(positions) == 1 and outputs[0] == (outer, *positions, inner)
+
+
 RANK = LibraryCodelet(
     name="rank",
     per_tile=_rank_one_vertex,
@@ -89,6 +97,8 @@ RANK = LibraryCodelet(
     fills_outputs=True,
     rounds=False,
     scratch_bytes=lambda shapes, element_bytes: shapes[0][1] * element_bytes,
+    needs="keys of three dimensions, the positions of the ranks, and a result with a rank for each",
+    takes=_takes,
     source="the inverse of numpy.argsort(kind='stable') or numpy.lexsort; in a lone key NaN ties with every number",
 )
 """Dimensions are outer, ranked, inner. Several keys are integers."""

@@ -45,6 +45,8 @@ def _codelet(name: str, combine: np.ufunc, from_end: bool) -> LibraryCodelet:
         fills_outputs=True,
         scratch_bytes=lambda shapes, element_bytes: 0,
         rounds=combine not in (np.maximum, np.minimum),
+        needs="one operand of three dimensions and a result of its shape",
+        takes=lambda inputs, outputs: len(inputs) == len(outputs) == 1 and inputs == outputs and len(inputs[0]) == 3,
         source="inclusive, one element after the other, as numpy.ufunc.accumulate",
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
 from ipu_mlir.dialects.codelets.scatter_rows import rows_of, scatter_rows
 
 Array = np.ndarray[Any, Any]
@@ -71,6 +71,12 @@ def _rows(index: Sequence[Array], update: Array, shape: tuple[int, ...]) -> Arra
     return rows_of((np.broadcast_to(index[0], for_each), index[1]), shape)
 
 
+def _takes(inputs: Shapes, outputs: Shapes) -> bool:
+    if len(outputs) != 1 or len(inputs) != 2 * len(outputs[0]) + 2:
+        return False
+    return inputs[len(outputs[0]) + 2 :] == tuple((size,) for size in outputs[0])
+
+
 def _codelet(name: str, ufunc: np.ufunc | None) -> LibraryCodelet:
     return LibraryCodelet(
         name=f"scatter_{name}",
@@ -79,6 +85,8 @@ def _codelet(name: str, ufunc: np.ufunc | None) -> LibraryCodelet:
         scratch_bytes=lambda shapes, element_bytes: 0,
         in_steps=True,
         rounds=ufunc in (np.add, np.multiply),
+        needs="per dimension of its result an index, then a guard, an update, and per dimension the positions in it",
+        takes=_takes,
         source="loops over tensor.insert, in their order; for equal places the later one wins, or is combined later",
     )
 

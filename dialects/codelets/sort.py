@@ -30,6 +30,8 @@ SORT = LibraryCodelet(
     per_tile=_sort_one_vertex,
     vectorised=_sort_all,
     scratch_bytes=lambda shapes, element_bytes: prod(shapes[0][-1:]) * element_bytes,
+    needs="one operand and a result of its shape, of at least one dimension",
+    takes=lambda inputs, outputs: len(inputs) == len(outputs) == 1 and inputs == outputs and len(inputs[0]) > 0,
     source="ascending and stable, NaN last, as numpy.sort",
     rounds=False,
 )

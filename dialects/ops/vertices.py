@@ -6,6 +6,7 @@ from typing import Any
 from ipu_mlir.dialects.attributes import PartsAttr, parts_from_attr
 from ipu_mlir.dialects.bindings import ext, ir
 from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.diagnostics import fail, verifier
 from ipu_mlir.dialects.dialect import Ipu
 from ipu_mlir.dialects.loop_nest import is_structured, loads_in, loop_nest, num_outputs, reads_operand
@@ -37,6 +38,10 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
         nest = loop_nest(inner)
         if nest is None:
             return fail(op, f"holds {inner.name}, whose loops are not known; rewrite it as linalg.generic")
+        broken = broken_call(inner, nest.num_inputs) if "library_call" in inner.attributes else None
+        broken = broken or nest.broken_results
+        if broken is not None:
+            return fail(op, broken)
         parts = parts_from_attr(op.operation.attributes["parts"])
         broken = broken_part_rule(parts, nest.extents, nest.cut_multiples)
         if broken is not None:

@@ -317,3 +317,80 @@ func.func @parts_with_a_short_entry(%x: memref<4xf32, #halves>, %y: memref<4xf32
   }) : () -> ()
   return
 }
+
+// -----
+
+#whole = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @library_codelet_with_other_operands(%x: memref<4xf32, #whole>, %y: memref<4xf32, #whole>) {
+  "ipu.compute_set"() ({
+    // expected-error @below {{calls the library codelet 'scan_add' with memref<4xf32}}
+    "ipu.vertices"() ({
+      linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+          iterator_types = ["reduction"], library_call = "scan_add"}
+          ins(%x : memref<4xf32, #whole>) outs(%y : memref<4xf32, #whole>) {
+      ^bb0(%a: f32, %b: f32):
+        linalg.yield %a : f32
+      }
+    }) {codelet = "scan_add_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+#whole = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func @no_library_codelet(%x: memref<4xf32, #whole>, %y: memref<4xf32, #whole>) {
+  "ipu.compute_set"() ({
+    // expected-error @below {{calls 'shuffle', but no library codelet is called so; there are: rank}}
+    "ipu.vertices"() ({
+      linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+          iterator_types = ["reduction"], library_call = "shuffle"}
+          ins(%x : memref<4xf32, #whole>) outs(%y : memref<4xf32, #whole>) {
+      ^bb0(%a: f32, %b: f32):
+        linalg.yield %a : f32
+      }
+    }) {codelet = "shuffle_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+#square = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#sums = #ipu.mapping<3, [[3, 3, 1, 0]], 0, 0>
+func.func @sum_of_loops(%x: memref<2x2xf32, #square>, %y: memref<3xf32, #sums>) {
+  "ipu.compute_set"() ({
+    // expected-error @below {{has an index of result 0 that is not one loop; run ipu-normalize-indices while it is on tensors}}
+    "ipu.vertices"() ({
+      linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i + j)>],
+          iterator_types = ["reduction", "reduction"]}
+          ins(%x : memref<2x2xf32, #square>) outs(%y : memref<3xf32, #sums>) {
+      ^bb0(%a: f32, %b: f32):
+        %s = arith.addf %a, %b : f32
+        linalg.yield %s : f32
+      }
+    }) {codelet = "reduce_f32", parts = #ipu.parts<[[2, 2, 0], [2, 2, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+#square = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#row = #ipu.mapping<2, [[2, 2, 1, 0]], 0, 0>
+func.func @results_over_different_loops(%x: memref<2x2xf32, #square>, %y: memref<2x2xf32, #square>, %z: memref<2xf32, #row>) {
+  "ipu.compute_set"() ({
+    // expected-error @below {{has results over different loops; run ipu-normalize-indices while it is on tensors}}
+    "ipu.vertices"() ({
+      linalg.generic {
+          indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+          iterator_types = ["parallel", "reduction"]}
+          ins(%x : memref<2x2xf32, #square>) outs(%y, %z : memref<2x2xf32, #square>, memref<2xf32, #row>) {
+      ^bb0(%a: f32, %b: f32, %c: f32):
+        %s = arith.addf %a, %c : f32
+        linalg.yield %a, %s : f32, f32
+      }
+    }) {codelet = "reduce_f32", parts = #ipu.parts<[[2, 2, 0], [2, 2, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}

@@ -206,3 +206,46 @@ func.func @constant_beyond_its_elements() -> tensor<2xf32> {
   %y = arith.constant {ipu.map = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>} dense<[1.0, 2.0]> : tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// -----
+
+func.func @sparse_constant() -> tensor<4xf32> {
+  // expected-error @below {{'arith.constant' op has its elements not one by one in the program; write them as dense<...>}}
+  %c = arith.constant sparse<[[1], [3]], [2.0, 4.0]> : tensor<4xf32>
+  return %c : tensor<4xf32>
+}
+
+// -----
+
+func.func @window_of_nothing(%x: tensor<0x8xf32>, %w: tensor<3x3xf32>, %y: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  // expected-error @below {{'linalg.conv_2d' op reads and writes outside of operand 0, which has no elements: tensor<0x8xf32>; give it its size}}
+  %r = linalg.conv_2d ins(%x, %w : tensor<0x8xf32>, tensor<3x3xf32>) outs(%y : tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+// -----
+
+func.func @library_codelet_with_other_operands(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{calls the library codelet 'scan_add' with tensor<8xf32>, tensor<8xf32>; it needs one operand of three dimensions and a result of its shape}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                       iterator_types = ["parallel"], library_call = "scan_add"}
+      ins(%x : tensor<8xf32>) outs(%y : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func @sum_of_loops(%x: tensor<2x2xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error @below {{has an index of result 0 that is not one loop; run ipu-normalize-indices while it is on tensors}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i + j)>],
+                       iterator_types = ["reduction", "reduction"]}
+      ins(%x : tensor<2x2xf32>) outs(%y : tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
