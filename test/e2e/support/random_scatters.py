@@ -1,13 +1,14 @@
 """Random scatters as frontends write them: nests of loops that put single elements or rows where data say."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from support.random_steps import Rounds, Sketch, SteppedProgram, Tensor, Values
-from support.tensor_text import DTYPES, constant
+from support.random_casts import to_narrow
+from support.random_steps import Argument, Rounds, Sketch, SteppedProgram, Tensor, Values
+from support.tensor_text import DTYPES, constant, generic
 
 INDEX_TYPES = ("i32", "i64", "index")
 Place = Callable[[Values, dict[str, int]], int]
@@ -36,6 +37,14 @@ _ON_INTEGERS = (
     Combine("arith.minsi %new, %old", np.minimum),
     Combine("arith.xori %old, %new", np.bitwise_xor),
 )
+
+
+@dataclass(frozen=True)
+class Fractions(Argument):
+    """Numbers of f32 from -2 to 2 that lie between those of any narrower type."""
+
+    def draw(self, generator: np.random.Generator) -> np.ndarray:
+        return generator.uniform(-2, 2, self.tensor.shape).astype(np.float32)
 
 
 class _Nest:
@@ -98,13 +107,32 @@ class _Nest:
 def scatter(sketch: Sketch) -> None:
     """Single elements that are set or combined with those that are there."""
     element = sketch.pick(("f32", "f32", "f64", "i32", "i8"))
+    combines = (None, *(_ON_FLOATS if element.startswith("f") else _ON_INTEGERS))
     dest = _dest(sketch, sketch.shape(1, 3, 5), element)
+    _scatter(sketch, dest, combines, lambda shape: sketch.some(shape, element), _whole_number)
+
+
+def _whole_number(_: Any, result: Any) -> Any:
+    if abs(float(result)) > 2**24:
+        raise Rounds
+    return result
+
+
+def _scatter(
+    sketch: Sketch,
+    dest: Tensor,
+    combines: Sequence[Combine | None],
+    source: Callable[[list[int]], Tensor],
+    kept: Callable[[Combine | None, Any], Any],
+) -> Tensor:
+    """``kept`` is what becomes of an element that ``combine`` gives."""
+    element = dest.element
     nest = _Nest(sketch)
     indices = [nest.index(size) for size in dest.shape]
     guard = nest.guard_of_all()
     axes = [loop for loop in nest.loops if sketch.integer(0, 3)]
-    update = sketch.some([nest.loops[axis] for axis in axes], element)
-    combine = sketch.pick((None, *(_ON_FLOATS if element.startswith("f") else _ON_INTEGERS)))
+    update = source([nest.loops[axis] for axis in axes])
+    combine = sketch.pick(combines)
     names, innermost = ", ".join(name for name, _ in indices), f"{nest.mark}t{len(nest.loops) - 1}"
     inner = [f"{nest.mark}new = tensor.extract {update.name}[{', '.join(axes)}] : {update.type}"]
     value = f"{nest.mark}new"
@@ -121,13 +149,12 @@ def scatter(sketch: Sketch) -> None:
             place = tuple(index(values, at) for _, index in indices)
             if all(0 <= p < n for p, n in zip(place, dest.shape, strict=True)):
                 new = values[update.name][tuple(at[axis] for axis in axes)]
-                found[place] = new if combine is None else combine.numpy(found[place], new)
-                if abs(float(found[place])) > 2**24:
-                    raise Rounds
+                found[place] = kept(combine, new if combine is None else combine.numpy(found[place], new))
         return [found]
 
     result = Tensor(sketch.fresh(), dest.shape, element)
     sketch.add([result], _text(nest, dest, result, guard, inner), evaluate)
+    return result
 
 
 def rows(sketch: Sketch) -> None:
@@ -206,3 +233,54 @@ def scatters(draw: st.DrawFn, is_inside: bool = True) -> SteppedProgram:
     for _ in range(draw(st.integers(1, 2))):
         draw(st.sampled_from((scatter, scatter, rows)))(sketch)
     return sketch.program()
+
+
+NARROW_TYPES = {"f16": 2.0**-10, "bf16": 2.0**-7}
+"""The distance of 1 to the next number."""
+
+
+@st.composite
+def narrow_scatters(draw: st.DrawFn) -> SteppedProgram:
+    """One nest on fractions of 16 bits, which come from f32 and go there. Sums may be rounded once or after each step.
+
+    Values of narrow types are held in f32 here, and sums are not rounded: the tolerance is half a step of the largest
+    number on the way, for each of them.
+    """
+    sketch = Sketch(draw, is_exact=False)
+    element = sketch.pick(list(NARROW_TYPES))
+    off: list[float] = [0.0]
+
+    def narrow(shape: Sequence[int]) -> Tensor:
+        wide = Tensor(f"%a{len(sketch.arguments)}", tuple(shape), "f32")
+        sketch.arguments.append(Fractions(wide, 0, 0))
+        return _cast(sketch, wide, element)
+
+    def counted(combine: Combine | None, value: Any) -> Any:
+        if combine is not None and combine.op.startswith(("arith.addf", "arith.subf")):
+            off[0] += abs(float(value)) * NARROW_TYPES[element] / 2
+        return value
+
+    dest = narrow(sketch.shape(1, 3, 5))
+    combines = (None, *(combine for combine in _ON_FLOATS if not combine.op.startswith("arith.mulf")))
+    result = _scatter(sketch, dest, combines, narrow, counted)
+    _cast(sketch, result, "f32")
+    program = replace(sketch.program(), is_exact=False)
+    return replace(program, tolerance=(NARROW_TYPES[element], off[0]))
+
+
+def _cast(sketch: Sketch, source: Tensor, element: str) -> Tensor:
+    result = Tensor(sketch.fresh(), source.shape, element)
+    loops = " ".join("ijk"[: len(source.shape)])
+    use = f"[{', '.join(loops.split())}]"
+    op = "arith.extf" if element == "f32" else "arith.truncf"
+    body = f"{op} %x0 : {source.element} to {element}"
+    text = generic(result.name, loops, [(source.name, source.short + use)], result.short + use, body)
+
+    def evaluate(values: Values) -> list[np.ndarray]:
+        x = values[source.name]
+        if element == "f32":
+            return [x.astype(np.float32)]
+        return [x.astype(np.float16) if element == "f16" else to_narrow(element, x)]
+
+    sketch.add([result], text, evaluate)
+    return result

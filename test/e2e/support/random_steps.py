@@ -92,6 +92,8 @@ class SteppedProgram:
     returned: tuple[Tensor, ...]
     seed: int
     is_exact: bool = True
+    tolerance: tuple[float, float] | None = None
+    """Relative and absolute, where those of the type of a result would be wrong."""
 
     def __repr__(self) -> str:
         return f"SteppedProgram(seed={self.seed}, text=\n{self.text}\n)"
