@@ -11,7 +11,7 @@ def loops_to_peel(op: ir.Operation, maps: ResultMaps) -> tuple[int, ...]:
     """The loops around, the outermost first.
 
     While they stand still, all results lie over the same other loops, each element in one place. Sums and the like may
-    be added up in any order; what is done to an element in another op keeps its order.
+    be added up in any order: the shortest loops run around. What else is done to an element keeps its order.
     """
     results = range(len(maps.maps))
     every = [maps.loops_of(result) for result in results]
@@ -29,7 +29,8 @@ def _next(maps: ResultMaps, peeled: frozenset[int], keeps_order: bool) -> int | 
             moving = {*_moving(maps, result, dimensions)} & peeled
             shown = maps.is_sliced(result, dimensions, peeled)
             if not shown and (peeled or not maps.is_one_to_one(result, loops, dimensions)):
-                return next((loop for loop in loops if not maps.parallel[loop]), loops[0])
+                reduced = [loop for loop in loops if not maps.parallel[loop]] or list(loops)
+                return reduced[0] if keeps_order else min(reduced, key=lambda loop: maps.extents[loop])
             if keeps_order and moving and loops[0] < max(moving):
                 return loops[0]  # where it is follows from the others, which have to change first
     if keeps_order and peeled:
