@@ -56,22 +56,24 @@ def bodiless_generic(
     attributes: dict[str, ir.Attribute] | None = None,
 ) -> ir.Operation:
     """As ``generic``, with an empty region that the body of another op is still to be moved into."""
-    kinds = ("reduction", "parallel")
-    iterators = ir.ArrayAttr.get(
-        [ir.Attribute.parse(f"#linalg.iterator_type<{kinds[independent]}>") for independent in parallel]
-    )
     return ir.Operation.create(
         "linalg.generic",
         results=[value.type for value in outputs],
         operands=[*inputs, *outputs],
         attributes={
             "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(affine_map) for affine_map in maps]),
-            "iterator_types": iterators,
+            "iterator_types": iterator_types(parallel),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(outputs)]),
             **(attributes or {}),
         },
         regions=1,
     )
+
+
+def iterator_types(parallel: Sequence[bool]) -> ir.ArrayAttr:
+    """The attribute that says which loops are parallel; the others are reductions."""
+    kinds = ("reduction", "parallel")
+    return ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{kinds[each]}>") for each in parallel])
 
 
 def loop_index(loop: int) -> ir.Value:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import indexing_maps, loop_nest
 from ipu_mlir.passes.base import Pass, Refusals
+from ipu_mlir.passes.build_generic import iterator_types
 from ipu_mlir.passes.plain_indices.apart import take_apart
 from ipu_mlir.passes.plain_indices.maps import ResultMaps
 from ipu_mlir.passes.plain_indices.peel import loops_to_peel
@@ -43,6 +44,7 @@ class NormalizeIndices(Pass):
                 maps = ResultMaps.of(op, nest)
                 sums = all(index.linear for indices in nest.indices[: nest.num_inputs] for index in indices)
                 if maps.are_plain() and sums:
+                    _say_parallel(op, maps)
                     continue
                 if 0 in nest.extents:
                     _run_nothing(op)
@@ -52,6 +54,14 @@ class NormalizeIndices(Pass):
                     refuse(op, reason)
                 if not broken:
                     _normalize(op, maps)
+
+
+def _say_parallel(op: ir.Operation, maps: ResultMaps) -> None:
+    """Loops that are dimensions of all results are no reductions, whatever ``op`` says."""
+    named = maps.loops_of(0)
+    parallel = [said or loop in named for loop, said in enumerate(maps.parallel)]
+    if parallel != list(maps.parallel):
+        op.attributes["iterator_types"] = iterator_types(parallel)
 
 
 def _broken(op: ir.Operation, maps: ResultMaps) -> list[str]:

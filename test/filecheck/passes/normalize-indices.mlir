@@ -192,3 +192,20 @@ func.func @nothing_runs(%x: tensor<0x4xf32>, %b: tensor<4x3xf32>) -> tensor<4x3x
   } -> tensor<4x3xf32>
   return %r : tensor<4x3xf32>
 }
+
+// -----
+
+// No iteration of a loop that is a dimension of the result needs what another one left.
+// CHECK-LABEL: func.func @reductions_of_one_iteration
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction"]
+func.func @reductions_of_one_iteration(%x: tensor<5xi32>, %b: tensor<5x2xi32>) -> tensor<5x2xi32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(k, j, i) -> (i)>, affine_map<(k, j, i) -> (k, j)>],
+                       iterator_types = ["reduction", "parallel", "reduction"]}
+      ins(%x : tensor<5xi32>) outs(%b : tensor<5x2xi32>) {
+  ^bb0(%e: i32, %most: i32):
+    %m = arith.maxsi %most, %e : i32
+    linalg.yield %m : i32
+  } -> tensor<5x2xi32>
+  return %r : tensor<5x2xi32>
+}

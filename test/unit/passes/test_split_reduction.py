@@ -105,3 +105,18 @@ def test_a_convolution_in_steps_is_the_convolution(proportion, steps):
     expected = np.einsum("nhwcij,ijco->nhwo", windows, w) + y
     for run in (executable.run, executable.run_per_tile):
         np.testing.assert_allclose(run([x, w, y])[0], expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("start", [0.0, -0.0])
+def test_the_sign_of_a_sum_of_nothings_does_not_depend_on_the_number_of_tiles(start):
+    """On the machine, what starts from -0 and adds up -0 is -0; the fast executor may make 0 of a sum of zeros."""
+    text = """func.func @main(%x: tensor<4x64xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+      %r = linalg.reduce {arith.addf} ins(%x : tensor<4x64xf32>) outs(%y : tensor<4xf32>) dimensions = [1]
+      return %r : tensor<4xf32>
+    }"""
+    inputs = [np.full((4, 64), -0.0, np.float32), np.full(4, start, np.float32)]
+    for tiles in (1, 4, 64):
+        program = ipu.compile(text, target=ipu.Target(name="t", tiles_per_ipu=tiles))
+        (found,) = program.run_per_tile(inputs)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(inputs[1]))
+        np.testing.assert_array_equal(program.run(inputs)[0], inputs[1])
