@@ -124,6 +124,9 @@ def _broken_loops(op: ir.Operation) -> str | None:
             )
     if "library_call" in op.attributes:
         return broken_call(op, nest.num_inputs)
+    for number, indices in enumerate(nest.indices[: nest.num_inputs]):
+        if not all(index.linear for index in indices):
+            return f"has an index of operand {number} that is no sum of loops; run ipu-normalize-indices"
     return nest.broken_results
 
 

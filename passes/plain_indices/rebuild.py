@@ -106,8 +106,8 @@ def _shown(
 ) -> tuple[ir.Value, Expressions] | None:
     """What of ``value`` is read while some loops stand still, and by which indices; None where no slice shows it."""
     fixed = frozenset(loop for loop, value in enumerate(loops) if value is not None)
-    terms = [without(expression, fixed) for expression in expressions]
-    if not all(terms):
+    terms = [found for expression in expressions if (found := without(expression, fixed)) is not None]
+    if len(terms) < len(expressions):
         return None
     if not any(loops_in(expression) & fixed for expression in expressions):
         return value, expressions

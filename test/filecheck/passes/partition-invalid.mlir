@@ -249,3 +249,15 @@ func.func @sum_of_loops(%x: tensor<2x2xf32>, %y: tensor<3xf32>) -> tensor<3xf32>
   } -> tensor<3xf32>
   return %r : tensor<3xf32>
 }
+
+// -----
+
+func.func @quotient(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{has an index of operand 0 that is no sum of loops; run ipu-normalize-indices}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i floordiv 2)>, affine_map<(i) -> (i)>],
+                       iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%y : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
