@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import indexing_maps, loop_nest
+from ipu_mlir.dialects.loop_nest import LoopNest, indexing_maps, loop_nest
 from ipu_mlir.passes.base import Pass, Refusals
 from ipu_mlir.passes.build_generic import iterator_types
 from ipu_mlir.passes.plain_indices.apart import take_apart
@@ -41,8 +41,10 @@ class NormalizeIndices(Pass):
                 nest = loop_nest(op) if len(op.results) and "library_call" not in op.attributes else None
                 if nest is None:
                     continue
-                maps = ResultMaps.of(op, nest)
                 sums = all(index.linear for indices in nest.indices[: nest.num_inputs] for index in indices)
+                if sums and _is_usual(nest):
+                    continue
+                maps = ResultMaps.of(op, nest)
                 if maps.are_plain() and sums:
                     _say_parallel(op, maps)
                     continue
@@ -54,6 +56,12 @@ class NormalizeIndices(Pass):
                     refuse(op, reason)
                 if not broken:
                     _normalize(op, maps)
+
+
+def _is_usual(nest: LoopNest) -> bool:
+    """Whether the dimensions of each result are the parallel loops: true of most ops, and soon found."""
+    parallel = [loop for loop, each in enumerate(nest.parallel) if each]
+    return all(sorted(-1 if i.plain_loop is None else i.plain_loop for i in each) == parallel for each in nest.outputs)
 
 
 def _say_parallel(op: ir.Operation, maps: ResultMaps) -> None:
