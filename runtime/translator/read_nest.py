@@ -53,6 +53,7 @@ def nests_of(
     operands, outs = _operands(op, views, scalars)
     forms = _forms(op, operands, views)
     extents = _extents(forms, operands, views)
+    _require_one_loop_each(forms[len(operands) - outs :], extents)
     out_forms = [f for form in forms[len(operands) - outs :] for f in form]
     parallel = {loop for f in out_forms for loop, c in enumerate(f.coefficients) if c}
     for box in _boxes(extents, [d for form in forms for f in form for d in f.divisions]):
@@ -94,6 +95,21 @@ def _forms(op: ir.Operation, operands: list[ir.Value], views: Mapping) -> list[t
         return [linear_forms(m) for m in maps]
     except NotLinear as error:
         raise Unsupported(str(error)) from error
+
+
+def _require_one_loop_each(outputs: list[tuple[LinearForm, ...]], extents: tuple[int, ...]) -> None:
+    """NumPy updates an element once per call, and all outputs at the same points."""
+    named = []
+    for form in outputs:
+        loops = [
+            {loop for loop, c in enumerate(f.coefficients) if c and extents[loop] > 1} | {d.loop for d in f.divisions}
+            for f in form
+        ]
+        if any(len(each) > 1 for each in loops):
+            raise Unsupported("an index of a result is not one loop; run ipu-normalize-indices while it is on tensors")
+        named.append({loop for each in loops for loop in each if extents[loop] > 1})
+    if any(loops != named[0] for loops in named):
+        raise Unsupported("its results lie over different loops; run ipu-normalize-indices while it is on tensors")
 
 
 def _moves_block(loop: int, weight: int, forms: list[LinearForm]) -> bool:

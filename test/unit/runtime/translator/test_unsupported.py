@@ -79,3 +79,28 @@ def test_a_constant_without_a_value():
     }""")
     (problem,) = unsupported_ops(module)
     assert "@k" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("maps", "reason"),
+    [
+        (("i + j", "i + j"), "an index of a result is not one loop"),
+        (("i, j", "i"), "its results lie over different loops"),
+    ],
+)
+def test_results_that_no_call_of_numpy_gives(maps, reason):
+    shapes = {"i + j": "7xf32", "i": "4xf32", "i, j": "4x4xf32"}
+    names = [f"memref<{shapes[each]}>" for each in maps]
+    indexing = ", ".join(f"affine_map<(i, j) -> ({each})>" for each in ("i, j", *maps))
+    module = parse(f"""func.func @main(%x: memref<4x4xf32>, %y: {names[0]}, %z: {names[1]}) {{
+      linalg.generic {{indexing_maps = [{indexing}], iterator_types = ["reduction", "reduction"]}}
+        ins(%x : memref<4x4xf32>) outs(%y, %z : {names[0]}, {names[1]}) {{
+      ^bb0(%a: f32, %b: f32, %c: f32):
+        %s = arith.addf %a, %b : f32
+        %t = arith.addf %a, %c : f32
+        linalg.yield %s, %t : f32, f32
+      }}
+      return
+    }}""")
+    (problem,) = unsupported_ops(module)
+    assert reason in problem.reason and "run ipu-normalize-indices" in problem.reason
