@@ -190,7 +190,6 @@ def test_a_method_compiles_once():
         (lambda x, a=1, b=2, /: x + a * b, (X, 1, 3)),
         (lambda x, a=1, *more: x + a + sum(more), (X, 1, 3, 4)),
     ],
-    ids=str,
 )
 def test_functions_of_numpy_and_partial_ones(given, args):
     np.testing.assert_allclose(ipu.function(target=SMALL)(given)(*args), given(*args), rtol=1e-6)
