@@ -82,7 +82,7 @@ def op_counts(text: str) -> list[int]:
     from ipu_mlir.dialects import ipu
     from ipu_mlir.dialects.parsing import parse_module
     from ipu_mlir.lowering import plan_lowering
-    from ipu_mlir.passes.manager import run_steps
+    from ipu_mlir.passes.core.manager import run_steps
 
     module = parse_module(text, ipu.context())
     counter = _OpCounter(module.operation)
@@ -103,7 +103,7 @@ class _OpCounter:
 
     def after_pass(self, name: str, op: Any) -> None:
         """Count what the pass left."""
-        from ipu_mlir.passes.rewriting import count_ops
+        from ipu_mlir.passes.support.rewriting import count_ops
 
         self.counts.append(count_ops(self._module))
 

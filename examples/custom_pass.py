@@ -14,8 +14,8 @@ from ipu_mlir.dialects.buffers import element_bytes, memory_mapping, strides_and
 from ipu_mlir.dialects.mapping.traffic import exchange_traffic
 from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.module_target import module_target
-from ipu_mlir.passes.base import Pass, Refusals
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.support.rewriting import list_ops
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 import ipu_mlir as ipu
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.target import Target
-from ipu_mlir.passes.planner.operation import Operation
+from ipu_mlir.passes.placement.planner.operation import Operation
 
 
 @dataclass(frozen=True)

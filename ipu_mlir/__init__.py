@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.target import Target
     from ipu_mlir.executable import Executable
     from ipu_mlir.hints import place
-    from ipu_mlir.passes.check_memory import OutOfMemoryError
+    from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs import TensorSpec
     from ipu_mlir.tracing.function import Function, function
@@ -55,7 +55,7 @@ _HOME = {
     "IpuError": "ipu_mlir.dialects.errors",
     "Mapping": "ipu_mlir.dialects.mapping.mapping",
     "MemoryWarning": "ipu_mlir.dialects.errors",
-    "OutOfMemoryError": "ipu_mlir.passes.check_memory",
+    "OutOfMemoryError": "ipu_mlir.passes.supersteps.checks.check_memory",
     "Profile": "ipu_mlir.runtime.profile.profile",
     "RunError": "ipu_mlir.dialects.errors",
     "Target": "ipu_mlir.dialects.target",

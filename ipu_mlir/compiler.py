@@ -10,7 +10,7 @@ from ipu_mlir.dynamic_shapes import DynamicExecutable
 from ipu_mlir.entry import entry_name, entry_of
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering, Pipeline, level_of, plan_lowering
-from ipu_mlir.passes.dynamic_types import dynamic_sizes
+from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.sources import load_module
 from ipu_mlir.supported_ops import unsupported_ops
 

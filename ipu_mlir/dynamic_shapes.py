@@ -11,10 +11,10 @@ from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering
-from ipu_mlir.passes.dynamic_types import dynamic_sizes
-from ipu_mlir.passes.manager import run_steps
-from ipu_mlir.passes.specialize_shapes import SpecializeShapes
-from ipu_mlir.passes.steps import PassStep
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.steps import PassStep
+from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
+from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 from ipu_mlir.portable import bytecode_of, module_of, portable
 
 if TYPE_CHECKING:

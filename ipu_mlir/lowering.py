@@ -10,15 +10,15 @@ from ipu_mlir.dialects.errors import CompileError, TargetError
 from ipu_mlir.dialects.module_target import ATTRIBUTE
 from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.base import Pass
-from ipu_mlir.passes.check_memory import CheckMemory
-from ipu_mlir.passes.check_supersteps import CheckSupersteps
-from ipu_mlir.passes.manager import PassTime, run_steps
-from ipu_mlir.passes.names import by_name
-from ipu_mlir.passes.partition import Partition
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.core.manager import PassTime, run_steps
+from ipu_mlir.passes.core.names import by_name
+from ipu_mlir.passes.core.steps import PassStep, Registry, Step, replace_pass
+from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.pipelines import PIPELINES
-from ipu_mlir.passes.set_target import SetTarget
-from ipu_mlir.passes.steps import PassStep, Registry, Step, replace_pass
+from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
+from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 
 LEVELS = ("l0", "l1", "l2", "l3")
 

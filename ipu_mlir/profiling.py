@@ -8,7 +8,7 @@ from ipu_mlir.runtime.profile.build import profile_of
 from ipu_mlir.runtime.profile.profile import Profile
 
 if TYPE_CHECKING:
-    from ipu_mlir.passes.check_memory import OutOfMemoryError
+    from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
 
 
 def profile_of_failure(error: "OutOfMemoryError") -> Profile:

@@ -11,14 +11,14 @@ from ipu_mlir.dialects.target import Target
 from ipu_mlir.entry import entry_alone, entry_name, entry_of
 from ipu_mlir.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.base import Pass
-from ipu_mlir.passes.check_memory import CheckMemory
-from ipu_mlir.passes.dynamic_types import dynamic_sizes
-from ipu_mlir.passes.manager import run_steps
-from ipu_mlir.passes.names import by_name
-from ipu_mlir.passes.partition import Partition
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.names import by_name
+from ipu_mlir.passes.core.steps import PassStep, Registry, Step, replace_pass
+from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.pipelines import PIPELINES
-from ipu_mlir.passes.steps import PassStep, Registry, Step, replace_pass
+from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.runtime.profile.build import profile_of
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.sources import load_module

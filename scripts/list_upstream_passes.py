@@ -1,4 +1,4 @@
-"""Write ``passes/upstream_passes.py``: the names of upstream's passes, which the bindings run but do not list.
+"""Write ``passes/core/upstream_passes.py``: the names of upstream's passes, which the bindings run but do not list.
 
     python scripts/list_upstream_passes.py
 

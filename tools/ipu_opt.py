@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.bindings import ir
     from ipu_mlir.dialects.diagnostics import Diagnostic
     from ipu_mlir.dialects.parsing import Source
-    from ipu_mlir.passes.manager import Observer, PassTime
-    from ipu_mlir.passes.steps import Registry, Step
+    from ipu_mlir.passes.core.manager import Observer, PassTime
+    from ipu_mlir.passes.core.steps import Registry, Step
 
 _SEPARATOR = b"// -----\n"
 _FLAGS = {"tiles_per_ipu": "--ipu-set-target=tiles={}"}
@@ -80,7 +80,7 @@ class _Reports:
 
     def text(self, arguments: argparse.Namespace) -> str:
         """What the command line asks for."""
-        from ipu_mlir.passes.instruments import statistics_report, timing_report
+        from ipu_mlir.passes.core.instruments import statistics_report, timing_report
 
         statistics = statistics_report(self.ops) if arguments.mlir_pass_statistics else ""
         return statistics + (timing_report(self.times) if arguments.mlir_timing else "")
@@ -89,10 +89,10 @@ class _Reports:
 def _registry(files: Sequence[str]) -> "Registry":
     """Our passes and pipelines, and the passes of the user's files."""
     from ipu_mlir.passes import PASSES
-    from ipu_mlir.passes.names import by_name
+    from ipu_mlir.passes.core.names import by_name
+    from ipu_mlir.passes.core.plugins import load_passes
+    from ipu_mlir.passes.core.steps import Registry
     from ipu_mlir.passes.pipelines import PIPELINES
-    from ipu_mlir.passes.plugins import load_passes
-    from ipu_mlir.passes.steps import Registry
 
     loaded = [pass_class for file in files for pass_class in load_passes(file)]
     return Registry(by_name([*PASSES, *loaded]), PIPELINES)
@@ -100,8 +100,8 @@ def _registry(files: Sequence[str]) -> "Registry":
 
 def _steps(arguments: argparse.Namespace, registry: "Registry") -> "tuple[Step, ...]":
     """The passes that the command line asks for; a flag for a pass on functions runs on all functions."""
-    from ipu_mlir.passes.pipeline_text import Nest, PassText, PipelineError
-    from ipu_mlir.passes.steps import WrongAnchor, leaves
+    from ipu_mlir.passes.core.pipeline_text import Nest, PassText, PipelineError
+    from ipu_mlir.passes.core.steps import WrongAnchor, leaves
 
     steps: list[Step] = []
     try:
@@ -141,7 +141,7 @@ def _process(
     from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
     from ipu_mlir.dialects.errors import IpuError
     from ipu_mlir.dialects.parsing import parse_module
-    from ipu_mlir.passes.manager import PassTime, run_steps
+    from ipu_mlir.passes.core.manager import PassTime, run_steps
     from ipu_mlir.tools.reproducer import reproducer
 
     context = ipu.context()
@@ -170,7 +170,7 @@ def _process(
 
 
 def _observers(arguments: argparse.Namespace, reports: _Reports) -> "list[Observer]":
-    from ipu_mlir.passes.instruments import IrPrinter, OpCounter
+    from ipu_mlir.passes.core.instruments import IrPrinter, OpCounter
 
     observers: list[Observer] = [OpCounter(reports.ops)] if arguments.mlir_pass_statistics else []
     before = None if arguments.mlir_print_ir_before_all else arguments.mlir_print_ir_before

@@ -157,7 +157,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
     from ipu_mlir.compiler import compile_module
     from ipu_mlir.dialects.module_target import module_target
     from ipu_mlir.lowering import plan_lowering
-    from ipu_mlir.passes.pipeline_text import PipelineError
+    from ipu_mlir.passes.core.pipeline_text import PipelineError
     from ipu_mlir.sources import load_module
     from ipu_mlir.tools.programs import read_program
 

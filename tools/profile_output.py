@@ -27,7 +27,7 @@ def write_profiles(profile: Profile, arguments: argparse.Namespace) -> None:
 @contextmanager
 def profiles_of_failures(arguments: argparse.Namespace) -> Iterator[None]:
     """Write what the command line asks for of a program that does not fit into memory, too; then that error goes on."""
-    from ipu_mlir.passes.check_memory import OutOfMemoryError
+    from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
 
     try:
         yield

@@ -13,7 +13,7 @@ from ipu_mlir.tools.command_line import UsageError, write_output
 if TYPE_CHECKING:
     from ipu_mlir.dialects.bindings import ir
     from ipu_mlir.dialects.parsing import Source
-    from ipu_mlir.passes.steps import Step
+    from ipu_mlir.passes.core.steps import Step
 
 _SECTION = """
 {-#

@@ -8,7 +8,7 @@ import pytest
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.parsing import parse_module
 from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.options import options_of
+from ipu_mlir.passes.core.options import options_of
 from ipu_mlir.passes.pipelines import PIPELINES
 
 DOCS = Path(__file__).parents[2] / "docs"

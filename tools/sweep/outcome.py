@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.target import Target
-from ipu_mlir.passes.partition import Partition
+from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.sweep.settings import Setting
 from ipu_mlir.variants import Variants

@@ -15,10 +15,10 @@ from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.dialects.ipu import ExchangeOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.passes.check_supersteps import CheckSupersteps
-from ipu_mlir.passes.manager import run_steps
-from ipu_mlir.passes.rewriting import list_ops
-from ipu_mlir.passes.steps import PassStep
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.steps import PassStep
+from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
+from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 

@@ -1,5 +1,5 @@
 // RUN: not ipu-opt %s --load-pass %S/Inputs/name_clash.py 2>&1 | filecheck %s --check-prefix=CLASH
-// CLASH: ipu-opt: error: two passes are named 'ipu-set-target': ipu_mlir.passes.set_target.SetTarget and {{.*}}.Clash; rename one
+// CLASH: ipu-opt: error: two passes are named 'ipu-set-target': ipu_mlir.passes.importing.set_target.SetTarget and {{.*}}.Clash; rename one
 
 // RUN: not ipu-opt %s --load-pass %S/Inputs/no_pass.py 2>&1 | filecheck %s --check-prefix=NONE
 // NONE: no_pass.py defines no pass; expected a class that derives from Pass and has a name

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.buffers import element_bytes, may_overlap, memory_mapping, root_of, strides_and_offset
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 CONTEXT = ipu.context()
 

@@ -8,7 +8,7 @@ from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.loop_nest import Index, is_structured, loop_nest, loop_strides, num_outputs, reads_operand
 from ipu_mlir.dialects.memory_access import memory_accesses
 from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 MATMUL = """
 func.func @f(%x: tensor<4x3xf32>, %w: tensor<3x5xf32>, %y: tensor<4x5xf32>) -> tensor<4x5xf32> {

@@ -4,7 +4,7 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.module_target import module_target
 from ipu_mlir.dialects.parsing import parse_module
 from ipu_mlir.dialects.target import Target
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 FUNCTION = "func.func @f() {\n  return\n}"
 

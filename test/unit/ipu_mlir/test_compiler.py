@@ -8,8 +8,8 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
-from ipu_mlir.passes.base import Pass
-from ipu_mlir.passes.partition import Partition
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.placement.partition.partition import Partition
 
 TEXT = """
 func.func @main(%x: tensor<6x4xf32>, %w: tensor<4x5xf32>) -> tensor<6x5xf32> {

@@ -13,7 +13,7 @@ from ipu_mlir.dialects.mapping.factors import family_of
 from ipu_mlir.dialects.mapping.loops import MappingLoop
 from ipu_mlir.dialects.parsing import parse_module
 from ipu_mlir.lowering import plan_lowering
-from ipu_mlir.passes.pipeline_text import PipelineError, parse_pipeline
+from ipu_mlir.passes.core.pipeline_text import PipelineError, parse_pipeline
 
 DIMENSIONS = "x".join(["2"] * 70)
 

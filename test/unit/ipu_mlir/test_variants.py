@@ -6,8 +6,8 @@ import pytest
 
 import ipu_mlir as ipu
 from ipu_mlir.dialects.target import Target
-from ipu_mlir.passes.partition import Partition
 from ipu_mlir.passes.pipelines import PLACE
+from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.variants import Variants
 
 PRODUCT = Path(__file__).parents[3] / "docs" / "product.mlir"

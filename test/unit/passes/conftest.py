@@ -8,10 +8,10 @@ import pytest
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.passes.base import Pass, Refusals
-from ipu_mlir.passes.names import by_name
-from ipu_mlir.passes.rewriting import list_ops
-from ipu_mlir.passes.steps import Registry
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.core.names import by_name
+from ipu_mlir.passes.core.steps import Registry
+from ipu_mlir.passes.support.rewriting import list_ops
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.parsing import parse_module
 from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.manager import run_steps
-from ipu_mlir.passes.names import by_name
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.names import by_name
+from ipu_mlir.passes.core.steps import Registry
 from ipu_mlir.passes.pipelines import PIPELINES
-from ipu_mlir.passes.rewriting import list_ops
-from ipu_mlir.passes.steps import Registry
+from ipu_mlir.passes.support.rewriting import list_ops
 
 REGISTRY = Registry(by_name(PASSES), PIPELINES)
 

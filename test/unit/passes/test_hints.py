@@ -8,11 +8,11 @@ from ipu_mlir.dialects.mapping.build import linear, one_tile
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.parsing import parse_module
 from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.manager import run_steps
-from ipu_mlir.passes.names import by_name
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.names import by_name
+from ipu_mlir.passes.core.steps import Registry
 from ipu_mlir.passes.pipelines import PIPELINES
-from ipu_mlir.passes.rewriting import list_ops
-from ipu_mlir.passes.steps import Registry
+from ipu_mlir.passes.support.rewriting import list_ops
 
 REGISTRY = Registry(by_name(PASSES), PIPELINES)
 LAST_TILE = "#ipu.mapping<4, [[4, 4, 1, 0]], 0, 3>"

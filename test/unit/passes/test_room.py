@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.mapping.build import one_tile
 from ipu_mlir.dialects.target import Target
-from ipu_mlir.passes.partitioning.room import Room
+from ipu_mlir.passes.placement.partition.room import Room
 
 
 def test_room_falls_in_steps_and_never_exceeds_what_is_left():

@@ -39,7 +39,7 @@ def test_exit_status(
 def test_a_process_that_dies_leaves_a_reproducer(tmp_path: Path) -> None:
     (tmp_path / "in.mlir").write_text(GOOD)
     (tmp_path / "dies.py").write_text(
-        "import os\nfrom ipu_mlir.passes.base import Pass\n\n\nclass Dies(Pass):\n"
+        "import os\nfrom ipu_mlir.passes.core.base import Pass\n\n\nclass Dies(Pass):\n"
         '    """End the process."""\n\n    name = "test-dies"\n\n'
         "    def run(self, module):\n        os.abort()\n"
     )

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.passes.base import Pass, Refusals
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.support.rewriting import list_ops
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.core.base import Pass
 
 
 @dataclass(frozen=True)

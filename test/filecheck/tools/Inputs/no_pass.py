@@ -1,5 +1,5 @@
 """No pass at all."""
 
-from ipu_mlir.passes.base import Pass
+from ipu_mlir.passes.core.base import Pass
 
 imported = Pass

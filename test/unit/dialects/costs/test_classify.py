@@ -20,7 +20,7 @@ from ipu_mlir.dialects.costs.work import (
 )
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 X, Y = "memref<8x16xf32>", "memref<16xf32>"
 

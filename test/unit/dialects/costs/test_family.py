@@ -25,7 +25,7 @@ from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.machine import IPU1, IPU2, Machine
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 ADD = ScalarOp(Shape.BINARY, "add", "f32")
 TANH = ScalarOp(Shape.UNARY, "tanh", "f32")

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.costs.work import Rank, Sort
 from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.machine import IPU2
 from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.passes.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 RANKS = """
 func.func @f(%k: memref<2x8x3xi32>, %p: memref<8xindex>, %y: memref<2x8x3xindex>) {

@@ -1,0 +1,1 @@
+"""The pass manager: what a pass is, pipelines in text, options, instruments."""

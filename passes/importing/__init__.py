@@ -1,0 +1,1 @@
+"""Programs as they come in: target, sizes, types, placement hints."""

@@ -1,0 +1,81 @@
+"""``ipu-clamp-slices``: slices at run-time offsets, kept inside their tensors."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.support.index_ranges import IndexRanges
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+_BIG = {"tensor.extract_slice": 0, "tensor.insert_slice": 1}
+"""Which operand is the tensor that the slice lies in; the offsets that are known at run time follow it."""
+
+
+@dataclass(frozen=True)
+class ClampSlices(Pass):
+    """Move slices at run-time offsets to where the whole slice lies inside its tensor.
+
+    That is what such an offset means here, as in XLA: what is read or written is as large as the slice, wherever the
+    offset points. Passes that follow may then move, join and split slices as if every offset were in range. An offset
+    that constants and the bounds of loops keep in range stays as it is.
+
+    Needs:  linalg on tensors.
+    Leaves: slices of static sizes whose offsets are in range.
+    """
+
+    name = "ipu-clamp-slices"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, Refusals() as refuse:
+            offsets = [
+                offset for op in list_ops(module, *_BIG) if not _is_static(op) for offset in _offsets(op, refuse)
+            ]
+        ranges = IndexRanges()
+        with module.context:
+            for offset in offsets:
+                _clamp(offset, ranges)
+
+
+@dataclass(frozen=True)
+class _Offset:
+    """An offset that is known at run time: operand ``number`` of ``op``. The slice fits from 0 to ``last``."""
+
+    op: ir.Operation
+    number: int
+    last: int
+
+
+def _is_static(op: ir.Operation) -> bool:
+    return _DYNAMIC not in list(op.attributes["static_offsets"])
+
+
+def _offsets(op: ir.Operation, refuse: Refusals) -> list[_Offset]:
+    """The run-time offsets of ``op`` in dimensions whose sizes are known, and in which the slice has elements."""
+    found: list[_Offset] = []
+    number = _BIG[op.name]
+    shape = op.operands[number].type.shape
+    starts, sizes, steps = (list(op.attributes[f"static_{which}"]) for which in ("offsets", "sizes", "strides"))
+    for dimension, (start, size, step, extent) in enumerate(zip(starts, sizes, steps, shape, strict=True)):
+        number += start == _DYNAMIC
+        if start != _DYNAMIC or _DYNAMIC in (size, step, extent) or size == 0:
+            continue
+        last = extent - (size - 1) * step - 1
+        if step < 1 or last < 0:
+            refuse(op, f"takes {size} elements in steps of {step} from dimension {dimension}, which has {extent}")
+        else:
+            found.append(_Offset(op, number, last))
+    return found
+
+
+def _clamp(offset: _Offset, ranges: IndexRanges) -> None:
+    """Keep ``offset`` within 0 .. ``last``."""
+    arith, index = upstream("arith"), ir.IndexType.get()
+    value = offset.op.operands[offset.number]
+    low, high = ranges.of(value)
+    with ir.InsertionPoint(offset.op), offset.op.location:
+        if low < 0:
+            value = arith.MaxSIOp(value, arith.ConstantOp(index, 0).result).result
+        if high > offset.last:
+            value = arith.MinSIOp(value, arith.ConstantOp(index, offset.last).result).result
+    offset.op.operands[offset.number] = value

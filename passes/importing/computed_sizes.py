@@ -1,0 +1,96 @@
+"""Sizes that a program computes in tensors of integers, as front ends do to put shapes together."""
+
+from math import prod
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
+from ipu_mlir.passes.support.clone import Known, clone_into, operands_from_outside
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_MOST_ELEMENTS = 16  # of a tensor of sizes: no more than there are dimensions
+
+
+def write_out_computed_sizes(module: ir.Operation) -> int:
+    """Compute, one by one as scalars, the elements of tensors that sizes depend on; gives of how many tensors.
+
+    ``canonicalize`` folds scalars, and knows the sizes then.
+    """
+    found = [op for op in _what_sizes_depend_on(module) if _can_be_written_out(op)]
+    for op in found:
+        with ir.InsertionPoint(op), op.location:
+            shape = list(op.results[0].type.shape)
+            elements = [_element(op, point) for point in np.ndindex(*shape)]
+            op.results[0].replace_all_uses_with(upstream("tensor").FromElementsOp(op.results[0].type, elements).result)
+        op.erase()
+    return len(found)
+
+
+def _what_sizes_depend_on(module: ir.Operation) -> list[ir.Operation]:
+    """Every ``linalg.generic`` on the way to a size that is not known, users before what they use."""
+    pending = [
+        value
+        for op in list_ops(module)
+        if any(dynamic_sizes(result.type) for result in op.results)
+        for value in (op.operands[1:] if op.name == "tensor.reshape" else op.operands)
+        if op.name == "tensor.reshape" or isinstance(value.type, ir.IndexType)
+    ]
+    found: dict[ir.Operation, None] = {}
+    seen: set[ir.Value] = set()
+    while pending:
+        value = pending.pop()
+        if value in seen or isinstance(value.owner, ir.Block):
+            continue
+        seen.add(value)
+        op = value.owner.operation
+        if op.name == "linalg.generic":
+            found[op] = None
+        if op.name != "tensor.dim":
+            pending += operands_from_outside(op)
+    return list(found)
+
+
+def _can_be_written_out(op: ir.Operation) -> bool:
+    kind, *others = [result.type for result in op.results]
+    if others or not isinstance(kind, ir.RankedTensorType) or dynamic_sizes(kind) or prod(kind.shape) > _MOST_ELEMENTS:
+        return False
+    if not isinstance(kind.element_type, ir.IntegerType | ir.IndexType):
+        return False
+    *given, own = [each.value for each in op.attributes["indexing_maps"]]
+    body = op.regions[0].blocks[0]
+    return (
+        own == ir.AffineMap.get_identity(kind.rank)
+        and all(_is_simple(expression) for each in given for expression in each.results)
+        and not any(inner.name == "linalg.index" and inner.parent != op for inner in list_ops(op))
+        and not any(body.arguments[-1].uses)
+    )
+
+
+def _is_simple(expression: ir.AffineExpr) -> bool:
+    return isinstance(expression, ir.AffineDimExpr | ir.AffineConstantExpr)
+
+
+def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
+    """The element of ``op``'s result at ``point``, computed at the current insertion point."""
+    body = op.regions[0].blocks[0]
+    known: Known = {}
+    for each, operand, argument in zip(op.attributes["indexing_maps"], op.operands, body.arguments, strict=True):
+        if any(argument.uses):
+            at = [_constant(_number(expression, point)) for expression in each.value.results]
+            known[argument] = upstream("tensor").ExtractOp(operand, at).result
+    *inner, terminator = [each.operation for each in body.operations]
+    for each in inner:
+        if each.name == "linalg.index":
+            known[each.results[0]] = _constant(point[each.attributes["dim"].value])
+        else:
+            clone_into(each, known)
+    return known.get(terminator.operands[0], terminator.operands[0])
+
+
+def _number(expression: ir.AffineDimExpr | ir.AffineConstantExpr, point: tuple[int, ...]) -> int:
+    return point[expression.position] if isinstance(expression, ir.AffineDimExpr) else expression.value
+
+
+def _constant(number: int) -> ir.Value:
+    return upstream("arith").ConstantOp(ir.IndexType.get(), number).result

@@ -1,0 +1,109 @@
+"""``ipu-infer-sizes``: sizes inside a function that follow from what it is given."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir, passmanager, upstream
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.carried_sizes import carry_what_is_cast
+from ipu_mlir.passes.importing.computed_sizes import write_out_computed_sizes
+from ipu_mlir.passes.importing.dynamic_types import before_cast, cast_to, dynamic_sizes
+from ipu_mlir.passes.importing.elementwise_sizes import compute_on_what_is_cast
+from ipu_mlir.passes.support.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class InferSizes(Pass):
+    """Give tensors whose sizes follow from those of the arguments types that say so.
+
+    Front ends leave ``?`` inside programs whose arguments have none: a roll is a concatenation of two slices of sizes
+    that it casts away.
+
+    Needs:  linalg on tensors.
+    Leaves: ``?`` only where a size depends on data or on an argument; no ``tensor.reshape`` to a shape that is known.
+    """
+
+    name = "ipu-infer-sizes"
+
+    def run(self, module: ir.Operation) -> None:
+        if list_ops(module, "tensor.cast", "tensor.reshape"):  # where else ? comes from, canonicalize follows it
+            infer_sizes(module)
+
+
+def infer_sizes(module: ir.Operation) -> None:
+    """Replace ``?`` in ``module`` as far as it follows from static types, and clean up.
+
+    ``canonicalize`` knows most ops; it is run until there is nothing new for what it does not know.
+    """
+    manager = passmanager.PassManager.parse("builtin.module(canonicalize,cse)", context=module.context)
+    with module.context, ir.Location.unknown():
+        manager.run(module)
+        while sum(infer(module) for infer in _INFERENCES):
+            manager.run(module)
+
+
+def _concatenate_what_is_cast(module: ir.Operation) -> int:
+    """Concatenate tensors, not their casts to types that say less; gives how many.
+
+    Upstream infers the type of the result from those of the operands.
+    """
+    count = 0
+    for op in list_ops(module, "tensor.concat"):
+        for number, operand in enumerate(op.operands):
+            if dynamic_sizes(before_cast(operand).type) < dynamic_sizes(operand.type):
+                op.operands[number] = before_cast(operand)
+                count += 1
+    return count
+
+
+def _write_reshapes_as_views(module: ir.Operation) -> int:
+    """Write ``tensor.reshape`` to a constant shape as a collapse and an expansion; gives how many."""
+    count = 0
+    for op in list_ops(module, "tensor.reshape"):
+        source, shape = before_cast(op.operands[0]), _constant_shape(op.operands[1])
+        if shape is None or dynamic_sizes(source.type) or prod(shape) != prod(source.type.shape):
+            continue
+        with ir.InsertionPoint(op), op.location:
+            op.results[0].replace_all_uses_with(cast_to(_reshape(source, shape), op.results[0].type))
+        op.erase()
+        count += 1
+    return count
+
+
+def _constant_shape(value: ir.Value) -> list[int] | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        return None
+    return [int(size) for size in np.asarray(owner.attributes["value"])]
+
+
+def _reshape(source: Any, shape: list[int]) -> ir.Value:
+    """``source`` in another shape, through a flat tensor."""
+    tensor, element_type = upstream("tensor"), source.type.element_type
+    if source.type.rank != 1:
+        flat = ir.RankedTensorType.get([prod(shape)], element_type)
+        every = [list(range(source.type.rank))]
+        if source.type.rank:
+            source = tensor.CollapseShapeOp(flat, source, every).result
+        else:
+            source = tensor.ExpandShapeOp(flat, source, [], [], [1]).result
+    if len(shape) != 1:
+        wanted = ir.RankedTensorType.get(shape, element_type)
+        if shape:
+            source = tensor.ExpandShapeOp(wanted, source, [list(range(len(shape)))], [], shape).result
+        else:
+            source = tensor.CollapseShapeOp(wanted, source, []).result
+    return source
+
+
+_INFERENCES = (
+    _concatenate_what_is_cast,
+    _write_reshapes_as_views,
+    carry_what_is_cast,
+    compute_on_what_is_cast,
+    write_out_computed_sizes,
+)
+"""What ``canonicalize`` does not know; each gives how many ops it has replaced."""

@@ -1,0 +1,85 @@
+"""``ipu-specialize-shapes``: a program for sizes that are known now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir, passmanager, upstream
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
+from ipu_mlir.passes.importing.infer_sizes import infer_sizes
+from ipu_mlir.passes.support.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class SpecializeShapes(Pass):
+    """Give the ``?`` sizes of a function's arguments their values.
+
+    Options: ``function``, and ``sizes``, one for each ``?`` in the types of its arguments, in order.
+
+    Needs:  linalg on tensors.
+    Leaves: static types, inferred from those of the arguments; no calls, whose functions serve tensors of other sizes.
+    """
+
+    name = "ipu-specialize-shapes"
+
+    function: str = "main"
+    sizes: tuple[int, ...] = ()
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, ir.Location.unknown(), Refusals() as refuse:
+            symbols = ir.SymbolTable(module)
+            if self.function not in symbols:
+                refuse(module, f"has no function '{self.function}'; name one of its functions with function=")
+                return
+            function = symbols[self.function].operation
+            unknown = sum(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs)
+            if unknown != len(self.sizes):
+                refuse(function, f"has {unknown} sizes that are not known, but {len(self.sizes)} are given")
+                return
+            _set_arguments(function, self.sizes)
+            passmanager.PassManager.parse("builtin.module(inline)", context=module.context).run(module)
+            infer_sizes(module)
+            _drop_casts_of_results(ir.SymbolTable(module)[self.function].operation)
+            infer_sizes(module)
+            for op in list_ops(ir.SymbolTable(module)[self.function].operation):
+                if any(dynamic_sizes(result.type) for result in op.results):
+                    refuse(op, f"still has a size that is not known: {op.results[0].type}; it depends on data")
+
+
+def with_sizes(shaped: ir.Type, sizes: Sequence[int]) -> ir.Type:
+    """A tensor type with ``sizes`` in place of its ``?``, in order."""
+    given = iter(sizes)
+    shape = [next(given) if shaped.is_dynamic_dim(d) else size for d, size in enumerate(shaped.shape)]
+    return ir.RankedTensorType.get(shape, shaped.element_type, shaped.encoding)
+
+
+def _set_arguments(function: ir.Operation, sizes: Sequence[int]) -> None:
+    block = function.regions[0].blocks[0]
+    rest = list(sizes)
+    for argument in block.arguments:
+        count = dynamic_sizes(argument.type)
+        if not count:
+            continue
+        general = argument.type
+        argument.set_type(with_sizes(general, rest[:count]))
+        rest = rest[count:]
+        with ir.InsertionPoint.at_block_begin(block):
+            cast = upstream("tensor").CastOp(general, argument, loc=function.location)
+        argument.replace_all_uses_except(cast.result, cast.operation)
+    _set_type(function)
+
+
+def _drop_casts_of_results(function: ir.Operation) -> None:
+    """Return the tensors themselves, not their casts to types with unknown sizes."""
+    terminator = list(function.regions[0].blocks[0].operations)[-1].operation
+    for number, value in enumerate(terminator.operands):
+        if not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.cast":
+            terminator.operands[number] = value.owner.operands[0]
+    _set_type(function)
+
+
+def _set_type(function: ir.Operation) -> None:
+    block = function.regions[0].blocks[0]
+    results = [value.type for value in list(block.operations)[-1].operation.operands]
+    arguments = [argument.type for argument in block.arguments]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))

@@ -1,0 +1,56 @@
+"""``ipu-wrap-scalars``: the arguments and results of a program are tensors."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_SCALARS = (ir.FloatType, ir.IntegerType, ir.IndexType)
+
+
+@dataclass(frozen=True)
+class WrapScalars(Pass):
+    """Turn scalar arguments and results of functions into tensors of rank 0, which have a place.
+
+    Needs:  functions that nobody calls (``inline``, ``symbol-dce``); others are left as they are.
+    Leaves: no function that takes or returns a scalar.
+    """
+
+    name = "ipu-wrap-scalars"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            called = {str(call.attributes["callee"]) for call in list_ops(module, "func.call")}
+            for function in list_ops(module, "func.func"):
+                if len(function.regions[0].blocks) == 1 and f"@{_name(function)}" not in called:
+                    _wrap(function)
+
+
+def _name(function: ir.Operation) -> str:
+    return ir.StringAttr(function.attributes["sym_name"]).value
+
+
+def _wrap(function: ir.Operation) -> None:
+    block = function.regions[0].blocks[0]
+    with ir.InsertionPoint.at_block_begin(block), function.location:
+        for argument in block.arguments:
+            if isinstance(argument.type, _SCALARS):
+                _wrap_argument(argument)
+    terminator = block.operations[len(block.operations) - 1].operation
+    with ir.InsertionPoint(terminator), terminator.location:
+        for number, value in enumerate(terminator.operands):
+            if isinstance(value.type, _SCALARS):
+                wrapped = ir.RankedTensorType.get([], value.type)
+                terminator.operands[number] = upstream("tensor").FromElementsOp(wrapped, [value]).result
+    inputs = [argument.type for argument in block.arguments]
+    results = [value.type for value in terminator.operands]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
+
+
+def _wrap_argument(argument: ir.BlockArgument) -> None:
+    """Let all users of ``argument`` have the element of the tensor that it becomes."""
+    scalar = argument.type
+    argument.set_type(ir.RankedTensorType.get([], scalar))
+    load = ir.Operation.create("tensor.extract", [scalar], [argument])
+    argument.replace_all_uses_except(load.results[0], load)

@@ -1,1 +1,0 @@
-"""Loops over single elements of tensors, found and written as structured ops."""

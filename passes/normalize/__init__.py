@@ -1,0 +1,1 @@
+"""ipu-normalize: fewer, fused ops."""

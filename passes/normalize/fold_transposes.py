@@ -1,0 +1,56 @@
+"""``ipu-fold-transposes``: ops read transposed operands in place."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
+
+_CONSUMERS = ("linalg.generic", "linalg.matmul", "linalg.batch_matmul", "linalg.contract", "linalg.elementwise")
+
+
+def untransposed_index(results: list[Any], permutation: list[int]) -> list[Any]:
+    """The index into a value, from the index into its transpose: dimension ``i`` there is ``permutation[i]`` here.
+
+    >>> untransposed_index(["row", "column"], [1, 0])
+    ['column', 'row']
+    """
+    index: list[Any] = [None] * len(results)
+    for result, dimension in zip(results, permutation, strict=True):
+        index[dimension] = result
+    return index
+
+
+def read_through_transpose(op: Any, _: Any) -> bool:
+    """op(transpose(x)) becomes op(x) with the transpose in its indexing map."""
+    operation = op.operation
+    inputs = len(operation.operands) - len(operation.results)
+    for number in range(inputs):
+        source = operation.operands[number]
+        if isinstance(source.owner, ir.Block) or source.owner.name != "linalg.transpose":
+            continue
+        if operation.name == "linalg.batch_matmul" and next(iter(source.owner.attributes["permutation"])) != 0:
+            continue  # the batch dimension has to stay the first one
+        maps = [attribute.value for attribute in upstream("linalg").get_indexing_maps(operation)]
+        permutation = list(source.owner.attributes["permutation"])
+        old = maps[number]
+        maps[number] = ir.AffineMap.get(old.n_dims, 0, untransposed_index(list(old.results), permutation))
+        operation.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+        operation.operands[number] = source.owner.operands[0]
+        return REWRITTEN
+    return SKIP
+
+
+@dataclass(frozen=True)
+class FoldTransposes(Pass):
+    """Let ops read transposed operands through their indexing maps.
+
+    Needs:  linalg on tensors.
+    Leaves: no ``linalg.transpose`` whose result a generic, a contraction or an element-wise op reads.
+    """
+
+    name = "ipu-fold-transposes"
+
+    def run(self, module: ir.Operation) -> None:
+        rewrite(module, dict.fromkeys(_CONSUMERS, read_through_transpose))

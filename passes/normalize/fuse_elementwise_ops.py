@@ -1,0 +1,107 @@
+"""``ipu-fuse-elementwise-ops``: what one vertex can do with an element without leaving it is one op."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.core.steps import MODULE, UpstreamStep, upstream_manager
+from ipu_mlir.passes.support.rewriting import has_uses, list_ops, list_outside_bodies
+
+_FUSED = ("linalg.generic", "tensor.expand_shape", "tensor.collapse_shape")
+_LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel")
+_SECOND_USE = "ipu.second_use"
+"""Upstream fuses a producer that has one use. This op is another one, and no pass leaves it."""
+
+_SMALL, _GROWTH = 16, 16
+
+
+@dataclass(frozen=True)
+class FuseElementwiseOps(Pass):
+    """Fuse element-wise ops and reshapes with the op that alone reads them, but into no loop.
+
+    Upstream's ``linalg-fuse-elementwise-ops`` fuses. It would move an op into a loop that reads its result, where the
+    op runs in every iteration. And it copies what it has fused so far with every op that it adds: a chain of n ops
+    takes n * n / 2 copies. Here it fuses small groups of neighbours first, and then groups of such groups.
+
+    Needs:  linalg on tensors; ``ipu-generalize-ops``, ``ipu-raise-splats``.
+    Leaves: no element-wise ``linalg.generic`` whose only reader is a ``linalg.generic`` outside of further loops.
+    """
+
+    name = "ipu-fuse-elementwise-ops"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, module.location:
+            fusion = upstream_manager(UpstreamStep("linalg-fuse-elementwise-ops"), MODULE)
+            most = _SMALL
+            while True:
+                ops = [op for op in list_outside_bodies(module) if op.name in _FUSED]
+                between = _between_groups(ops, most)
+                for value in (*_into_loops(ops), *between):
+                    _use_again(value)
+                fusion.run(module)
+                for use in list_ops(module, _SECOND_USE):
+                    _drop(use)
+                if not between:
+                    return
+                most *= _GROWTH
+
+
+def _into_loops(ops: Iterable[ir.Operation]) -> Iterator[ir.Value]:
+    """The results of ``ops`` that are read in a loop which their op is not in."""
+    for op in ops:
+        for result in op.results:
+            if any(_is_in_further_loop(use.owner.operation, op.block) for use in result.uses):
+                yield result
+
+
+def _is_in_further_loop(reader: ir.Operation, block: ir.Block) -> bool:
+    """Whether a loop is around ``reader`` but not around all of ``block``, which dominates it."""
+    while reader.block != block:
+        reader = reader.parent.operation
+        if reader.name in _LOOPS:
+            return True
+    return False
+
+
+def _between_groups(ops: Iterable[ir.Operation], most: int) -> list[ir.Value]:
+    """The results of ``ops``, each before its readers, to be kept apart so that no more than ``most`` scalar ops fuse.
+
+    Ops that one op reads are the edges of trees. Each op takes the groups of its producers into its own, the smallest
+    first, until that is full.
+    """
+    group: dict[ir.Operation, int] = {}
+    cut: list[ir.Value] = []
+    for op in ops:
+        size = sum(1 for _ in op.regions[0].blocks[0]) if len(op.regions) else 1
+        producers = [
+            (group[owner], value) for value in dict.fromkeys(op.operands) if (owner := _only_read_here(value)) in group
+        ]
+        for others, value in sorted(producers, key=lambda each: each[0]):
+            if size + others <= most:
+                size += others
+            else:
+                cut.append(value)
+        group[op] = size
+    return cut
+
+
+def _only_read_here(value: ir.Value) -> ir.Operation | None:
+    """The op that makes ``value``, if one op reads it; as several operands, as it is when the op overwrites it, too."""
+    if isinstance(value.owner, ir.Block):
+        return None
+    readers = (use.owner for use in value.uses)
+    first = next(readers)
+    return value.owner.operation if all(reader == first for reader in readers) else None
+
+
+def _use_again(value: ir.Value) -> None:
+    ir.Operation.create(_SECOND_USE, operands=[value], ip=ir.InsertionPoint.after(value.owner))
+
+
+def _drop(use: ir.Operation) -> None:
+    """Remove a second use, and what only that kept alive: upstream has fused its reader with a view of it."""
+    made = use.operands[0].owner
+    use.erase()
+    if not isinstance(made, ir.Block) and not has_uses(made.operation):
+        made.operation.erase()

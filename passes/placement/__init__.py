@@ -1,0 +1,1 @@
+"""ipu-place: every tensor gets its mapping, every op its parts."""

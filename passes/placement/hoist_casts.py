@@ -1,0 +1,34 @@
+"""``ipu-hoist-casts``: data that a loop does not change moves once, before the loop."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
+
+_LOOPS = ("scf.for", "scf.while")
+
+
+@dataclass(frozen=True)
+class HoistCasts(Pass):
+    """Move changes of mapping out of loops that do not change the data.
+
+    Upstream's ``loop-invariant-code-motion`` would take fills along, which then have to be copied in every iteration.
+
+    Needs:  placed tensors (``ipu-place-tensors``).
+    Leaves: no ``tensor.cast`` in a loop of a value from outside that loop.
+    """
+
+    name = "ipu-hoist-casts"
+
+    def run(self, module: ir.Operation) -> None:
+        for cast in list_ops(module, "tensor.cast"):
+            loop = _enclosing_loop(cast)
+            while loop is not None and not is_made_inside(cast.operands[0], loop):
+                cast.move_before(loop)
+                loop = _enclosing_loop(cast)
+
+
+def _enclosing_loop(op: ir.Operation) -> ir.Operation | None:
+    parent = op.parent
+    return parent.operation if parent is not None and parent.operation.name in _LOOPS else None

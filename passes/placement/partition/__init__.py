@@ -1,0 +1,1 @@
+"""How ops are cut and where tensors are stored."""

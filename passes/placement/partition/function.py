@@ -1,0 +1,268 @@
+"""The decisions for one function: parts op by op, in program order, and from them where each tensor lies."""
+
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.buffers import element_bytes
+from ipu_mlir.dialects.loop_nest import Index, LoopNest, is_structured, loop_nest
+from ipu_mlir.dialects.mapping.build import one_tile
+from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
+from ipu_mlir.dialects.part_rules import broken_part_rule
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.passes.core.base import Refusals
+from ipu_mlir.passes.placement.partition.operations import operation_of
+from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
+from ipu_mlir.passes.placement.partition.reduction_steps import run_in_steps
+from ipu_mlir.passes.placement.partition.room import Room
+from ipu_mlir.passes.placement.partition.split_reduction import cut_reductions, split_reduction
+from ipu_mlir.passes.placement.planner.follow import parts_that_follow
+from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation, Planner
+from ipu_mlir.passes.support.initial_values import is_filled_here, is_initial_fill
+from ipu_mlir.passes.support.placement_hints import MAP, PARTS, argument_hints, broken_home_rule, wishes
+from ipu_mlir.passes.support.tensor_views import row_major, window_of
+
+
+class FunctionPartition:
+    """Decides op by op, in program order, and remembers where each tensor lies."""
+
+    def __init__(self, planner: Planner, target: Target, proportions: MemoryProportions, refuse: Refusals) -> None:
+        self.planner = planner
+        self.target = target
+        self.proportions = proportions
+        self.refuse = refuse
+        self.homes: dict[ir.Value, Mapping] = {}
+        self.room = Room(target)
+
+    def run(self, function: ir.Operation) -> None:
+        block = function.regions[0].blocks[0]
+        hints = argument_hints(function)
+        for argument, hint in zip(block.arguments, hints, strict=True):
+            if hint is not None and self._is_home(function, f"argument {argument.arg_number}", argument, hint):
+                self.homes[argument] = hint
+        self._visit_block(block)
+        self._record_arguments(function, list(block.arguments))
+
+    def _visit(self, op: ir.Operation) -> None:
+        if is_structured(op):
+            if not is_initial_fill(op):
+                self._structured(op)
+        elif op.name in ("arith.constant", "tensor.empty") and MAP in op.attributes:
+            self._hinted(op)
+        elif op.name == "ipu.place":
+            self._placed(op)
+        elif op.name == "tensor.insert_slice":
+            self.homes[op.results[0]] = self._home(op.operands[1])
+            self._home(op.operands[0])
+        elif op.name == "scf.for":
+            self._for(op)
+        elif op.name == "scf.while":
+            self._while(op)
+        elif op.name in ("scf.if", "scf.index_switch"):
+            self._branches(op)
+        elif op.name in ("func.return", "scf.yield", "scf.condition", "tensor.extract"):
+            self._homes_of(list(op.operands))
+
+    def _visit_block(self, block: ir.Block) -> None:
+        for op in list(block.operations):
+            self._visit(op.operation)
+
+    def _for(self, op: ir.Operation) -> None:
+        """What a loop carries lies where its initial value lies."""
+        body = op.regions[0].blocks[0]
+        homes = self._homes_of(list(op.operands)[3:])
+        self._set_homes(list(body.arguments)[1:], homes)
+        self._set_homes(list(op.results), homes)
+        self._visit_block(body)
+
+    def _while(self, op: ir.Operation) -> None:
+        """What comes in lies where its initial value lies; what goes on lies where the condition's operands lie."""
+        before, after = (region.blocks[0] for region in op.regions)
+        self._set_homes(list(before.arguments), self._homes_of(list(op.operands)))
+        self._visit_block(before)
+        condition = list(before.operations)[-1].operation
+        homes = self._homes_of(list(condition.operands)[1:])
+        self._set_homes(list(after.arguments), homes)
+        self._set_homes(list(op.results), homes)
+        self._visit_block(after)
+
+    def _branches(self, op: ir.Operation) -> None:
+        """Results lie where the first branch leaves them."""
+        for region in op.regions:
+            for block in region.blocks:
+                self._visit_block(block)
+        if len(op.results):
+            first = list(op.regions[0].blocks[0].operations)[-1].operation
+            self._set_homes(list(op.results), self._homes_of(list(first.operands)))
+
+    def _homes_of(self, values: list[ir.Value]) -> list[Mapping | None]:
+        return [self._home(value) if isinstance(value.type, ir.RankedTensorType) else None for value in values]
+
+    def _set_homes(self, values: list[ir.Value], homes: list[Mapping | None]) -> None:
+        self.homes.update({value: home for value, home in zip(values, homes, strict=True) if home is not None})
+
+    def _structured(self, op: ir.Operation, is_step: bool = False) -> Parts | None:
+        """Cut ``op``, and place what it makes; gives its parts, or None where they are refused."""
+        nest = loop_nest(op)
+        assert nest is not None, "refuse_unplaceable lets none pass"
+        accesses = memory_accesses(op, nest)
+        operation = operation_of(op, nest, accesses, self.homes, self.proportions, self.target)
+        operation = replace(operation, temporary_bytes=min(operation.temporary_bytes, self.room.bytes_left))
+        if is_step:
+            operation = replace(operation, step_loops=())
+        parts = self._parts(op, operation)
+        if isinstance(parts, InSteps):
+            return self._steps(run_in_steps(op, nest, parts.loop, parts.block), parts.loop)
+        multiples = [max(multiple, int(operation.splittable)) for multiple in nest.cut_multiples]
+        broken = broken_part_rule(parts, nest.extents, multiples) or self._off_target(parts)
+        if broken is not None:
+            self.refuse(op, broken)
+            return None
+        if cut_reductions(nest, parts):
+            for each in split_reduction(op, nest, parts):
+                self._structured(each)
+            return parts
+        op.attributes[PARTS] = parts_to_attr(parts)
+        self._place_operands(op, nest, accesses, operation, parts)
+        return parts
+
+    def _steps(self, steps: list[ir.Operation], loop: int) -> Parts | None:
+        """All steps run where the first one does, so that what they add up stays where it is."""
+        parts = self._structured(steps[0], is_step=True)
+        for step in steps[1:] if parts is not None else ():
+            nest = loop_nest(step)
+            assert parts is not None and nest is not None, "a step has the loops of the first one"
+            cut, extent = parts.loops[loop], nest.extents[loop]
+            own = PartLoop(min(cut.block, extent), extent, cut.tile_step if cut.block < extent else 0)
+            loops = (*parts.loops[:loop], own, *parts.loops[loop + 1 :])
+            step.attributes[PARTS] = parts_to_attr(Parts(loops, parts.first_tile))
+            self._structured(step)
+        return parts
+
+    def _place_operands(
+        self, op: ir.Operation, nest: LoopNest, accesses: list[MemoryAccess], operation: Operation, parts: Parts
+    ) -> None:
+        """Homes for what ``op`` reads and does not lie anywhere yet, and for what it makes."""
+        reads, writes = ([x for x in accesses if x.written == written] for written in (False, True))
+        for access, use in zip(reads, operation.inputs, strict=True):
+            self._settle(access.value, use.needed(parts))
+        for value in list(op.operands)[: nest.num_inputs]:
+            if isinstance(value.type, ir.RankedTensorType):
+                self._home(value)  # those whose elements do not matter
+        for result, access, use in zip(op.results, writes, operation.outputs, strict=True):
+            home = use.needed(parts)
+            if not home.is_disjoint():
+                self.refuse(op, "has parts that write one element from two tiles; do not cut a loop the result lacks")
+            self.homes[result] = home
+            self._settle_init(access, home, parts)
+
+    def _parts(self, op: ir.Operation, operation: Operation) -> Parts | InSteps:
+        """The parts that the user gave, or those that a placement of the result asks for, or the planner's."""
+        if PARTS in op.attributes:
+            return parts_from_attr(op.attributes[PARTS])
+        for result, use in zip(op.results, operation.outputs, strict=True):
+            strides = [
+                sum(i.coefficients[loop] * s for i, s in zip(use.indices, use.strides, strict=True))
+                for loop in range(len(operation.extents))
+            ]
+            init = op.operands[len(op.operands) - len(op.results) + result.result_number]
+            hinted = [self.homes[init]] if init in self.homes and is_filled_here(init) else []
+            for wish in (*hinted, *wishes(result)):
+                parts = parts_that_follow(wish, operation.extents, strides, operation.cuttable)
+                if parts is not None:
+                    return parts
+        return self.planner(operation, self.target)
+
+    def _settle(self, value: ir.Value, needed: Mapping) -> None:
+        """A tensor that lies nowhere yet lies where its first reader needs it, if that is a home."""
+        root, _ = window_of(value) or (value, None)
+        if root in self.homes:
+            return
+        if needed.is_home():
+            self._decide(root, needed)
+        else:
+            self._home(value)
+
+    def _settle_init(self, access: MemoryAccess, home: Mapping, parts: Parts) -> None:
+        """The initial value of a result lies where the result lies; a fill runs in the same blocks."""
+        init = access.value
+        if not is_filled_here(init):
+            self._home(init)
+            return
+        hint = self.homes.get(init)
+        if hint is not None and hint.normalized() != home:
+            self.refuse(init.owner, "cannot lie where its hint says: the op that fills it cannot be cut like that")
+        self.homes[init] = home
+        if init.owner.name == "linalg.fill":
+            cuts = [PartLoop(size, size, 0) for size in init.type.shape]
+            for dimension, index in enumerate(access.indices):
+                if index.plain_loop is not None:
+                    cuts[dimension] = parts.loops[index.plain_loop]
+                elif index.block_of is not None:
+                    loop, block = index.block_of
+                    cut = parts.loops[loop]
+                    cuts[dimension] = PartLoop(max(1, cut.block // block), init.type.shape[dimension], cut.tile_step)
+            init.owner.operation.attributes[PARTS] = parts_to_attr(Parts(tuple(cuts), parts.first_tile))
+
+    def _hinted(self, op: ir.Operation) -> None:
+        hint = mapping_from_attr(op.attributes[MAP])
+        if self._is_home(op, "value", op.results[0], hint):
+            self.homes[op.results[0]] = hint
+
+    def _placed(self, op: ir.Operation) -> None:
+        wish = mapping_from_attr(op.attributes["mapping"])
+        if not self._is_home(op, "value", op.results[0], wish):
+            return
+        self.homes[op.results[0]] = wish
+        found = window_of(op.operands[0])
+        if found is not None and found[0] not in self.homes and found[1] == row_major(found[1].shape):
+            self._decide(found[0], wish)
+
+    def _home(self, value: ir.Value) -> Mapping:
+        """Where the memory of ``value`` lies; decided now if it was not before."""
+        root, _ = window_of(value) or (value, None)
+        if root not in self.homes and 0 in root.type.shape:
+            self._decide(root, one_tile(0))
+        elif root not in self.homes:
+            shape = tuple(root.type.shape)
+            loops = len(shape)
+            indices = tuple(Index(tuple(int(loop == d) for loop in range(loops))) for d in range(loops))
+            bytes_each = element_bytes(root.type.element_type)
+            use = OperandUse(indices, shape, row_major(shape).strides, 0, prod(shape), bytes_each)
+            parts = self.planner(Operation("ipu.home", "home", shape, (True,) * loops, (), (use,)), self.target)
+            assert isinstance(parts, Parts), "nothing is reduced that could run in steps"
+            self._decide(root, use.needed(parts))
+        return self.homes[root]
+
+    def _decide(self, root: ir.Value, home: Mapping) -> None:
+        self.homes[root] = home
+        if isinstance(root.owner, ir.Block) or root.owner.name == "arith.constant":
+            self.room.take(home, element_bytes(root.type.element_type))
+        if not isinstance(root.owner, ir.Block):
+            root.owner.operation.attributes[MAP] = mapping_to_attr(home)
+
+    def _is_home(self, op: ir.Operation, what: str, value: ir.Value, mapping: Mapping) -> bool:
+        broken = broken_home_rule(mapping, prod(value.type.shape), self.target)
+        if broken is not None:
+            self.refuse(op, f"cannot be placed: its {what} {broken}")
+        return broken is None
+
+    def _off_target(self, parts: Parts) -> str | None:
+        first, last = parts.min_tile, parts.max_tile
+        if first < 0 or last >= self.target.num_tiles:
+            return f"has parts on tiles {first} to {last}, but the target has {self.target.num_tiles} tiles"
+        return None
+
+    def _record_arguments(self, function: ir.Operation, arguments: list[ir.Value]) -> None:
+        old = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []
+        attributes: list[Any] = []
+        for number, argument in enumerate(arguments):
+            entries = {entry.name: entry.attr for entry in old[number]} if old else {}
+            if isinstance(argument.type, ir.RankedTensorType):
+                entries[MAP] = mapping_to_attr(self._home(argument))
+            attributes.append(ir.DictAttr.get(entries))
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)

@@ -1,0 +1,75 @@
+"""What a planner is told about a structured op."""
+
+from collections.abc import Mapping as Dict
+from collections.abc import Sequence
+from math import prod
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.buffers import element_bytes
+from ipu_mlir.dialects.codelets.naming import codelet_name
+from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.loop_nest import LoopNest, reads_operand
+from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.memory_access import MemoryAccess
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
+from ipu_mlir.passes.placement.partition.reduction_steps import step_loops
+from ipu_mlir.passes.placement.partition.split_reduction import can_split
+from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
+from ipu_mlir.passes.support.initial_values import is_filled_here
+from ipu_mlir.passes.support.tensor_views import window_of
+
+
+def operation_of(
+    op: ir.Operation,
+    nest: LoopNest,
+    accesses: Sequence[MemoryAccess],
+    homes: Dict[ir.Value, Mapping],
+    proportions: MemoryProportions,
+    target: Target,
+) -> Operation:
+    """``op`` as a planner sees it.
+
+    Args:
+        accesses: of ``op``, as ``memory_accesses`` gives them.
+        homes: where memory lies, as far as that is decided.
+    """
+    work, splittable = classify(op, nest), can_split(op, nest)
+    return Operation(
+        op.name,
+        codelet_name(op, nest),
+        nest.extents,
+        nest.parallel,
+        tuple(_use(access, homes) for access in accesses if not access.written),
+        tuple(_use(access, homes) for access in accesses if access.written),
+        inits=tuple(_use(access, homes) for access in accesses if access.written and _starts_from(access, homes)),
+        work=work,
+        splittable=splittable,
+        step_loops=step_loops(op, nest, splittable),
+        temporary_bytes=proportions.bytes_for(work, target),
+        location=place_of(op.location),
+    )
+
+
+def _starts_from(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> bool:
+    """Whether an output begins with what lies somewhere already."""
+    found = window_of(access.value)
+    is_placed = found is not None and found[0] in homes and not is_filled_here(access.value)
+    return is_placed and reads_operand(access.owner, access.number)
+
+
+def _use(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> OperandUse:
+    value = access.value
+    found = window_of(value)
+    assert found is not None, "a view without evenly spaced elements; ipu-materialize-views copies those"
+    root, window = found
+    return OperandUse(
+        access.indices,
+        window.shape,
+        window.strides,
+        window.offset,
+        prod(root.type.shape),
+        element_bytes(value.type.element_type),
+        homes.get(root),
+    )

@@ -1,0 +1,80 @@
+"""``ipu-partition``: which part of every op runs on which tile."""
+
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.placement.partition.function import FunctionPartition
+from ipu_mlir.passes.placement.partition.placeable import refuse_unplaceable
+from ipu_mlir.passes.placement.partition.proportions import MemoryProportions, proportions_of
+from ipu_mlir.passes.placement.planner.balanced import Balanced
+from ipu_mlir.passes.placement.planner.candidates import Candidate
+from ipu_mlir.passes.placement.planner.explain import explain
+from ipu_mlir.passes.placement.planner.fastest import Fastest
+from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Planner
+from ipu_mlir.passes.support.malformed import refuse_malformed
+from ipu_mlir.passes.support.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class Partition(Pass):
+    """Cut every structured op into parts and choose a home for every tensor.
+
+    Where parts cut a reduced loop, the op becomes two: partial results, and the op that combines them
+    (``split_reduction.py``). An op that needs too much memory at once becomes several (``reduction_steps.py``).
+
+    Options: ``plan``, how parts are chosen: ``fastest`` by estimated cycles within the memory of a tile, ``balanced``
+    by equal parts. ``grain``, the bytes at whose multiples the fastest dimension of a result is cut.
+    ``available-memory-proportion``, the share of a tile's memory that operands brought to it and partial results of one
+    op may take; ``matmul-memory-proportion`` and ``conv-memory-proportion`` for those ops. A function that has the
+    attribute ``ipu.available_memory_proportion`` goes by that. ``most-partials``, the most partial results that a
+    reduction may be split into, 1 for none. ``explain`` prints to stderr what was considered. Python
+    users may give another ``planner``, a function from an ``Operation`` and a ``Target`` to ``Parts``.
+
+    Needs:  linalg on tensors with static shapes, views with evenly spaced elements (``ipu-materialize-views``), and one
+            user per fill (``ipu-split-fills``). All that cannot be placed is refused at once (``placeable.py``).
+    Leaves: ``ipu.parts`` on every structured op, ``ipu.map`` on arguments, constants and the empty tensors that no
+            structured op fills. Hints that stand there already are honoured, or refused with a reason.
+    """
+
+    name = "ipu-partition"
+
+    plan: Literal["fastest", "balanced"] = "fastest"
+    grain: int = 8
+    available_memory_proportion: float = 0.6
+    matmul_memory_proportion: float | None = None
+    conv_memory_proportion: float | None = None
+    most_partials: int | None = None
+    explain: bool = False
+    planner: Planner | None = None
+
+    def run(self, module: ir.Operation) -> None:
+        planner = self.planner or self._built_in_planner()
+        with module.context, ir.Location.unknown(), Refusals() as refuse:
+            refuse_malformed(module, refuse)
+            functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
+            for function in functions:
+                refuse_unplaceable(function, refuse)
+            if refuse.diagnostics:
+                return
+            target = module_target(module)
+            for function in functions:
+                proportions = proportions_of(function, self._proportions(), refuse)
+                FunctionPartition(planner, target, proportions, refuse).run(function)
+
+    def _built_in_planner(self) -> Planner:
+        if self.plan == "balanced":
+            return Balanced(self.grain)
+        return Fastest(self.grain, self.most_partials, _print_decision if self.explain else None)
+
+    def _proportions(self) -> MemoryProportions:
+        every = self.available_memory_proportion
+        matmul, conv = self.matmul_memory_proportion, self.conv_memory_proportion
+        return MemoryProportions(every, every if matmul is None else matmul, every if conv is None else conv)
+
+
+def _print_decision(operation: Operation, candidates: list[Candidate], chosen: Candidate | InSteps) -> None:
+    print(explain(operation, candidates, chosen), file=sys.stderr)

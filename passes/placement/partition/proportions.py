@@ -1,0 +1,46 @@
+"""How much of a tile's memory one op may take for operands that are brought to it and for partial results."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.costs.work import Contraction, Work
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.passes.core.base import Refusals
+
+PROPORTION = "ipu.available_memory_proportion"
+"""Attribute of a function, as of the stage of a pipeline: the proportion for all of its ops."""
+
+
+@dataclass(frozen=True)
+class MemoryProportions:
+    """Shares of a tile's memory, more than 0 and at most 1, by the kind of op."""
+
+    other: float
+    matmul: float
+    conv: float
+
+    def bytes_for(self, work: Work, target: Target) -> int:
+        """What an op that does ``work`` may take on one tile.
+
+        >>> MemoryProportions(0.5, 0.5, 0.5).bytes_for(Contraction("f32", (), (0,), (1,), (2,), ()), Target())
+        319488
+        """
+        share = self.other
+        if isinstance(work, Contraction):
+            share = self.conv if work.kernel else self.matmul
+        return int(share * target.bytes_per_tile)
+
+
+def proportions_of(function: ir.Operation, given: MemoryProportions, refuse: Refusals) -> MemoryProportions:
+    """The proportions that ``function`` has itself, or those that are ``given``."""
+    found = given
+    if PROPORTION in function.attributes:
+        own = getattr(function.attributes[PROPORTION].maybe_downcast(), "value", None)
+        if not isinstance(own, float):
+            refuse(function, f"has {PROPORTION} = {function.attributes[PROPORTION]}; write it as 0.6 : f64")
+            return given
+        found = MemoryProportions(own, own, own)
+    for value in dict.fromkeys((found.other, found.matmul, found.conv)):
+        if not 0 < value <= 1:
+            refuse(function, f"is given {value:g} of the memory of a tile; a proportion is more than 0 and at most 1")
+    return found

@@ -1,0 +1,88 @@
+"""Split a reduction: partial results per block of the reduced loops, and the op that combines them."""
+
+from ipu_mlir.dialects.attributes import parts_to_attr
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.costs.op_loops import accumulator, combination
+from ipu_mlir.dialects.loop_nest import LoopNest, indexing_maps
+from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.passes.support.build_generic import bodiless_generic, generic
+from ipu_mlir.passes.support.combiners import neutral
+from ipu_mlir.passes.support.named_ops import fill_with
+from ipu_mlir.passes.support.placement_hints import PARTS
+
+
+def can_split(op: ir.Operation, nest: LoopNest) -> bool:
+    """Whether the reduced loops of ``op`` may be cut: one result, one combiner, and that has a neutral element."""
+    if len(nest.outputs) != 1 or "library_call" in op.attributes or not len(op.regions):
+        return False
+    if all(nest.parallel) or any(index.plain_loop is None for index in nest.outputs[0]):
+        return False
+    combiner = combination(op)
+    if combiner is None or accumulator(op) not in list(combiner.operands):
+        return False
+    *_, terminator = (inner.operation for inner in op.regions[0].blocks[0].operations)
+    if terminator.operands[0] != combiner.results[0] or len(list(accumulator(op).uses)) != 1:
+        return False
+    return neutral(combiner.name, op.results[0].type.element_type) is not None
+
+
+def cut_reductions(nest: LoopNest, parts: Parts) -> tuple[int, ...]:
+    """The loops that ``parts`` cut although one part has to run them."""
+    pairs = zip(nest.cut_multiples, parts.loops, strict=True)
+    return tuple(loop for loop, (multiple, part) in enumerate(pairs) if not multiple and part.block < part.extent)
+
+
+def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.Operation, ir.Operation]:
+    """Replace ``op`` by two: partial results per block of the loops that ``parts`` cut, and their combination.
+
+    The loops stay, so that ``parts`` hold for the partial results; of these there is one per block, in leading
+    dimensions: ``(m, n, k) -> (k floordiv 32, m, n)``. A loop in blocks of one iteration is no longer reduced. The
+    combination starts from what ``op`` started from.
+
+    Returns:
+        the op of the partial results, with ``ipu.parts``, and the one that combines them.
+    """
+    cut = cut_reductions(nest, parts)
+    result = op.results[0].type
+    maps = indexing_maps(op)
+    combiner = combination(op)
+    assert maps is not None and combiner is not None and cut, "split_reduction of an op that can_split refuses"
+    blocks = [parts.loops[loop].block for loop in cut]
+    counts = [-(-nest.extents[loop] // block) for loop, block in zip(cut, blocks, strict=True)]
+    nothing = neutral(combiner.name, result.element_type)
+    with ir.InsertionPoint(op), op.location:
+        value = upstream("arith").ConstantOp(result.element_type, nothing).result
+        empty = upstream("tensor").EmptyOp([*counts, *result.shape], result.element_type).result
+        partials = fill_with(value, empty).results[0]
+        kept = [_block_number(loop, block) for loop, block in zip(cut, blocks, strict=True)]
+        maps[-1] = ir.AffineMap.get(maps[-1].n_dims, 0, [*kept, *maps[-1].results])
+        parallel = [was or dict(zip(cut, blocks, strict=True)).get(loop) == 1 for loop, was in enumerate(nest.parallel)]
+        partial = bodiless_generic(list(op.operands)[: nest.num_inputs], [partials], maps, parallel)
+        partial.attributes[PARTS] = parts_to_attr(parts)
+        combined = _combine(partial.results[0], op.operands[nest.num_inputs], len(cut), combiner.name)
+    op.regions[0].blocks[0].append_to(partial.regions[0])
+    op.results[0].replace_all_uses_with(combined.results[0])
+    op.erase()
+    return partial, combined
+
+
+def _block_number(loop: int, block: int) -> ir.AffineExpr:
+    return ir.AffineExpr.get_floor_div(ir.AffineExpr.get_dim(loop), ir.AffineExpr.get_constant(block))
+
+
+def _combine(partial: ir.Value, start: ir.Value, num_cut: int, combiner: str) -> ir.Operation:
+    """Combine ``partial`` over its leading dimensions, beginning with ``start``."""
+    rank = len(start.type.shape)
+    results = [ir.AffineExpr.get_dim(loop) for loop in range(rank)]
+    partials = [ir.AffineExpr.get_dim(rank + loop) for loop in range(num_cut)]
+    maps = [
+        ir.AffineMap.get(rank + num_cut, 0, [*partials, *results]),
+        ir.AffineMap.get(rank + num_cut, 0, results),
+    ]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        element, so_far = arguments
+        joined = ir.Operation.create(combiner, results=[so_far.type], operands=[so_far, element])
+        return [joined.results[0]]
+
+    return generic([partial], [start], maps, [True] * rank + [False] * num_cut, body)

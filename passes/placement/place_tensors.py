@@ -1,0 +1,215 @@
+"""``ipu-place-tensors``: every tensor type says where the tensor lies."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
+from ipu_mlir.dialects.operand_mapping import operand_mapping
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.constants import retype_constant
+from ipu_mlir.passes.support.placement_hints import MAP, PARTS
+from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS, Window, row_major, window_of
+
+
+@dataclass(frozen=True)
+class PlaceTensors(Pass):
+    """Write into every tensor type where the tensor lies, and a cast wherever an op needs it elsewhere.
+
+    Needs:  ``ipu.parts`` and ``ipu.map`` (``ipu-partition``).
+    Leaves: a mapping as encoding of every tensor type; ``tensor.cast`` from mapping to mapping in front of every
+            operand that does not lie where the op's parts read it; arguments that bufferization must not write to.
+    """
+
+    name = "ipu-place-tensors"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, ir.Location.unknown():
+            for function in list_ops(module, "func.func"):
+                if len(function.regions[0].blocks):
+                    _place_function(function)
+
+
+def _place_function(function: ir.Operation) -> None:
+    block = function.regions[0].blocks[0]
+    attributes = []
+    hints = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [()] * len(block.arguments)
+    for argument, entries in zip(block.arguments, hints, strict=True):
+        kept: dict[str, ir.Attribute] = {entry.name: entry.attr for entry in entries if entry.name != MAP}
+        if MAP in entries:
+            _encode(argument, entries[MAP])
+            kept["bufferization.writable"] = ir.BoolAttr.get(False)
+        attributes.append(ir.DictAttr.get(kept))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+    _place_block(block)
+    results = [value.type for value in block.operations[len(block.operations) - 1].operands]
+    arguments = [argument.type for argument in block.arguments]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))
+
+
+def _place_block(block: ir.Block) -> None:
+    for op in list(block.operations):
+        _place_op(op.operation)
+
+
+def _place_op(op: ir.Operation) -> None:
+    if is_structured(op):
+        _place_structured(op)
+    elif op.name in VIEW_OPS:
+        _encode(op.results[0], op.operands[0].type.encoding)
+    elif op.name == "tensor.insert_slice":
+        _encode(op.results[0], op.operands[1].type.encoding)
+    elif op.name == "arith.constant" and MAP in op.attributes:
+        _place_constant(op)
+    elif op.name == "tensor.empty" and MAP in op.attributes:
+        _encode(op.results[0], op.attributes[MAP])
+        del op.attributes[MAP]
+    elif op.name == "ipu.place":
+        _place_placed(op)
+    elif op.name == "scf.for":
+        _place_for(op)
+    elif op.name == "scf.while":
+        _place_while(op)
+    elif op.name in ("scf.if", "scf.index_switch"):
+        _place_branches(op)
+
+
+def _place_for(op: ir.Operation) -> None:
+    body = op.regions[0].blocks[0]
+    types = [value.type for value in list(op.operands)[3:]]
+    _set_types(list(body.arguments)[1:], types)
+    _set_types(list(op.results), types)
+    _place_block(body)
+    _leave_as(_terminator(body), 0, types)
+
+
+def _place_while(op: ir.Operation) -> None:
+    before, after = (region.blocks[0] for region in op.regions)
+    types = [value.type for value in op.operands]
+    _set_types(list(before.arguments), types)
+    _place_block(before)
+    going_on = [value.type for value in list(_terminator(before).operands)[1:]]
+    _set_types(list(after.arguments), going_on)
+    _set_types(list(op.results), going_on)
+    _place_block(after)
+    _leave_as(_terminator(after), 0, types)
+
+
+def _place_branches(op: ir.Operation) -> None:
+    blocks = [block for region in op.regions for block in region.blocks]
+    for block in blocks:
+        _place_block(block)
+    types = [value.type for value in _terminator(blocks[0]).operands]
+    _set_types(list(op.results), types)
+    for block in blocks[1:]:
+        _leave_as(_terminator(block), 0, types)
+
+
+def _terminator(block: ir.Block) -> ir.Operation:
+    return list(block.operations)[-1].operation
+
+
+def _set_types(values: list[ir.Value], types: list[ir.Type]) -> None:
+    for value, wanted in zip(values, types, strict=True):
+        value.set_type(wanted)
+
+
+def _leave_as(terminator: ir.Operation, first: int, types: list[ir.Type]) -> None:
+    """Cast what leaves a block to where its receiver lies."""
+    for number, wanted in enumerate(types, start=first):
+        value = terminator.operands[number]
+        if value.type != wanted:
+            terminator.operands[number] = _earlier_cast(value, wanted, terminator) or _cast(value, wanted, terminator)
+
+
+def _place_structured(op: ir.Operation) -> None:
+    nest = loop_nest(op)
+    assert nest is not None, "ipu-partition refuses ops without known loops"
+    parts = parts_from_attr(op.attributes[PARTS])
+    accesses = memory_accesses(op, nest)
+    for result, access in zip(op.results, [x for x in accesses if x.written], strict=True):
+        home = _needed(parts, access, row_major(result.type.shape))
+        encoding = mapping_to_attr(home)
+        init = access.value
+        if not isinstance(init.owner, ir.Block) and init.owner.name == "tensor.empty" and init.type.encoding is None:
+            _encode(init, encoding)
+        access.replace_value(_brought(init, home, op))
+        _encode(result, encoding)
+    bring_operands(op)
+
+
+def bring_operands(op: ir.Operation) -> None:
+    """Cast the placed operands that structured op ``op`` reads to where its parts read them."""
+    nest = loop_nest(op)
+    assert nest is not None, "ipu-partition refuses ops without known loops"
+    parts = parts_from_attr(op.attributes[PARTS])
+    for access in memory_accesses(op, nest):
+        if not access.written:
+            _bring_operand(access, parts, op)
+
+
+def _bring_operand(access: MemoryAccess, parts: Parts, op: ir.Operation) -> None:
+    """Cast an operand to where the parts read it, unless it lies there already."""
+    found = window_of(access.value)
+    assert found is not None, "ipu-partition refuses views without evenly spaced elements"
+    home = mapping_from_attr(access.value.type.encoding)
+    if not home.contains(_needed(parts, access, found[1], home.elements)):
+        needed = _needed(parts, access, row_major(access.value.type.shape))
+        access.replace_value(_brought(access.value, needed, op))
+
+
+def _needed(parts: Parts, access: MemoryAccess, window: Window, elements: int | None = None) -> Mapping:
+    if elements is None:
+        elements = prod(window.shape)
+    return operand_mapping(parts, access.indices, window.shape, window.strides, window.offset, elements)
+
+
+def _brought(value: ir.Value, mapping: Mapping, op: ir.Operation) -> ir.Value:
+    """``value`` where ``mapping`` says; cast before ``op`` unless another op of the block has it there already."""
+    wanted = _with_encoding(value.type, mapping_to_attr(mapping))
+    if value.type == wanted:
+        return value
+    return _earlier_cast(value, wanted, op) or _cast(value, wanted, op)
+
+
+def _cast(value: ir.Value, wanted: ir.Type, op: ir.Operation) -> ir.Value:
+    with ir.InsertionPoint(op), op.location:
+        return upstream("tensor").CastOp(wanted, value).result
+
+
+def _earlier_cast(value: ir.Value, wanted: ir.Type, op: ir.Operation) -> ir.Value | None:
+    """The value as another reader in this block already has it in that place."""
+    for use in value.uses:
+        owner = use.owner.operation
+        if owner.name == "tensor.cast" and owner.results[0].type == wanted and owner.block == op.block:
+            return owner.results[0]
+    return None
+
+
+def _place_placed(op: ir.Operation) -> None:
+    """``ipu.place`` becomes a cast, or nothing where the value lies there already."""
+    source, placed = op.operands[0], op.results[0]
+    wanted = _with_encoding(source.type, mapping_to_attr(mapping_from_attr(op.attributes["mapping"]).normalized()))
+    if source.type != wanted:
+        source = _cast(source, wanted, op)
+    placed.replace_all_uses_with(source)
+    op.erase()
+
+
+def _place_constant(op: ir.Operation) -> None:
+    retype_constant(op, _with_encoding(op.results[0].type, op.attributes[MAP]))
+    del op.attributes[MAP]
+
+
+def _with_encoding(tensor: Any, encoding: ir.Attribute) -> ir.Type:
+    return ir.RankedTensorType.get(tensor.shape, tensor.element_type, encoding)
+
+
+def _encode(value: ir.Value, encoding: ir.Attribute) -> None:
+    value.set_type(_with_encoding(value.type, encoding))

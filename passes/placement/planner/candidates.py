@@ -1,0 +1,67 @@
+"""Candidates: parts that are compared, with what they cost where the operands really lie."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.passes.placement.planner.estimate import Question, estimate, fits
+from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Parts that were considered, and what they were found to cost.
+
+    Attributes:
+        origin: how they were found.
+        compute, brought, combined: cycles, as in ``Estimate``.
+        temporary, resident: bytes on the fullest tile, as in ``Estimate``.
+    """
+
+    parts: Parts
+    origin: str
+    compute: int
+    brought: int
+    combined: int
+    temporary: int
+    resident: int
+    fits: bool
+
+    @property
+    def total(self) -> int:
+        return self.compute + self.brought + self.combined
+
+
+def candidates_of(operation: Operation, question: Question, origins: dict[Parts, str]) -> list[Candidate]:
+    """The costs of all parts of ``origins``, which says how each was found."""
+    at_home = np.array([[_is_at_home(use, parts) for use in operation.reads] for parts in origins], dtype=np.bool_)
+    blocks = np.array([[min(loop.block, loop.extent) for loop in parts.loops] for parts in origins], dtype=np.int64)
+    fastest = np.array([_fastest(parts) for parts in origins], dtype=np.int64)
+    cost = estimate(question, blocks.reshape(len(origins), -1), at_home.reshape(len(origins), -1), fastest)
+    columns = (cost.compute, cost.brought, cost.combined, cost.temporary, cost.resident)
+    numbers = np.stack(columns, axis=1).tolist()
+    good = fits(question, cost).tolist()
+    return [
+        Candidate(parts, origin, *row, fits=is_good)
+        for (parts, origin), row, is_good in zip(origins.items(), numbers, good, strict=True)
+    ]
+
+
+def _fastest(parts: Parts) -> int:
+    """The loop in which neighbouring tiles differ; -1 where there are no neighbours."""
+    cut = [loop.tile_step == 1 and loop.block < loop.extent for loop in parts.loops]
+    return cut.index(True) if True in cut else -1
+
+
+def rank(candidate: Candidate) -> tuple[bool, int, int]:
+    """The best candidate has the lowest: one that fits, by cycles; another by bytes; of equals the widest spread."""
+    size = candidate.total if candidate.fits else candidate.temporary + candidate.resident
+    return not candidate.fits, size, candidate.resident
+
+
+def _is_at_home(use: OperandUse, parts: Parts) -> bool:
+    needed = use.needed(parts).normalized()
+    if any(loop.stride == 0 and loop.block < loop.extent for loop in needed.loops):
+        return False  # several tiles need the same, and a home has everything once
+    return needed.is_home() if use.home is None else use.home.contains(needed)

@@ -1,0 +1,1 @@
+"""What has to happen before tensors are placed."""

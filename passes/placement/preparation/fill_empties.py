@@ -1,0 +1,56 @@
+"""``ipu-fill-empties``: no op reads memory that nobody wrote."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.loop_nest import is_structured, reads_operand
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.placement.preparation.begun_tensors import begun_tensors, goes_on_filling
+from ipu_mlir.passes.support.build_generic import zero
+from ipu_mlir.passes.support.named_ops import fill_with
+from ipu_mlir.passes.support.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class FillEmpties(Pass):
+    """Fill empty tensors with zeros where an op may read them.
+
+    A loop that puts elements into an empty tensor one by one carries those that it has not put yet, and a padding may
+    copy one side before there is the other; what they hold is undefined, and on the machine it is a read of memory that
+    was never written.
+
+    Needs:  linalg on tensors.
+    Leaves: ``tensor.empty`` only where every element is written before it is read.
+    """
+
+    name = "ipu-fill-empties"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            read_early = {
+                empty for begun, empty in begun_tensors(module).items() if not all(map(goes_on_filling, begun.uses))
+            }
+            for empty in list_ops(module, "tensor.empty"):
+                if 0 in empty.results[0].type.shape:
+                    continue
+                is_read_early = empty.results[0] in read_early
+                uses = [
+                    use for use in empty.results[0].uses if _may_read(use) or (is_read_early and goes_on_filling(use))
+                ]
+                if not uses:
+                    continue
+                element_type = empty.results[0].type.element_type
+                with ir.InsertionPoint(empty), empty.location:
+                    fresh = empty.clone().results[0]
+                    filled = fill_with(zero(element_type), fresh).results[0]
+                for use in uses:
+                    use.owner.operation.operands[use.operand_number] = filled
+
+
+def _may_read(use: ir.OpOperand) -> bool:
+    op, number = use.owner.operation, use.operand_number
+    if is_structured(op):
+        return reads_operand(op, number)
+    if op.name == "tensor.insert_slice":
+        return number == 0
+    return op.name.startswith("scf.") or op.name in ("func.return", "func.call", "ipu.place")

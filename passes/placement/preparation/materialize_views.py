@@ -1,0 +1,104 @@
+"""``ipu-materialize-views``: a copy where memory has to be its own."""
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import prod
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.placement.preparation.overwritten_views import LOOPS, base_of, is_overwritten
+from ipu_mlir.passes.support.named_ops import copy_into
+from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
+
+
+@dataclass(frozen=True)
+class MaterializeViews(Pass):
+    """Copy where a view cannot show its elements, or must have memory of its own.
+
+    Bufferization would allocate there by itself, but with the mapping of the source, which has another size. What a
+    branch hands on must have memory of its own, too, unless all blocks hand on one tensor, updated in place or not: a
+    machine has no pointers, and bufferization takes all that a result may be for one memory. It lets a ``scf.while``
+    update what the round before left, even if that is a constant.
+
+    Needs:  linalg on tensors, after the last ``canonicalize`` (which removes copies between equal types).
+    Leaves: views whose elements are evenly spaced in the memory of their source; results of functions, destinations of
+            inserted slices and initial values of ops that are no parts of other tensors; no part of a tensor that is
+            read after the tensor was updated; results of branches that are new memory or one tensor in all blocks;
+            loops that hand on what they carry or new memory.
+    """
+
+    name = "ipu-materialize-views"
+
+    def run(self, module: ir.Operation) -> None:
+        for function in list_ops(module, "func.func"):
+            for op in list_ops(function, *VIEW_OPS):
+                if not (op.results[0].type.has_static_shape and op.operands[0].type.has_static_shape):
+                    continue  # ipu-partition refuses it
+                if window_of(op.results[0]) is None and window_of(op.operands[0]) is not None:
+                    _copy_operand(op, 0)
+                elif _is_part_of_another(op.results[0]) and is_overwritten(op):
+                    _copy_result(op)
+            for op in list_ops(function):
+                for number in _owning_operands(op):
+                    if _is_part_of_another(op.operands[number]):
+                        _copy_operand(op, number)
+            for op in list_ops(function, "scf.if", "scf.index_switch", "scf.for", "scf.while"):
+                _own_results(op)
+
+
+def _own_results(op: ir.Operation) -> None:
+    """Copy tensors from outside that the blocks of a loop or a branch hand on.
+
+    What all blocks of a branch hand on, updated in place or not, stays where it is.
+    """
+    ends = [block.operations[len(block.operations) - 1].operation for region in op.regions for block in region.blocks]
+    is_loop = op.name in LOOPS
+    for number, values in enumerate(zip_longest(*(list(end.operands) for end in ends))):
+        bases = [base_of(value) if _is_tensor(value) else None for value in values]
+        if not is_loop and all(base == bases[0] for base in bases):
+            continue
+        for end, base in zip(ends, bases, strict=True):
+            if base is not None and not is_made_inside(base, op):
+                _copy_operand(end, number)
+
+
+def _is_tensor(value: ir.Value | None) -> bool:
+    return value is not None and isinstance(value.type, ir.RankedTensorType)
+
+
+def _owning_operands(op: ir.Operation) -> range:
+    """The operands that need memory of their own."""
+    if op.name in ("func.return", "scf.yield", "scf.condition", "scf.for", "scf.while"):
+        return range(len(op.operands))
+    if op.name == "tensor.insert_slice":
+        return range(1, 2)
+    if is_structured(op):
+        return range(len(op.operands) - len(op.results), len(op.operands))
+    return range(0)
+
+
+def _is_part_of_another(value: ir.Value) -> bool:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in VIEW_OPS or not value.type.has_static_shape:
+        return False
+    found = window_of(value)
+    return found is None or prod(found[0].type.shape) != prod(value.type.shape)
+
+
+def _copy_operand(op: ir.Operation, number: int) -> None:
+    with ir.InsertionPoint(op), op.location:
+        op.operands[number] = _copy(op.operands[number])
+
+
+def _copy_result(op: ir.Operation) -> None:
+    """Copy the result of ``op`` as soon as it is there, for all its users."""
+    with ir.InsertionPoint.after(op), op.location:
+        copy = _copy(op.results[0])
+    op.results[0].replace_all_uses_except(copy, copy.owner.operation)
+
+
+def _copy(value: ir.Value) -> ir.Value:
+    fresh = upstream("tensor").EmptyOp(list(value.type.shape), value.type.element_type).result
+    return copy_into(value, fresh).results[0]

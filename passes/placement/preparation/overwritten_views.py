@@ -1,0 +1,116 @@
+"""Views whose elements may be overwritten while somebody still reads them.
+
+Bufferization gives a view the memory of its source, and updates that source in place. Where both cannot be, it copies
+the view.
+"""
+
+from collections.abc import Iterator
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
+
+LOOPS = ("scf.for", "scf.while")
+
+
+def is_overwritten(view: ir.Operation) -> bool:
+    """Whether the elements that ``view`` shows may be written before they are read for the last time."""
+    found = window_of(view.results[0])
+    if found is None or is_kept(found[0]):
+        return False
+    writers = [op for alias in _aliases(found[0]) for op in _writers(alias)]
+    return bool(writers) and any(_may_follow(op, writer, view) for op in _readers(view) for writer in writers)
+
+
+def is_kept(root: ir.Value) -> bool:
+    """Whether nothing writes to ``root`` in place: it is a constant or an argument of the function."""
+    if isinstance(root.owner, ir.Block):
+        return root.owner.owner.operation.name == "func.func"
+    return root.owner.operation.name == "arith.constant"
+
+
+def _aliases(value: ir.Value) -> Iterator[ir.Value]:
+    """``value`` and what else will be the same memory: its views, and results of branches that leave it."""
+    yield value
+    for use in value.uses:
+        op = use.owner.operation
+        if op.name in VIEW_OPS:
+            yield from _aliases(op.results[0])
+        elif op.name == "scf.yield" and op.parent.operation.name in ("scf.if", "scf.index_switch"):
+            yield from _aliases(op.parent.operation.results[use.operand_number])
+
+
+def base_of(value: ir.Value) -> ir.Value:
+    """The tensor whose memory ``value`` will be if every update happens in place.
+
+    Of branches inside, all blocks leave the same memory or new memory.
+    """
+    while not isinstance(value.owner, ir.Block):
+        op, number = value.owner.operation, ir.OpResult(value).result_number
+        if is_structured(op):
+            value = op.operands[len(op.operands) - len(op.results) + number]
+        elif op.name in VIEW_OPS or op.name == "ipu.place":
+            value = op.operands[0]
+        elif op.name == "tensor.insert_slice":
+            value = op.operands[1]
+        elif op.name == "scf.for":
+            value = op.operands[3 + number]
+        elif op.name == "scf.while":
+            value = base_of(_end(op, 0).operands[1 + number])
+            if value.owner != op.regions[0].blocks[0]:
+                break
+            value = op.operands[ir.BlockArgument(value).arg_number]
+        elif op.name in ("scf.if", "scf.index_switch"):
+            value = _end(op, 0).operands[number]
+        else:
+            break
+    return value
+
+
+def _end(op: ir.Operation, region: int) -> ir.Operation:
+    block = op.regions[region].blocks[0]
+    return block.operations[len(block.operations) - 1].operation
+
+
+def _writers(value: ir.Value) -> Iterator[ir.Operation]:
+    """Ops that may update the memory of ``value``."""
+    for use in value.uses:
+        op = use.owner.operation
+        is_output = is_structured(op) and use.operand_number >= len(op.operands) - len(op.results)
+        is_dest = op.name == "tensor.insert_slice" and use.operand_number == 1
+        if is_output or is_dest or op.name in LOOPS:
+            yield op
+
+
+def _readers(view: ir.Operation) -> Iterator[ir.Operation]:
+    for use in view.results[0].uses:
+        op = use.owner.operation
+        if op.name in VIEW_OPS:
+            yield from _readers(op)
+        else:
+            yield op
+
+
+def _may_follow(reader: ir.Operation, writer: ir.Operation, view: ir.Operation) -> bool:
+    """Whether ``reader`` may read what ``view`` shows when ``writer`` has run."""
+    outer_of_writer = {op.block: op for op in _with_ancestors(writer)}
+    for read in _with_ancestors(reader):
+        written = outer_of_writer.get(read.block)
+        if written is not None:
+            break
+    else:
+        return True
+    if read == written or written.is_before_in_block(read):
+        return True
+    return any(op.name in LOOPS and not _is_inside(view, op) for op in _with_ancestors(read))
+
+
+def _with_ancestors(op: ir.Operation) -> Iterator[ir.Operation]:
+    """``op`` and the ops around it, inside its function."""
+    while op.name != "func.func":
+        yield op
+        op = op.parent.operation
+
+
+def _is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
+    return any(each == outer for each in _with_ancestors(op))

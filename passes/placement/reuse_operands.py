@@ -1,0 +1,57 @@
+"""``ipu-reuse-operands``: element-wise ops write over an operand that nobody reads afterwards."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class ReuseOperands(Pass):
+    """Write element-wise results over an operand that dies there.
+
+    Needs:  placed tensors (``ipu-place-tensors``).
+    Leaves: element-wise ops whose ``outs`` is an operand of the same type, index and mapping, read by nobody else, in
+            place of an empty tensor; bufferization then updates it in place.
+    """
+
+    name = "ipu-reuse-operands"
+
+    def run(self, module: ir.Operation) -> None:
+        for op in list_ops(module, "linalg.generic"):
+            if all("parallel" in str(kind) for kind in op.attributes["iterator_types"]):
+                _write_over_operand(op)
+
+
+def _write_over_operand(op: ir.Operation) -> None:
+    maps = [str(attribute) for attribute in op.attributes["indexing_maps"]]
+    inputs = len(op.operands) - len(op.results)
+    taken: set[int] = set()
+    for number in range(inputs, len(op.operands)):
+        if not _is_empty(op.operands[number]):
+            continue
+        for candidate in range(inputs):
+            value = op.operands[candidate]
+            if candidate in taken or maps[candidate] != maps[number] or value.type != op.operands[number].type:
+                continue
+            if _dies_in(value, op) and _owns_memory(value):
+                op.operands[number] = value
+                taken.add(candidate)
+                break
+
+
+def _is_empty(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.empty"
+
+
+def _dies_in(value: ir.Value, op: ir.Operation) -> bool:
+    return all(use.owner.operation == op for use in value.uses) and sum(1 for _ in value.uses) == 1
+
+
+def _owns_memory(value: Any) -> bool:
+    """Whether ``value`` is the result of a structured op in the same block, whose memory is nobody else's."""
+    owner = value.owner
+    return not isinstance(owner, ir.Block) and is_structured(owner)

@@ -1,0 +1,1 @@
+"""What is written as loops or bodies and is one operation."""

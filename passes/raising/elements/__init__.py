@@ -1,0 +1,1 @@
+"""Slices and elements at run-time indices become structured ops."""

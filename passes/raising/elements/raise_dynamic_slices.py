@@ -1,0 +1,129 @@
+"""``ipu-raise-dynamic-slices``: slices at run-time offsets, as gathers and masked updates."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
+from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+
+
+@dataclass(frozen=True)
+class RaiseDynamicSlices(Pass):
+    """Write slices at run-time offsets as structured ops.
+
+    The route of an exchange is fixed when the program is compiled, so it cannot depend on an offset. As a gather, the
+    dimensions that are indexed at run time lie whole on every tile that needs them.
+
+    Needs:  linalg on tensors, static sizes; offsets that are in range (``ipu-clamp-slices``).
+    Leaves: ``tensor.extract_slice`` and ``tensor.insert_slice`` with static offsets only.
+    """
+
+    name = "ipu-raise-dynamic-slices"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in list_ops(module, "tensor.extract_slice", "tensor.insert_slice"):
+                if _is_raised(op) and not is_in_body(op):
+                    with ir.InsertionPoint(op), op.location:
+                        _raise_slice(op)
+
+
+def _is_raised(op: ir.Operation) -> bool:
+    """Whether offsets are known only at run time, but sizes and steps now."""
+    known = (*op.attributes["static_sizes"], *op.attributes["static_strides"])
+    return _DYNAMIC in list(op.attributes["static_offsets"]) and _DYNAMIC not in known
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """Per dimension of the big tensor: offset, size and step, and which dimension of the small tensor it is, if any."""
+
+    offsets: list[ir.Value | int]
+    sizes: list[int]
+    steps: list[int]
+    dimensions: list[int | None]
+
+
+def _raise_slice(op: ir.Operation) -> None:
+    if op.name == "tensor.extract_slice":
+        big, small = op.operands[0], op.results[0]
+        new = _gathered(big, small.type, _slice_of(op, small.type, list(op.operands)[1:]))
+    else:
+        small, big = op.operands[0], op.operands[1]
+        new = _updated(big, small, _slice_of(op, small.type, list(op.operands)[2:]))
+    op.results[0].replace_all_uses_with(new)
+    op.erase()
+
+
+def _slice_of(op: ir.Operation, small: Any, dynamic: list[ir.Value]) -> _Slice:
+    values = iter(dynamic)
+    offsets = [next(values) if x == _DYNAMIC else x for x in op.attributes["static_offsets"]]
+    sizes, steps = list(op.attributes["static_sizes"]), list(op.attributes["static_strides"])
+    dimensions: list[int | None] = []
+    wanted = list(small.shape)
+    dropped = len(sizes) - len(wanted)
+    for size in sizes:
+        at = len([d for d in dimensions if d is not None])
+        if size == 1 and dropped and (at >= len(wanted) or wanted[at] != 1):
+            dimensions.append(None)
+            dropped -= 1
+        else:
+            dimensions.append(at)
+    return _Slice(offsets, sizes, steps, dimensions)
+
+
+def _gathered(big: ir.Value, small: Any, cut: _Slice) -> ir.Value:
+    """out[i, j] = big[offset + i, j]."""
+    rank = len(small.shape)
+    empty = upstream("tensor").EmptyOp(list(small.shape), small.element_type).result
+
+    def body(_: list[ir.Value]) -> list[ir.Value]:
+        index = [
+            _sum(_value(offset), None if dimension is None else _times(loop_index(dimension), step))
+            for offset, step, dimension in zip(cut.offsets, cut.steps, cut.dimensions, strict=True)
+        ]
+        return [upstream("tensor").ExtractOp(big, index).result]
+
+    return generic([], [empty], [identity_map(rank)], [True] * rank, body).results[0]
+
+
+def _updated(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
+    """big[k] = small[(k - offset) / step] where that is inside; what is outside stays."""
+    arith = upstream("arith")
+    rank = len(cut.sizes)
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        inside: Any = None
+        index: list[ir.Value] = []
+        for loop, (offset, size, step) in enumerate(zip(cut.offsets, cut.sizes, cut.steps, strict=True)):
+            distance = arith.SubIOp(loop_index(loop), _value(offset)).result
+            at = distance if step == 1 else arith.FloorDivSIOp(distance, _value(step)).result
+            checks = [arith.CmpIOp(arith.CmpIPredicate.ult, at, _value(size)).result]
+            if step != 1:
+                on_step = arith.CmpIOp(arith.CmpIPredicate.eq, _times(at, step), distance).result
+                checks.append(on_step)
+            for check in checks:
+                inside = check if inside is None else arith.AndIOp(inside, check).result
+            if cut.dimensions[loop] is not None:
+                index.append(arith.SelectOp(checks[0], at, _value(0)).result)
+        new = upstream("tensor").ExtractOp(small, index).result
+        return [arith.SelectOp(inside, new, arguments[0]).result]
+
+    return generic([], [big], [identity_map(rank)], [True] * rank, body).results[0]
+
+
+def _value(index: ir.Value | int) -> ir.Value:
+    return index if isinstance(index, ir.Value) else upstream("arith").ConstantOp(ir.IndexType.get(), index).result
+
+
+def _times(value: ir.Value, factor: int) -> ir.Value:
+    return value if factor == 1 else upstream("arith").MulIOp(value, _value(factor)).result
+
+
+def _sum(left: ir.Value, right: ir.Value | None) -> ir.Value:
+    return left if right is None else upstream("arith").AddIOp(left, right).result

@@ -1,0 +1,125 @@
+"""``ipu-raise-element-ops``: ops on single elements of tensors, as structured ops."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class RaiseElementOps(Pass):
+    """Write ops on single elements of tensors as structured ops, so that vertices run them.
+
+    Needs:  linalg on tensors.
+    Leaves: outside bodies, no ``tensor.insert``, ``tensor.from_elements`` and ``tensor.generate`` of static shape, and
+            ``tensor.extract`` only of rank 0 (a scalar that control flow reads).
+    """
+
+    name = "ipu-raise-element-ops"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in list_ops(module, *_RAISE):
+                if not is_in_body(op) and not _is_in_generate(op):
+                    with ir.InsertionPoint(op), op.location:
+                        _RAISE[op.name](op)
+
+
+def is_in_body(op: ir.Operation) -> bool:
+    """Whether ``op`` stands in the body of a structured op."""
+    parent = op.parent
+    while parent is not None:
+        if is_structured(parent):
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def _is_in_generate(op: ir.Operation) -> bool:
+    return op.parent is not None and op.parent.name == "tensor.generate"
+
+
+def _raise_extract(op: ir.Operation) -> None:
+    """extract(t, i, j) becomes extract(gather of t at i, j)."""
+    source, *index = op.operands
+    if not index:
+        return
+    tensor = upstream("tensor")
+    empty = tensor.EmptyOp([], source.type.element_type).result
+    found = generic([], [empty], [identity_map(0)], [], lambda _: [tensor.ExtractOp(source, index).result])
+    op.results[0].replace_all_uses_with(tensor.ExtractOp(found.results[0], []).result)
+    op.erase()
+
+
+def _raise_insert(op: ir.Operation) -> None:
+    value, dest, *index = op.operands
+    op.results[0].replace_all_uses_with(_with_element(dest, value, index))
+    op.erase()
+
+
+def _raise_from_elements(op: ir.Operation) -> None:
+    """from_elements(a, b, ...) becomes a fill with a, into which the others are put."""
+    made = op.results[0].type
+    first, *others = op.operands
+    empty = upstream("tensor").EmptyOp(list(made.shape), made.element_type).result
+    result = upstream("linalg").fill(first, outs=[empty])
+    for number, value in enumerate(others, start=1):
+        if value != first:
+            result = _with_element(result, value, [_constant_index(i) for i in np.unravel_index(number, made.shape)])
+    op.results[0].replace_all_uses_with(result)
+    op.erase()
+
+
+def _raise_generate(op: ir.Operation) -> None:
+    """The body of ``tensor.generate``, whose arguments are the indices, is that of a structured op."""
+    made = op.results[0].type
+    if not made.has_static_shape:
+        return
+    block = op.regions[0].blocks[0]
+    *body, terminator = block.operations
+
+    def element(_: list[ir.Value]) -> list[ir.Value]:
+        known: Known = {argument: loop_index(number) for number, argument in enumerate(block.arguments)}
+        for inner in body:
+            clone_into(inner.operation, known)
+        yielded = terminator.operands[0]
+        return [known.get(yielded, yielded)]
+
+    rank = len(made.shape)
+    empty = upstream("tensor").EmptyOp(list(made.shape), made.element_type).result
+    op.results[0].replace_all_uses_with(generic([], [empty], [identity_map(rank)], [True] * rank, element).results[0])
+    op.erase()
+
+
+def _with_element(dest: ir.Value, value: ir.Value, index: list[ir.Value]) -> ir.Value:
+    """``dest`` with ``value`` where the loop index is ``index``."""
+    rank = len(index)
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        arith = upstream("arith")
+        here: Any = None
+        for loop, wanted in enumerate(index):
+            same = arith.CmpIOp(arith.CmpIPredicate.eq, loop_index(loop), wanted).result
+            here = same if here is None else arith.AndIOp(here, same).result
+        return [value if here is None else arith.SelectOp(here, value, arguments[0]).result]
+
+    return generic([], [dest], [identity_map(rank)], [True] * rank, body).results[0]
+
+
+def _constant_index(value: Any) -> ir.Value:
+    return upstream("arith").ConstantOp(ir.IndexType.get(), int(value)).result
+
+
+_RAISE = {
+    "tensor.extract": _raise_extract,
+    "tensor.insert": _raise_insert,
+    "tensor.from_elements": _raise_from_elements,
+    "tensor.generate": _raise_generate,
+}

@@ -1,0 +1,1 @@
+"""Loops over elements become structured ops."""

@@ -1,0 +1,163 @@
+"""Loops that count, and take a slice of one tensor to make one of another, as loops over elements."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.passes.raising.loops.filling_nests import body_of, terminator_of
+from ipu_mlir.passes.raising.loops.nests import constant_index
+from ipu_mlir.passes.raising.loops.points import Points
+from ipu_mlir.passes.support.clone import Known
+
+_LESS = 2  # the predicate slt of arith.cmpi
+
+
+@dataclass(frozen=True)
+class CountedWhile:
+    """An ``scf.while`` whose condition is that a counter is less than a constant.
+
+    Attributes:
+        op: the loop.
+        counter: the number of the counter among what it carries, a tensor without dimensions.
+        first, end: the counter before the first iteration and after the last.
+        state: the number of what is carried from iteration to iteration.
+        filled: the number of the tensor that every iteration inserts a slice into.
+        kept: those that no iteration changes.
+    """
+
+    op: ir.Operation
+    counter: int
+    first: int
+    end: int
+    state: int
+    filled: int
+    kept: tuple[int, ...]
+
+
+def loops_of_while(loop: ir.Operation) -> ir.Operation | None:
+    """A nest of ``scf.for`` before ``loop`` that computes the same: it gives the filled tensor and the last state.
+
+    None, and nothing is left behind, for any other loop than one that carries a counter, one state and one tensor, and
+    works element by element on them and on slices at the counter.
+    """
+    counted = counted_while(loop)
+    if counted is None:
+        return None
+    with ir.InsertionPoint(loop), loop.location:
+        return _nest(counted)
+
+
+def counted_while(loop: ir.Operation) -> CountedWhile | None:
+    """What ``loop`` counts and carries, if that is all there is."""
+    before, body = (region.blocks[0] for region in loop.regions)
+    condition, yielded = terminator_of(before), list(terminator_of(body).operands)
+    carried = list(body.arguments)
+    if list(condition.operands)[1:] != list(before.arguments) or len(carried) != len(loop.operands):
+        return None
+    limit = scalar_op(condition.operands[0])
+    if limit is None or limit[0].name != "arith.cmpi" or limit[1][0] not in before.arguments:
+        return None
+    counter = list(before.arguments).index(limit[1][0])
+    end, first = constant_index(limit[1][1]), _splat(loop.operands[counter])
+    step = scalar_op(yielded[counter])
+    if ir.IntegerAttr(limit[0].attributes["predicate"]).value != _LESS or end is None or first is None or step is None:
+        return None
+    if step[0].name != "arith.addi" or step[1][0] != carried[counter] or constant_index(step[1][1]) != 1:
+        return None
+    kept = tuple(number for number, value in enumerate(yielded) if value == carried[number])
+    others = [number for number in range(len(carried)) if number != counter and number not in kept]
+    filled = [number for number in others if _inserts(yielded[number], carried[number])]
+    if len(others) != 2 or len(filled) != 1 or not 0 <= first < end:
+        return None
+    (state,) = set(others) - set(filled)
+    if not isinstance(carried[state].type, ir.RankedTensorType):
+        return None
+    return CountedWhile(loop, counter, first, end, state, filled[0], kept)
+
+
+def scalar_op(value: ir.Value) -> tuple[ir.Operation, list[ir.Value]] | None:
+    """The op that makes a scalar, wrapped in a tensor or not, and what it works on, without the wraps."""
+    value = _unwrapped(value)
+    if isinstance(value.owner, ir.Block):
+        return None
+    op = value.owner.operation
+    if op.name != "linalg.generic":
+        return op, [_unwrapped(operand) for operand in op.operands]
+    block = op.regions[0].blocks[0]
+    if len(op.attributes["iterator_types"]) or len(list(block.operations)) != 2:
+        return None
+    (inner, _) = (each.operation for each in block.operations)
+    given = dict(zip(block.arguments, op.operands, strict=True))
+    return inner, [given.get(operand, operand) for operand in inner.operands]
+
+
+def _unwrapped(value: ir.Value) -> ir.Value:
+    """The scalar that ``value`` wraps, or the tensor without dimensions of which it is the element."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name in ("tensor.extract", "tensor.from_elements"):
+        if len(value.owner.operands) != 1:
+            break
+        value = value.owner.operands[0]
+    return value
+
+
+def _splat(value: ir.Value) -> int | None:
+    """The integer that a constant without dimensions holds."""
+    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
+        return None
+    attribute = value.owner.attributes["value"]
+    if not isinstance(attribute, ir.DenseIntElementsAttr) or not attribute.is_splat or attribute.type.rank:
+        return None
+    return ir.IntegerAttr(attribute.get_splat_value()).value
+
+
+def _inserts(yielded: ir.Value, carried: ir.Value) -> bool:
+    return (
+        not isinstance(yielded.owner, ir.Block)
+        and yielded.owner.name == "tensor.insert_slice"
+        and yielded.owner.operands[1] == carried
+    )
+
+
+def _nest(counted: CountedWhile) -> ir.Operation | None:
+    """Loops over the elements of the state, and inside them one over the iterations, which carries the element."""
+    loop = counted.op
+    arith, scf, tensor = upstream("arith"), upstream("scf"), upstream("tensor")
+    index = ir.IndexType.get()
+    state, filled = loop.operands[counted.state], loop.operands[counted.filled]
+    shape = list(state.type.shape)
+    bounds = [arith.ConstantOp(index, number).result for number in (0, 1, counted.first, counted.end)]
+    carried: list[ir.Value] = [filled, tensor.EmptyOp(shape, state.type.element_type).result]
+    loops: list[ir.Operation] = []
+    at: list[ir.Value] = []
+    places = [ir.InsertionPoint.current]
+    for size in shape:
+        with places[-1]:
+            made = scf.ForOp(bounds[0], arith.ConstantOp(index, size).result, bounds[1], carried)
+        loops.append(made.operation)
+        at.append(made.induction_variable)
+        carried = list(made.inner_iter_args)
+        places.append(ir.InsertionPoint(made.body))
+    with places[-1]:
+        begin = tensor.ExtractOp(state, at).result
+        made = scf.ForOp(bounds[2], bounds[3], bounds[1], [*carried, begin])
+    loops.append(made.operation)
+    arguments = list(loop.regions[1].blocks[0].arguments)
+    known: Known = {arguments[number]: loop.operands[number] for number in counted.kept}
+    known[arguments[counted.filled]] = made.inner_iter_args[0]
+    points = Points(loop, tuple(at), tuple(shape), made.induction_variable, counted.first, counted.end, known)
+    points.scalars.update((value, given) for value, given in known.items() if not isinstance(value.type, ir.ShapedType))
+    with ir.InsertionPoint(made.body):
+        points.scalars[arguments[counted.counter]] = points.counter_as(arguments[counted.counter].type.element_type)
+        points.scalars[arguments[counted.state]] = made.inner_iter_args[2]
+        *body, terminator = (op.operation for op in loop.regions[1].blocks[0].operations)
+        done = all(points.translate(op) for op in body)
+        value = points.scalars.get(terminator.operands[counted.state])
+        if done and value is not None:
+            last = tensor.InsertOp(value, made.inner_iter_args[1], at).result
+            scf.YieldOp([points.known[terminator.operands[counted.filled]], last, value])
+    if not done or value is None:
+        loops[0].erase()
+        return None
+    for outer, inner in zip(reversed(loops[:-1]), reversed(loops[1:]), strict=True):
+        with ir.InsertionPoint(body_of(outer)):
+            scf.YieldOp(list(inner.results)[:2])
+    return loops[0]

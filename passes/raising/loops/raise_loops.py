@@ -1,0 +1,174 @@
+"""``ipu-raise-loops``: loops that scatter single elements become one scatter, running sums one scan."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.raising.loops.fission import split_branches, split_by_tensor
+from ipu_mlir.passes.raising.loops.nests import ScatterNest, scatter_nest
+from ipu_mlir.passes.raising.loops.scan_of_loops import scan_of_loops, scan_of_while
+from ipu_mlir.passes.raising.loops.slices import write_by_elements
+from ipu_mlir.passes.raising.loops.vectorize import Column, Loops, Vectorizer
+from ipu_mlir.passes.raising.scans.blocked_scans import longest_scan
+from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_COMBINERS = {
+    "add": ("arith.addf", "arith.addi"),
+    "mul": ("arith.mulf", "arith.muli"),
+    "max": ("arith.maximumf", "arith.maxsi"),
+    "min": ("arith.minimumf", "arith.minsi"),
+}
+"""What joins an element to the one before, for floating-point numbers and for integers."""
+
+
+@dataclass(frozen=True)
+class RaiseLoops(Pass):
+    """Write loops that put elements into a tensor as structured ops and one scatter or scan.
+
+    What goes where is computed for all iterations at once; inner loops over scalars become reductions. The scatter is
+    the library codelet of that name; it keeps the order of the iterations. A loop that puts elements into several
+    tensors becomes a scatter into each. Where every element is combined with the one before it, all are one scan
+    (``scan_add`` and so on, as ``ipu-raise-scans`` makes them): whether a branch takes the first one, the tensor has it
+    from the start or the innermost loop carries the running value. Running sums and products of floats of 16 and 8 bits
+    are f32 then, and each is rounded once. An ``scf.while`` that counts, and fills a tensor with running values slice
+    by slice, is such a loop as well.
+
+    Needs:  linalg on tensors; scalars that are not wrapped in tensors (``ipu-inline-scalar-ops``, ``canonicalize``).
+    Leaves: ``scf.for`` only where a loop is no scatter and no running sum, product or extreme; no such ``scf.while``.
+    """
+
+    name = "ipu-raise-loops"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            tile_bytes = module_target(module).bytes_per_tile
+            longest = partial(longest_scan, tile_bytes)
+            for loop in list_ops(module, "scf.while"):
+                scan_of_while(loop, longest)
+            for outermost in _loops_of(module):
+                _scan(outermost, longest)
+            for insert in list_ops(module, "tensor.insert_slice"):
+                if insert.parent.name == "scf.for":
+                    write_by_elements(insert)
+            for branch in list_ops(module, "scf.if"):
+                split_branches(branch)
+            for loop in list_ops(module, "scf.for"):
+                split_by_tensor(loop)
+            for outermost in _loops_of(module):
+                _raise(outermost)
+
+
+@dataclass
+class _Loop:
+    """A loop and the loops right inside it; those are gone when it is erased."""
+
+    op: ir.Operation
+    inside: list["_Loop"]
+
+
+def _loops_of(op: ir.Operation) -> list[_Loop]:
+    """The outermost ``scf.for`` ops below ``op``."""
+    found: list[_Loop] = []
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                below = _loops_of(inner.operation)
+                found += [_Loop(inner.operation, below)] if inner.operation.name == "scf.for" else below
+    return found
+
+
+def _scan(loop: _Loop, longest: Callable[[ir.Type], int]) -> None:
+    """Write ``loop``, or loops inside it, as scans."""
+    if not scan_of_loops(loop.op, longest):
+        for inner in loop.inside:
+            _scan(inner, longest)
+
+
+def _raise(loop: _Loop) -> None:
+    nest = scatter_nest(loop.op)
+    if nest is None:
+        for inner in loop.inside:
+            _raise(inner)
+        return
+    with ir.InsertionPoint(loop.op), loop.op.location:
+        loop.op.results[0].replace_all_uses_with(_scatter(nest))
+    loop.op.erase()
+
+
+def _scatter(nest: ScatterNest) -> ir.Value:
+    guard = nest.guard or upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
+    vectorizer = Vectorizer(nest.loops[0], nest.counters, nest.extents, nest.guard, nest.guarded)
+    columns = vectorizer.columns([*nest.index, guard, nest.update])
+    shape = list(nest.initial.type.shape)
+    shared = _shared_loops(nest, shape)
+    if len(shared) == len(nest.extents) == len(shape):
+        return _in_place(nest, columns, shared)
+    if len(shared) == len(nest.extents):
+        del shared[len(shared) - 1]  # the order of the iterations is that of a loop that is reduced
+    own = [loop for loop in range(len(nest.extents)) if loop not in shared]
+    rank = len(own) + len(shape)
+    dims = [ir.AffineExpr.get_dim(d) for d in range(len(own), rank)]
+    update_dims = [
+        dims[shared[loop]] if loop in shared else ir.AffineExpr.get_dim(own.index(loop))
+        for loop in range(len(nest.extents))
+    ]
+    maps = [_over(column.loops, update_dims, rank) for column in columns]
+    maps += [ir.AffineMap.get(rank, 0, [dim]) for dim in dims]
+    maps.append(ir.AffineMap.get(rank, 0, dims))
+    op = generic(
+        [*(column.tensor for column in columns), *(_positions(size) for size in shape)],
+        [nest.initial],
+        maps,
+        [False] * len(own) + [True] * len(shape),
+        lambda arguments: [arguments[-1]],
+        {"library_call": ir.StringAttr.get(f"scatter_{nest.combine}")},
+    )
+    return op.results[0]
+
+
+def _in_place(nest: ScatterNest, columns: list[Column], shared: dict[int, int]) -> ir.Value:
+    """Every element is where its own iteration puts it: an element-wise op and no scatter."""
+    rank = len(shared)
+    dims = [ir.AffineExpr.get_dim(shared[loop]) for loop in range(rank)]
+    guard, update = columns[-2:]
+    maps = [_over(guard.loops, dims, rank), _over(update.loops, dims, rank), identity_map(rank)]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        goes, new, old = arguments
+        if nest.combine != "set":
+            kind = int(isinstance(old.type, ir.IntegerType | ir.IndexType))
+            joined = ir.Operation.create(_COMBINERS[nest.combine][kind], results=[old.type], operands=[old, new])
+            new = joined.results[0]
+        return [upstream("arith").SelectOp(goes, new, old).result]
+
+    return generic([guard.tensor, update.tensor], [nest.initial], maps, [True] * rank, body).results[0]
+
+
+def _shared_loops(nest: ScatterNest, shape: list[int]) -> dict[int, int]:
+    """Loops that are the index of a dimension themselves, as the images and channels of a pooling, and which one.
+
+    What lies at ``n`` in that dimension comes from iteration ``n`` alone: parts that cut the one cut the other with it.
+    """
+    found: dict[int, int] = {}
+    for dimension, index in enumerate(nest.index):
+        if index in nest.counters:
+            loop = nest.counters.index(index)
+            if loop not in found and nest.extents[loop] == shape[dimension]:
+                found[loop] = dimension
+    return found
+
+
+def _over(loops: Loops, dims: list[ir.AffineExpr], rank: int) -> ir.AffineMap:
+    """The index into a column over ``loops``, each of which is one of ``dims``; its other dimensions have size 1."""
+    constant = ir.AffineExpr.get_constant(0)
+    return ir.AffineMap.get(rank, 0, [dim if loop in loops else constant for loop, dim in enumerate(dims)])
+
+
+def _positions(size: int) -> ir.Value:
+    """0, 1, 2, ...: every vertex learns from it which elements of the tensor are its own."""
+    empty = upstream("tensor").EmptyOp([size], ir.IndexType.get()).result
+    return generic([], [empty], [identity_map(1)], [True], lambda _: [loop_index(0)]).results[0]

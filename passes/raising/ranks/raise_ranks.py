@@ -1,0 +1,188 @@
+"""``ipu-raise-ranks``: places in a sort, counted by comparing all pairs, as ranks."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.costs.sizes import bytes_of
+from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.dialects.target import Target
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.raising.ranks.rank_counts import Key, RankCount, rank_count
+from ipu_mlir.passes.support.build_generic import elementwise, generic, identity_map, loop_index
+from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
+from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.three_dimensions import in_all_dimensions, in_three_dimensions
+
+
+@dataclass(frozen=True)
+class RaiseRanks(Pass):
+    """Write counts of the elements that come before each element in a sort as ranks.
+
+    Frontends sort by comparing all pairs: how many elements are less, and of those that tie how many stand earlier, is
+    where an element goes. That takes ``n * n`` steps; the library codelet ``rank`` sorts. What is compared may be
+    computed from the elements, may be several things one after the other, and may descend. That the condition is such
+    an order is found by trying every way in which two elements can compare, NaN among them: one that is not stays.
+
+    Option: ``longest``, how many elements one vertex ranks at most: those whose keys, and the copy that a sort makes of
+    the first, take seven eighths of a tile's memory if nothing is said. More are counted as before, on many tiles.
+
+    Needs:  linalg on tensors; loops raised (``ipu-raise-loops``).
+    Leaves: no ``linalg.generic`` that counts what comes before an element in a stable sort by at most three keys,
+            unless there are too many of them.
+    """
+
+    name = "ipu-raise-ranks"
+
+    longest: int | None = None
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            target = module_target(module)
+            for op in list_ops(module, "linalg.generic"):
+                count = rank_count(op)
+                if count is not None and count.size <= (self.longest or _longest(count, target)):
+                    with ir.InsertionPoint(op), op.location:
+                        op.results[0].replace_all_uses_with(_ranks(op, count))
+                    op.erase()
+
+
+def _longest(count: RankCount, target: Target) -> int:
+    """How many elements have room on a tile: the keys of all, and the first key once more."""
+    key_bytes = [bytes_of(str(_key_type(key))) for key in count.keys]
+    return target.bytes_per_tile * 7 // 8 // (sum(key_bytes) + key_bytes[0])
+
+
+def _ranks(op: ir.Operation, count: RankCount) -> ir.Value:
+    """The result of ``op`` by the codelet; each vertex learns from the positions which elements are its own."""
+    index = ir.IndexType.get()
+    keys = [in_three_dimensions(_key_tensor(op, count, key), count.at) for key in count.keys]
+    outer, size, inner = keys[0].type.shape
+    positions = upstream("tensor").EmptyOp([size], index).result
+    positions = generic([], [positions], [identity_map(1)], [True], lambda _: [loop_index(0)]).results[0]
+    empty = upstream("tensor").EmptyOp([outer, size, inner], index).result
+    row, own, column, among = (ir.AffineExpr.get_dim(loop) for loop in range(4))
+    maps = [ir.AffineMap.get(4, 0, [row, among, column])] * len(keys)
+    maps += [ir.AffineMap.get(4, 0, [own]), ir.AffineMap.get(4, 0, [row, own, column])]
+    ranks = generic(
+        [*keys, positions],
+        [empty],
+        maps,
+        [True, True, True, False],
+        lambda arguments: [arguments[-2]],
+        {"library_call": ir.StringAttr.get("rank")},
+    ).results[0]
+    result = op.results[0].type
+    return _as_type(in_all_dimensions(ranks, ir.RankedTensorType.get(result.shape, index), count.at), result)
+
+
+def _as_type(ranks: ir.Value, result: ir.RankedTensorType) -> ir.Value:
+    """``ranks`` as integers of the type that counted them."""
+    if ranks.type == result:
+        return ranks
+    cast = upstream("arith").IndexCastOp
+    return elementwise(ranks, result.element_type, lambda x: cast(result.element_type, x).result).results[0]
+
+
+def _key_tensor(op: ir.Operation, count: RankCount, key: Key) -> ir.Value:
+    """The key of every element, so that a smaller one, signed if it is an integer, comes first."""
+    given = _elements_of(op, count, key.value)
+    if given is not None and not key.descending and not _is_changed(key):
+        return given
+    block = op.regions[0].blocks[0]
+    used = [number for number in _arguments(op, key.value) if isinstance(op.operands[number].type, ir.ShapedType)]
+    shape = [count.nest.extents[loop] for loop in count.order]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        known: Known = {block.arguments[number]: new for number, new in zip(used, arguments, strict=False)}
+        for number in set(_arguments(op, key.value)) - set(used):
+            known[block.arguments[number]] = op.operands[number]
+        for inner in list_ops(op, "linalg.index"):
+            loop = ir.IntegerAttr(inner.attributes["dim"]).value
+            if loop in count.order:
+                known[inner.results[0]] = loop_index(count.order.index(loop))
+        value = clone_slice(key.value, known, lambda inside: _is_in(inside, block))
+        return [_ascending(value, key)]
+
+    maps = [_own_map(count, number) for number in used]
+    empty = upstream("tensor").EmptyOp(shape, _key_type(key)).result
+    inputs = [op.operands[number] for number in used]
+    return generic(inputs, [empty], [*maps, identity_map(len(shape))], [True] * len(shape), body).results[0]
+
+
+def _elements_of(op: ir.Operation, count: RankCount, value: ir.Value) -> ir.Value | None:
+    """The tensor whose elements ``value`` is, in the order of the loops."""
+    if isinstance(value.owner, ir.Block):
+        number = ir.BlockArgument(value).arg_number
+        tensor, loops = op.operands[number], [index.plain_loop for index in count.nest.indices[number]]
+    elif value.owner.operation.name == "tensor.extract":
+        tensor, loops = value.owner.operands[0], [_loop_of(index) for index in list(value.owner.operands)[1:]]
+    else:
+        return None
+    shape = [count.nest.extents[loop] for loop in count.order]
+    return tensor if loops == list(count.order) and list(tensor.type.shape) == shape else None
+
+
+def _loop_of(index: ir.Value) -> int | None:
+    if isinstance(index.owner, ir.Block) or index.owner.operation.name != "linalg.index":
+        return None
+    return ir.IntegerAttr(index.owner.operation.attributes["dim"]).value
+
+
+def _arguments(op: ir.Operation, value: ir.Value) -> list[int]:
+    """Numbers of the block arguments that ``value`` is computed from."""
+    block = op.regions[0].blocks[0]
+    seen: set[ir.Value] = set()
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if each not in seen:
+            seen.add(each)
+            if not isinstance(each.owner, ir.Block) and _is_in(each, block):
+                pending.extend(operands_from_outside(each.owner.operation))
+    return [number for number, argument in enumerate(block.arguments) if argument in seen]
+
+
+def _is_in(value: ir.Value, block: ir.Block) -> bool:
+    return value.owner.operation.block == block
+
+
+def _own_map(count: RankCount, number: int) -> ir.AffineMap:
+    """The index of an input into the loops of the result."""
+    found = []
+    for index in count.nest.indices[number]:
+        loop = index.plain_loop
+        constant = ir.AffineExpr.get_constant(index.constant)
+        found.append(constant if loop is None else ir.AffineExpr.get_dim(count.order.index(loop)))
+    return ir.AffineMap.get(len(count.order), 0, found)
+
+
+def _is_changed(key: Key) -> bool:
+    """Whether a key is not compared as it is even if it ascends."""
+    return key.unsigned or str(key.value.type) in ("i1", "index")
+
+
+def _key_type(key: Key) -> ir.Type:
+    wider = {"i1": 8, "index": 64}.get(str(key.value.type))
+    return key.value.type if wider is None else ir.IntegerType.get_signless(wider)
+
+
+def _ascending(value: ir.Value, key: Key) -> ir.Value:
+    """``value`` so that the signed order of it, ascending, is that of the key."""
+    arith = upstream("arith")
+    target = _key_type(key)
+    if not isinstance(target, ir.IntegerType):
+        return arith.NegFOp(value).result if key.descending else value
+    flipped = 0
+    if str(value.type) == "i1":
+        value = (arith.ExtUIOp if key.unsigned else arith.ExtSIOp)(target, value).result
+    elif str(value.type) == "index":
+        value = arith.IndexCastOp(target, value).result
+    if key.unsigned and str(key.value.type) != "i1":
+        flipped = 1 << (target.width - 1)
+    if key.descending:
+        flipped ^= (1 << target.width) - 1
+    if flipped:
+        signed = flipped - (1 << target.width) if flipped >> (target.width - 1) else flipped
+        mask = arith.ConstantOp(target, ir.IntegerAttr.get(target, signed)).result
+        value = arith.XOrIOp(value, mask).result
+    return value

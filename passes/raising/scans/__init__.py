@@ -1,0 +1,1 @@
+"""Cumulative sums, products and extremes become scans."""

@@ -1,0 +1,1 @@
+"""ipu-lower: placed tensors become supersteps on buffers."""

@@ -1,0 +1,102 @@
+"""``ipu-check-memory``: whether the program fits into the memory of every tile."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.diagnostics import diagnostic_at
+from ipu_mlir.dialects.errors import MemoryWarning
+from ipu_mlir.dialects.memory.bound import memory_bound
+from ipu_mlir.dialects.memory.problems import Problem, memory_problems
+from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
+from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.printing import to_text
+from ipu_mlir.passes.core.base import Pass, PassFailed
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_OF_THE_IR = ("report", "problems", "_module")
+
+
+class OutOfMemoryError(PassFailed):
+    """The program needs more memory than the tiles of its target have.
+
+    Attributes:
+        entry: the function that does not fit.
+        report: what it needs of every tile.
+        problems: what is too much, where and when.
+        module_text: the supersteps, with the places that they come from: what a profile can be made of.
+    """
+
+    def __init__(self, entry: str, report: MemoryReport, problems: tuple[Problem, ...], module_text: str) -> None:
+        settings = tuple(settings for each in problems for settings in each.settings)
+        super().__init__([diagnostic_at(each.op.location, diagnostic_text(each)) for each in problems], settings)
+        self.entry = entry
+        self.report = report
+        self.problems = problems
+        self.module_text = module_text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is made of the IR stays behind, and is made again of its text where somebody asks for it."""
+        remake, (kind, args, attributes) = super().__reduce__()
+        return remake, (kind, args, {name: each for name, each in attributes.items() if name not in _OF_THE_IR})
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _OF_THE_IR:
+            raise AttributeError(name)
+        self._module = parse_module(self.module_text, ipu.context())
+        with self._module.context, ir.Location.unknown():
+            self.report = memory_report(self._module.operation, self.entry)
+            self.problems = memory_problems(self.report)
+        return getattr(self, name)
+
+
+def diagnostic_text(problem: Problem) -> str:
+    """The problem as MLIR's verifiers would say it."""
+    return f"'{problem.op.name}' op {problem.message}"
+
+
+@dataclass(frozen=True)
+class CheckMemory(Pass):
+    """Refuse a program that does not fit into the memory of every tile.
+
+    Buffers while they live, code, state and gaps count (``dialects/memory``). For a target that is ``emulated`` it is a
+    warning of the class ``MemoryWarning``, and compilation goes on.
+
+    Needs:  supersteps (``ipu-form-supersteps``) that hold together (``ipu-check-supersteps``).
+    Leaves: the module as it was.
+    """
+
+    name = "ipu-check-memory"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, ir.Location.unknown():
+            for function in list_ops(module, "func.func"):
+                if _is_entry(function):
+                    _check(module, ir.StringAttr(function.attributes["sym_name"]).value)
+
+
+def _is_entry(function: ir.Operation) -> bool:
+    """Whether the host can run it; functions that others call count where they are called."""
+    is_private = "sym_visibility" in function.attributes and str(function.attributes["sym_visibility"]) == '"private"'
+    return len(function.regions[0].blocks) == 1 and not is_private
+
+
+def _check(module: ir.Operation, entry: str) -> None:
+    if memory_bound(module, entry) <= module_target(module).bytes_per_tile:
+        return
+    report = memory_report(module, entry)
+    problems = memory_problems(report)
+    if not problems:
+        return
+    if report.target.emulated:
+        for each in problems:
+            place = diagnostic_at(each.op.location, diagnostic_text(each), severity="warning")
+            warnings.warn(MemoryWarning(str(place), each.settings), stacklevel=2)
+        return
+    error = OutOfMemoryError(entry, report, problems, to_text(module, locations=True))
+    for each in problems:
+        each.op.location.emit_error(diagnostic_text(each))
+    raise error

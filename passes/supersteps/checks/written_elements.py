@@ -1,0 +1,117 @@
+"""What a program of supersteps has written when it reads: asked by ``ipu-check-supersteps``."""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
+from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
+from ipu_mlir.dialects.ops.vertices import accesses
+from ipu_mlir.passes.core.base import Refusals
+
+_HAND_ON = frozenset(("func.return", "func.call"))
+"""Ops that give a buffer to somebody who reads it; what a loop carries may well be written inside the loop first."""
+
+
+class WrittenElements:
+    """Follows which elements of each allocation have been written, in program order.
+
+    Reports reads of what was not written, and writes to what stays as it is: arguments and constants.
+    """
+
+    def __init__(self, refuse: Refusals) -> None:
+        self.refuse = refuse
+        self.written: dict[ir.Value, np.ndarray | bool] = {}
+        """Per allocation, True once it is written whole, or which of its elements are."""
+
+    def check(self, block: ir.Block) -> None:
+        for op in block.operations:
+            if isinstance(op, ExchangeOp):
+                self._read(op, op.source)
+                self._write(op, op.dest)
+            elif isinstance(op, ComputeSetOp):
+                self._compute_set(op)
+            elif isinstance(op, ReadControlOp):
+                self._read(op, op.source)
+            elif op.operation.name not in VIEW_OPS:
+                if op.operation.name in _HAND_ON:
+                    for value in op.operation.operands:
+                        self._read(op, value)
+                if op.operation.name == "scf.yield":
+                    self._yielded(op, block)
+                for region in op.operation.regions:
+                    for inner in region.blocks:
+                        self.check(inner)
+
+    def _yielded(self, op: Any, block: ir.Block) -> None:
+        """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""
+        for value in op.operation.operands:
+            root = root_of(value)
+            is_own = not isinstance(root.owner, ir.Block) and root.owner.operation.block == block
+            if is_own and self.written.get(root) is None:
+                self._read(op, value)
+
+    def _compute_set(self, compute_set: ComputeSetOp) -> None:
+        families = [op for op in compute_set.body.blocks[0].operations if isinstance(op, VerticesOp)]
+        for vertices in families:
+            for value, is_written in accesses(vertices):
+                if not is_written:
+                    self._read(vertices, value)
+        for vertices in families:
+            for value, is_written in accesses(vertices):
+                if is_written:
+                    self._write(vertices, value)
+
+    def _read(self, op: Any, value: ir.Value) -> None:
+        root = root_of(value)
+        if not isinstance(value.type, ir.MemRefType) or isinstance(root.owner, ir.Block):
+            return
+        if root.owner.name != "memref.alloc" or prod(value.type.shape) == 0:
+            return
+        written = self.written.get(root, False)
+        if written is True or (written is not False and _show(written, value.type).all()):
+            return
+        self.written[root] = True  # said once
+        self.refuse(
+            op, f"reads a buffer that nothing has written before: {value.type}; an exchange or a fill is missing"
+        )
+
+    def _write(self, op: Any, value: ir.Value) -> None:
+        root = root_of(value)
+        kept = next(filter(None, map(_kept, roots_of(value))), None)
+        if kept is not None:
+            self.refuse(op, f"writes {kept}, which stays as it is: {value.type}; write to a copy of it")
+            return
+        if self.written.get(root) is True:
+            return
+        elements = prod(root.type.shape)
+        if prod(value.type.shape) == elements:
+            self.written[root] = True
+            return
+        known = self.written.setdefault(root, np.zeros(elements, dtype=np.bool_))
+        assert isinstance(known, np.ndarray), "written whole was asked before"
+        _show(known, value.type)[...] = True
+        if known.all():
+            self.written[root] = True
+
+
+def _kept(root: ir.Value) -> str | None:
+    """What ``root`` is, if it is an argument or a constant; what a loop carries is looked for before the loop."""
+    while isinstance(root.owner, ir.Block):
+        loop = root.owner.owner.operation
+        if loop.name == "func.func":
+            return f"argument {ir.BlockArgument(root).arg_number}"
+        if loop.name != "scf.for" and (loop.name != "scf.while" or root.owner != loop.regions[0].blocks[0]):
+            return None
+        shift = 2 if loop.name == "scf.for" else 0  # the counter is the first argument, after three bounds
+        root = root_of(loop.operands[ir.BlockArgument(root).arg_number + shift])
+    return "a constant" if root.owner.operation.name == "memref.get_global" else None
+
+
+def _show(elements: np.ndarray, memref: Any) -> np.ndarray:
+    """The flags of those elements of an allocation that a view shows."""
+    strides, offset = strides_and_offset(memref)
+    return as_strided(elements[offset:], tuple(memref.shape), strides)

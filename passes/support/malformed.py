@@ -1,0 +1,69 @@
+"""Attributes of the dialect that parse but say nothing: wrong numbers of entries, blocks of nothing, unknown fields.
+
+MLIR checks the kinds of an attribute's parameters and not what stands in them, and verifiers see the attributes of our
+own ops only. Passes that read mappings, parts or the target ask here before they do.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ipu_mlir.dialects.attributes import mapping_from_attr, parts_from_attr, target_from_attr
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import IpuError
+from ipu_mlir.dialects.module_target import ATTRIBUTE
+from ipu_mlir.passes.core.base import Refusals
+from ipu_mlir.passes.support.placement_hints import MAP, PARTS
+from ipu_mlir.passes.support.rewriting import list_outside_bodies
+
+_MAPPING = "#ipu.mapping<"
+_READERS: tuple[tuple[str, Callable[[ir.Attribute], Any]], ...] = (
+    (MAP, mapping_from_attr),
+    (PARTS, parts_from_attr),
+    (ATTRIBUTE, target_from_attr),
+)
+
+
+def refuse_malformed(module: ir.Operation, refuse: Refusals) -> None:
+    """Report every mapping, parts and target of ``module`` that is malformed, each at its op."""
+    known: dict[ir.Type, str | None] = {}
+    for op in list_outside_bodies(module):
+        for broken in _broken_attributes(op):
+            refuse(op, broken)
+        for value in (*op.results, *_arguments(op)):
+            kind = value.type
+            if kind not in known:
+                broken = known[kind] = _broken_type(kind)
+                if broken is not None:
+                    refuse(op, broken)
+
+
+def _broken_attributes(op: ir.Operation) -> Iterator[str]:
+    attributes = op.attributes
+    for name, reader in _READERS:
+        if name in attributes and (broken := _broken(reader, attributes[name])):
+            yield broken
+    if op.name == "func.func" and "arg_attrs" in attributes:
+        for entries in attributes["arg_attrs"]:
+            if MAP in entries and (broken := _broken(mapping_from_attr, entries[MAP])):
+                yield broken
+
+
+def _arguments(op: ir.Operation) -> list[ir.Value]:
+    if op.name != "func.func":
+        return []
+    return [argument for block in op.regions[0].blocks for argument in block.arguments]
+
+
+def _broken_type(kind: Any) -> str | None:
+    """What is wrong with the mapping of a tensor or memref type, if it has one."""
+    space = kind.encoding if isinstance(kind, ir.RankedTensorType) else None
+    space = kind.memory_space if isinstance(kind, ir.MemRefType) else space
+    return None if space is None or not str(space).startswith(_MAPPING) else _broken(mapping_from_attr, space)
+
+
+def _broken(reader: Callable[[ir.Attribute], Any], attribute: ir.Attribute) -> str | None:
+    try:
+        reader(attribute)
+    except (IpuError, ValueError) as error:
+        return str(error)
+    return None
