@@ -13,7 +13,7 @@ from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
 from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 from ipu_mlir.runtime.engine.result_pool import ResultPool
-from ipu_mlir.runtime.translator.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.translate import ArraySpec, Translation, translate
 
 Compiled = Callable[[Translation], Callable[[Any], Callable[..., None]]]

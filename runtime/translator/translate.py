@@ -11,30 +11,30 @@ from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
-from ipu_mlir.runtime.translator.access import Buffer
-from ipu_mlir.runtime.translator.aliases import without_copies
-from ipu_mlir.runtime.translator.argument_numbers import with_gathered_numbers, with_late_numbers
-from ipu_mlir.runtime.translator.borders import with_borders
-from ipu_mlir.runtime.translator.constants import with_constants
-from ipu_mlir.runtime.translator.counted_loops import with_counted_loops
-from ipu_mlir.runtime.translator.decompose import decomposed
-from ipu_mlir.runtime.translator.dynamic_slices import with_dynamic_slices
-from ipu_mlir.runtime.translator.hoist import hoisted
-from ipu_mlir.runtime.translator.layout import with_layouts
-from ipu_mlir.runtime.translator.lookup_tables import with_lookup_tables
-from ipu_mlir.runtime.translator.options import TranslatorOptions
-from ipu_mlir.runtime.translator.plan_schedule import scheduled
-from ipu_mlir.runtime.translator.read import Problem, read_program
-from ipu_mlir.runtime.translator.repeated_checks import without_repeated_checks
-from ipu_mlir.runtime.translator.results import with_fresh_results
-from ipu_mlir.runtime.translator.signed_zeros import with_signed_zeros
-from ipu_mlir.runtime.translator.simplify import simplified
-from ipu_mlir.runtime.translator.source import SourceWriter
-from ipu_mlir.runtime.translator.split_reductions import without_split_reductions
-from ipu_mlir.runtime.translator.stepped_reductions import without_stepped_reductions
-from ipu_mlir.runtime.translator.swapped_buffers import with_swapped_buffers
-from ipu_mlir.runtime.translator.versions import with_versions
-from ipu_mlir.runtime.translator.vocabulary import code_of, namespace
+from ipu_mlir.runtime.translator.array_ir.access import Buffer
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.codegen.emit.plan_schedule import scheduled
+from ipu_mlir.runtime.translator.codegen.source import SourceWriter
+from ipu_mlir.runtime.translator.codegen.vocabulary import code_of, namespace
+from ipu_mlir.runtime.translator.importing.read import Problem, read_program
+from ipu_mlir.runtime.translator.optimize.aliases import without_copies
+from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
+from ipu_mlir.runtime.translator.optimize.borders import with_borders
+from ipu_mlir.runtime.translator.optimize.constants import with_constants
+from ipu_mlir.runtime.translator.optimize.counted_loops import with_counted_loops
+from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
+from ipu_mlir.runtime.translator.optimize.hoist import hoisted
+from ipu_mlir.runtime.translator.optimize.layout import with_layouts
+from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
+from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
+from ipu_mlir.runtime.translator.optimize.reductions.split_reductions import without_split_reductions
+from ipu_mlir.runtime.translator.optimize.reductions.stepped_reductions import without_stepped_reductions
+from ipu_mlir.runtime.translator.optimize.repeated_checks import without_repeated_checks
+from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
+from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
+from ipu_mlir.runtime.translator.optimize.simplify import simplified
+from ipu_mlir.runtime.translator.optimize.swapped_buffers import with_swapped_buffers
+from ipu_mlir.runtime.translator.optimize.versions import with_versions
 
 
 @dataclass(frozen=True)

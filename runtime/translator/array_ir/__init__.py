@@ -1,0 +1,1 @@
+"""Programs on whole arrays: accesses, expressions, statements."""

@@ -1,0 +1,171 @@
+"""Statements with statements inside: loops and branches of the function.
+
+A value that a block hands on (a carried buffer, a result) has a buffer of its own that every hand-over copies into.
+``places`` later lets the two sides of such a copy share memory where they can, so that most of the copies vanish.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.statements import Statement
+
+Block = tuple[Statement, ...]
+Bound = int | Access
+"""A number that is known, or an integer scalar in memory."""
+
+
+@dataclass(frozen=True)
+class Control(Statement):
+    """Has no loops of its own (``extents`` is empty); reads and writes whatever its blocks do, in any order.
+
+    ``ids`` names its blocks, each with a number of its own: the path of a block is the numbers of the blocks around it.
+    """
+
+    ids: tuple[int, ...]
+
+    def blocks(self) -> tuple[Block, ...]:
+        """What is inside, in an order in which values go from one block to the next."""
+        raise NotImplementedError
+
+    def with_blocks(self, blocks: Sequence[Block]) -> "Control":
+        """The same with other statements inside."""
+        raise NotImplementedError
+
+    def read_directly(self) -> tuple[Access, ...]:
+        """The scalars that decide where control goes."""
+        raise NotImplementedError
+
+    def with_scalars(self, change: Callable[[Access], Access]) -> "Control":
+        """The same with other scalars that decide."""
+        raise NotImplementedError
+
+    def changed(self, block: Callable[[Block], Sequence[Statement]], scalar: Callable[[Access], Access]) -> "Control":
+        """The same with ``block`` applied to each of its blocks, in order, and then ``scalar`` to what decides."""
+        return self.with_blocks([tuple(block(each)) for each in self.blocks()]).with_scalars(scalar)
+
+    @cached_property
+    def _reads(self) -> tuple[Access, ...]:
+        inside = (a.buffer for block in self.blocks() for s in block for a in s.sources())
+        return _standing([a.buffer for a in self.read_directly()], inside)
+
+    @cached_property
+    def _writes(self) -> tuple[Access, ...]:
+        return _standing(a.buffer for block in self.blocks() for s in block for a in s.dests())
+
+    def sources(self) -> list[Access]:
+        return list(self._reads)
+
+    def dests(self) -> list[Access]:
+        return list(self._writes)
+
+
+@dataclass(frozen=True)
+class ForLoop(Control):
+    """``body`` for ``variable`` = ``lower``, ``lower + step``, ... below ``upper``."""
+
+    lower: Bound
+    upper: Bound
+    step: Bound
+    variable: Access | None
+    body: Block
+    unsigned: bool = False
+    """Bounds in memory, and the variable, are numbers without a sign."""
+
+    def blocks(self) -> tuple[Block, ...]:
+        return (self.body,)
+
+    def with_blocks(self, blocks: Sequence[Block]) -> "ForLoop":
+        (body,) = blocks
+        return replace(self, body=body)
+
+    def read_directly(self) -> tuple[Access, ...]:
+        return tuple(bound for bound in (self.lower, self.upper, self.step) if isinstance(bound, Access))
+
+    def with_scalars(self, change: Callable[[Access], Access]) -> "ForLoop":
+        lower, upper, step = (change(b) if isinstance(b, Access) else b for b in (self.lower, self.upper, self.step))
+        return replace(self, lower=lower, upper=upper, step=step)
+
+    def dests(self) -> list[Access]:
+        variable = [self.variable.buffer] if self.variable else []
+        return list(_standing(variable, [access.buffer for access in Control.dests(self)]))
+
+
+@dataclass(frozen=True)
+class WhileLoop(Control):
+    """``before``; while ``condition`` holds, ``after`` and again; else ``leaving`` once, and out."""
+
+    condition: Access
+    before: Block
+    after: Block
+    leaving: Block
+
+    def blocks(self) -> tuple[Block, ...]:
+        return self.before, self.after, self.leaving
+
+    def with_blocks(self, blocks: Sequence[Block]) -> "WhileLoop":
+        before, after, leaving = blocks
+        return replace(self, before=before, after=after, leaving=leaving)
+
+    def read_directly(self) -> tuple[Access, ...]:
+        return (self.condition,)
+
+    def with_scalars(self, change: Callable[[Access], Access]) -> "WhileLoop":
+        return replace(self, condition=change(self.condition))
+
+
+@dataclass(frozen=True)
+class Branch(Control):
+    """``yes`` if ``condition`` holds, else ``no``."""
+
+    condition: Access
+    yes: Block
+    no: Block
+
+    def blocks(self) -> tuple[Block, ...]:
+        return self.yes, self.no
+
+    def with_blocks(self, blocks: Sequence[Block]) -> "Branch":
+        yes, no = blocks
+        return replace(self, yes=yes, no=no)
+
+    def read_directly(self) -> tuple[Access, ...]:
+        return (self.condition,)
+
+    def with_scalars(self, change: Callable[[Access], Access]) -> "Branch":
+        return replace(self, condition=change(self.condition))
+
+
+def known_rounds(lower: Bound, upper: Bound, step: Bound) -> tuple[int, int] | None:
+    """The lowest and the highest number that a loop counts, if both are known and there is one.
+
+    >>> known_rounds(1, 10, 3), known_rounds(4, 4, 1)
+    ((1, 7), None)
+    """
+    if not (isinstance(lower, int) and isinstance(upper, int) and isinstance(step, int)):
+        return None
+    numbers = range(lower, upper, step) if step > 0 else range(0)
+    return (numbers[0], numbers[-1]) if numbers else None
+
+
+def in_blocks(statement: Statement, change: Callable[[Block], Sequence[Statement]]) -> Statement:
+    """``statement`` with ``change`` applied to each of its blocks, if it has any."""
+    if not isinstance(statement, Control):
+        return statement
+    return statement.with_blocks([tuple(change(block)) for block in statement.blocks()])
+
+
+def all_statements(statements: Sequence[Statement]) -> list[Statement]:
+    """Every statement at every depth, outer ones before what is inside."""
+    found: list[Statement] = []
+    for statement in statements:
+        found.append(statement)
+        if isinstance(statement, Control):
+            found += [inner for block in statement.blocks() for inner in all_statements(block)]
+    return found
+
+
+def _standing(*groups) -> tuple[Access, ...]:
+    """An access of each buffer that says no more than that it is used."""
+    return tuple(Access(buffer, 0, ()) for buffer in dict.fromkeys(buffer for group in groups for buffer in group))

@@ -1,0 +1,103 @@
+"""Statements with other accesses or other loops: the mechanical part of every rewriting step."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import prod
+
+from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, rewrite
+from ipu_mlir.runtime.translator.array_ir.statements import (
+    Check,
+    Dot,
+    Elementwise,
+    Fold,
+    LibraryCall,
+    Reduce,
+    Scan,
+    SliceUpdate,
+    Statement,
+)
+
+Change = Callable[[Access], Access]
+
+
+def same(access: Access) -> Access:
+    """No change."""
+    return access
+
+
+def with_reads(values: tuple[Expression, ...], change: Change) -> tuple[Expression, ...]:
+    """``values`` with every access that is read replaced, those of gathers as well."""
+
+    def changed(node: Expression) -> Expression:
+        return replace(node, access=change(node.access)) if isinstance(node, Read | Gather) else node
+
+    return tuple(rewrite(values, changed))
+
+
+def with_accesses(statement: Statement, source: Change, dest: Change) -> Statement:
+    """``statement`` with ``source`` applied to what it reads and ``dest`` to what it writes."""
+    match statement:
+        case Check():
+            return replace(statement, values=with_reads(statement.values, source))
+        case LibraryCall():
+            inputs, outputs = tuple(map(source, statement.inputs)), tuple(map(dest, statement.outputs))
+            return replace(statement, inputs=inputs, outputs=outputs)
+        case Elementwise() | Scan():
+            outputs = tuple(map(dest, statement.outputs))
+            return replace(statement, outputs=outputs, values=with_reads(statement.values, source))
+        case Fold():
+            both = with_reads((*statement.values, *statement.inits), source)
+            count = len(statement.values)
+            outputs = tuple(map(dest, statement.outputs))
+            return replace(statement, outputs=outputs, values=both[:count], inits=both[count:])
+        case SliceUpdate():
+            *indexes, value = with_reads(statement.expressions(), source)
+            out = dest(statement.out)
+            return replace(statement, indexes=tuple(indexes), value=value, old=source(statement.old), out=out)
+        case Dot():
+            return replace(statement, a=source(statement.a), b=source(statement.b), out=dest(statement.out))
+        case Reduce():
+            return replace(statement, source=source(statement.source), out=dest(statement.out))
+    raise AssertionError(f"unknown statement {statement!r}")
+
+
+def with_loop_split(statement: Statement, loop: int, inner: int) -> Statement:
+    """``statement`` with ``loop`` cut in two; the new inner loop has extent ``inner``, which divides the old extent."""
+
+    def split(access: Access) -> Access:
+        stride = access.strides[loop]
+        strides = (*access.strides[:loop], stride * inner, stride, *access.strides[loop + 1 :])
+        return replace(access, strides=strides)
+
+    result = with_accesses(statement, split, split)
+    extents = statement.extents
+    changes: dict = {"extents": (*extents[:loop], extents[loop] // inner, inner, *extents[loop + 1 :])}
+    if isinstance(statement, Fold | Reduce | Scan):
+        changes["reduced"] = (*statement.reduced[: loop + 1], *statement.reduced[loop:])
+    return replace(result, **changes)
+
+
+def parallel_extents(statement: Statement) -> tuple[int, ...]:
+    """The extents of the loops, with 1 in place of those that are reduced."""
+    if isinstance(statement, Fold | Reduce | Scan):
+        return tuple(1 if r else n for n, r in zip(statement.extents, statement.reduced, strict=True))
+    if isinstance(statement, Dot):
+        return tuple(n if s else 1 for n, s in zip(statement.extents, statement.out.strides, strict=True))
+    return statement.extents
+
+
+def points(statement: Statement) -> int:
+    """How often the body runs."""
+    return prod(statement.extents)
+
+
+def with_rewritten_values(statement: Statement, change: Callable[[Expression], Expression]) -> Statement:
+    """``statement`` with ``change`` applied to every node of what it computes."""
+    if isinstance(statement, Elementwise | Scan | Check):
+        return replace(statement, values=tuple(rewrite(statement.values, change)))
+    if isinstance(statement, Fold):
+        both = rewrite((*statement.values, *statement.inits), change)
+        count = len(statement.values)
+        return replace(statement, values=tuple(both[:count]), inits=tuple(both[count:]))
+    return statement

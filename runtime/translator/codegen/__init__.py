@@ -1,0 +1,1 @@
+"""From array programs to NumPy source."""

@@ -1,0 +1,254 @@
+"""Runs of statements that can share a loop over blocks: layer norms, softmaxes and whole layers that stay in cache.
+
+For ``units`` blocks at most, each statement gets a parallel loop whose extent is a multiple of ``units``. A buffer that
+the run writes is *local to the unit* if the index of the unit is a digit of its address: then what one unit writes,
+only the same unit reads, and blocks of units may run one after another or side by side.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
+from ipu_mlir.runtime.translator.array_ir.cost import elementwise_us, gemm_us, largest_array
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, Statement
+from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
+
+Places = Mapping[Buffer, Buffer]
+
+_MOST_COUNTS = 12  # numbers of units that are tried per run
+_MOST_STARTS = 4
+_LONGEST = 64  # statements in a run: keeps the search linear in the length of the program
+
+
+@dataclass(frozen=True)
+class Group:
+    """``count`` statements from ``start`` on, cut along ``loops`` into blocks of ``block`` of ``units`` units."""
+
+    start: int
+    loops: tuple[int, ...]
+    units: int
+    block: int
+
+    @property
+    def count(self) -> int:
+        return len(self.loops)
+
+
+def unit_size(access: Access, statement: Statement, loop: int, units: int) -> int | None:
+    """How far one unit is from the next in memory, if ``access`` is local to the unit; else None.
+
+    With S = elements per unit: every other loop has a stride divisible by ``units`` * S, or stays within S together
+    with all such loops and the offset.
+    """
+    per_unit = statement.extents[loop] // units
+    size = access.strides[loop] * per_unit
+    if size <= 0:
+        return None
+    period = units * size
+    within = (per_unit - 1) * access.strides[loop] + access.offset % period
+    for other, (extent, stride) in enumerate(zip(statement.extents, access.strides, strict=True)):
+        if other != loop and stride % period:
+            within += (extent - 1) * stride
+    return size if 0 <= within < size else None
+
+
+@dataclass(frozen=True)
+class _Costs:
+    """What each statement takes, computed once."""
+
+    outside_us: list[float]
+    gemm_us: list[float]
+    largest: list[int]
+
+    def total_us(self, start: int, stop: int) -> float:
+        return sum(self.outside_us[start:stop]) + sum(self.gemm_us[start:stop])
+
+    def of_group(self, group: "Group") -> float:
+        """What the loop of ``group`` takes."""
+        return self.total_us(group.start, group.start + group.count)
+
+    def starts(self, position: int, options: TranslatorOptions) -> range:
+        """``position``, and what follows statements on small arrays: with one of those, fewer may fit into the loop."""
+        stop = position
+        while stop < len(self.largest) - 1 and self.largest[stop] < options.block_min_array:
+            stop += 1
+        return range(position, min(stop, position + _MOST_STARTS) + 1)
+
+    def worth_a_loop(self, start: int, stop: int, options: TranslatorOptions) -> bool:
+        """True if the statements are long enough and have a large enough array outside of products."""
+        arrays = [n for n, us in zip(self.largest[start:stop], self.gemm_us[start:stop], strict=True) if us == 0]
+        return (
+            sum(self.outside_us[start:stop]) > options.block_min_elementwise_us
+            and self.total_us(start, stop) > options.block_min_us
+            and max(arrays, default=0) >= options.block_min_array
+        )
+
+
+def find_groups(statements: Sequence[Statement], places: Places, options: TranslatorOptions) -> list[Group]:
+    """The runs that are worth a block loop, in order and disjoint; ``places`` says which buffers share memory."""
+    costs = _Costs(
+        [elementwise_us(s) for s in statements],
+        [gemm_us(s) for s in statements],
+        [largest_array(s) for s in statements],
+    )
+    groups: list[Group] = []
+    position = 0
+    while position < len(statements):
+        starts = costs.starts(position, options)
+        found = [_best_group(statements, start, places, costs, options) for start in starts]
+        group = max((each for each in found if each is not None), key=costs.of_group, default=None)
+        if group is not None:
+            groups.append(group)
+        position = starts[-1] + 1 if group is None else group.start + group.count
+    return groups
+
+
+def split_products(statements: Sequence[Statement], groups: list[Group], options: TranslatorOptions) -> list[Group]:
+    """``groups`` and, between them, each large contraction as a group of its own.
+
+    Where block loops run, BLAS has one thread for the whole run, so the other contractions are shared out here.
+    """
+    covered = {position for group in groups for position in range(group.start, group.start + group.count)}
+    result = list(groups)
+    for position, statement in enumerate(statements):
+        if position in covered or not isinstance(statement, Dot) or gemm_us(statement) < options.block_min_us / 2:
+            continue
+        kinds = loop_kinds(statement)
+        loops = [
+            loop for loop in (*kinds.batch, *kinds.rows, *kinds.columns) if statement.extents[loop] >= options.threads
+        ]
+        if loops:
+            loop = max(loops, key=lambda loop: statement.out.strides[loop])
+            units = statement.extents[loop]
+            result.append(Group(position, (loop,), units, -(-units // options.threads)))
+    return sorted(result, key=lambda group: group.start)
+
+
+def _best_group(
+    statements: Sequence[Statement], start: int, places: Places, costs: _Costs, options: TranslatorOptions
+) -> Group | None:
+    """The most work that can share a loop beginning with statement ``start``; None if it is not worth one."""
+    if not costs.worth_a_loop(start, start + _LONGEST, options):
+        return None
+    best: Group | None = None
+    best_us = 0.0
+    for units in _unit_counts(statements[start : start + _LONGEST], options):
+        loops = _longest_run(statements, start, units, places)
+        stop = start + len(loops)
+        total_us = costs.total_us(start, stop)
+        if total_us > best_us and costs.worth_a_loop(start, stop, options):
+            block = block_size(statements[start:stop], loops, units, options)
+            if block is not None:
+                best, best_us = Group(start, tuple(loops), units, block), total_us
+    return best
+
+
+def _unit_counts(window: Sequence[Statement], options: TranslatorOptions) -> list[int]:
+    """Numbers of units to try, largest first: extents of loops that divide one of the first statement's."""
+    first = set(parallel_extents(window[0]))
+    extents = {extent for statement in window for extent in parallel_extents(statement)}
+    fitting = [n for n in extents if n >= max(options.threads, 2) and any(extent % n == 0 for extent in first)]
+    return sorted(fitting, reverse=True)[:_MOST_COUNTS]
+
+
+@dataclass
+class _Run:
+    """What the statements of a run do to memory, per place."""
+
+    units: int
+    places: Places
+    written: set[Buffer] = field(default_factory=set)
+    read_anyhow: set[Buffer] = field(default_factory=set)  # read by other units too: must not be written in this run
+    sizes: dict[Buffer, int] = field(default_factory=dict)
+
+    def place(self, access: Access) -> Buffer:
+        return self.places.get(access.buffer, access.buffer)
+
+    def joining_loop(self, statement: Statement) -> int | None:
+        """The outermost loop along which ``statement`` fits the run so far."""
+        if not isinstance(statement, Elementwise | Dot | Reduce):
+            return None
+        dests = statement.dests()
+        if any(self.place(dest) in self.read_anyhow for dest in dests):
+            return None
+        fitting = [
+            loop
+            for loop, extent in enumerate(parallel_extents(statement))
+            if extent >= self.units
+            and extent % self.units == 0
+            and all(dest.strides[loop] for dest in dests)
+            and self._fits(statement, loop)
+        ]
+        return max(fitting, key=lambda loop: dests[0].strides[loop], default=None)
+
+    def _fits(self, statement: Statement, loop: int) -> bool:
+        """True if everything in places that are written stays local to the unit."""
+        own = {self.place(dest) for dest in statement.dests()}
+        for access in (*statement.dests(), *statement.sources()):
+            place = self.place(access)
+            if place in self.written or place in own:
+                size = unit_size(access, statement, loop, self.units)
+                if size is None or self.sizes.get(place, size) != size:
+                    return False
+        return True
+
+    def join(self, statement: Statement, loop: int) -> None:
+        for access in statement.sources():
+            place, size = self.place(access), unit_size(access, statement, loop, self.units)
+            if size is None or self.sizes.setdefault(place, size) != size:
+                self.read_anyhow.add(place)
+        for access in statement.dests():
+            size = unit_size(access, statement, loop, self.units)
+            assert size is not None, "a loop joins only if all results are local"
+            self.sizes[self.place(access)] = size
+            self.written.add(self.place(access))
+
+
+def _longest_run(statements: Sequence[Statement], start: int, units: int, places: Places) -> list[int]:
+    """The loop of each statement that can join, from ``start`` on."""
+    run = _Run(units, places)
+    loops: list[int] = []
+    for statement in statements[start : start + _LONGEST]:
+        loop = run.joining_loop(statement)
+        if loop is None:
+            break
+        run.join(statement, loop)
+        loops.append(loop)
+    return loops
+
+
+def block_size(run: Sequence[Statement], loops: list[int], units: int, options: TranslatorOptions) -> int | None:
+    """Units per block: a cache full of the largest array, an equal number of blocks for each thread.
+
+    A lone copy or fill has nothing to keep in the cache: one block for each thread, long enough to go past the cache
+    (25 MB of f32 took 1.4 ms in two blocks, 1.7 ms in blocks of 2 MB).
+    """
+    if len(run) == 1 and isinstance(run[0], Elementwise) and (run[0].copied() or run[0].filled()):
+        return -(-units // options.threads)
+    largest = max(largest_array(statement) for statement in run)
+    block = max(1, options.block_elements * units // max(largest, 1))
+    for statement, loop in zip(run, loops, strict=True):
+        if isinstance(statement, Dot):
+            block = max(block, -(-options.block_min_gemm_rows // _rows_per_unit(statement, loop, units)))
+    pieces = max(options.threads, -(-units // block))
+    pieces = -(-pieces // options.threads) * options.threads
+    block = max(1, -(-units // pieces))
+    for statement, loop in zip(run, loops, strict=True):
+        for access in (*statement.sources(), *statement.dests()):
+            stride = access.strides[loop]
+            if stride and stride * (statement.extents[loop] // units) * block < options.block_min_run:
+                large = largest_array(statement) >= options.block_min_array and isinstance(statement, Elementwise)
+                if large and len(access.loops()) > 1:
+                    return None
+    return block
+
+
+def _rows_per_unit(dot: Dot, loop: int, units: int) -> int:
+    """Rows of the product that one unit has; a batch entry has all its rows."""
+    kinds = loop_kinds(dot)
+    rows = 1
+    for other in kinds.rows if loop not in kinds.columns else kinds.columns:
+        rows *= dot.extents[other]
+    return max(1, rows // units) if loop not in kinds.batch else max(1, rows * dot.extents[loop] // units)

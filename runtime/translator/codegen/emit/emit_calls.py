@@ -1,0 +1,32 @@
+"""Statements that are one call of something other than NumPy: assertions and library codelets."""
+
+from ipu_mlir.runtime.translator.array_ir.expression import reads
+from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, LibraryCall
+from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise, temporary
+from ipu_mlir.runtime.translator.codegen.schedule import Schedule, View
+
+
+def emit_check(statement: Check, schedule: Schedule) -> None:
+    """Compute the condition where it varies, then demand that it holds."""
+    (condition,) = statement.values
+    loops = sorted({loop for access in reads(statement.values) for loop in access.loops()})
+    extents = tuple(n if loop in loops else 1 for loop, n in enumerate(statement.extents))
+    held = temporary("holds", condition.dtype, extents, loops)
+    emit_elementwise(Elementwise(extents, statement.origin, (held,), statement.values), schedule)
+    view = View(held.buffer, condition.dtype, 0, (held.buffer.elements,), (1,))
+    place = f" (at {statement.origin.location})" if statement.origin.location else ""
+    message = repr(statement.message + place).replace("{", "{{").replace("}", "}}")
+    schedule.call(f"require({{0}}, {message})", (view,), view, statement.origin)
+
+
+def emit_library_call(statement: LibraryCall, schedule: Schedule) -> None:
+    """Hand whole arrays to the codelet; it fills, or updates, the arrays of the outputs."""
+    views = []
+    for access, shape in zip((*statement.inputs, *statement.outputs), statement.shapes, strict=True):
+        views.append(View(access.buffer, access.buffer.dtype, access.offset, shape, access.strides))
+    count = len(statement.inputs)
+    updated = [count + i for i, old in enumerate(statement.updated) if old]
+    taken = "".join(f"{{{i}}}, " for i in (*range(count), *updated))
+    given = "".join(f"{{{count + i}}}, " for i in range(len(statement.outputs)))
+    template = f"run_codelet({statement.codelet!r}, ({taken.strip()}), ({given.strip()}))"
+    schedule.call(template, tuple(views), views[count], statement.origin)

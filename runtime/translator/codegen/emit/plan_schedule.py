@@ -1,0 +1,108 @@
+"""Statements in order: in a block loop where that pays, else one after the other."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ipu_mlir.runtime.translator.array_ir.access import Buffer
+from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
+from ipu_mlir.runtime.translator.codegen.blocks import Group, find_groups, split_products
+from ipu_mlir.runtime.translator.codegen.control_steps import control_step
+from ipu_mlir.runtime.translator.codegen.emit.emit import emit
+from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
+from ipu_mlir.runtime.translator.codegen.schedule import Schedule
+
+
+def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, bool]:
+    """The calls of ``program``, and whether some run in block loops.
+
+    One threading regime per program: after a product on several threads, BLAS's own threads spin for milliseconds and
+    take the cores from ours. So either everything is left to BLAS, or it gets one thread and we share out the rest.
+    """
+    places = shared_places(program)
+    program = program.with_statements(_moving(program.statements, places))
+    runs = list(_runs(program.statements))
+    groups = [find_groups(run, places, options) if options.threads > 0 else [] for run in runs]
+    has_groups = any(groups)
+    if has_groups:
+        groups = [split_products(run, found, options) for run, found in zip(runs, groups, strict=True)]
+    planner = _Planner(_users(program, places), {id(run[0]): g for run, g in zip(runs, groups, strict=True)})
+    schedule = Schedule(options, places)
+    planner.block(program.statements, schedule)
+    return schedule, has_groups
+
+
+@dataclass
+class _Planner:
+    """Emits blocks; ``groups`` are those of each run of statements without control flow, by its first statement."""
+
+    users: dict[Buffer, set[int]]
+    groups: dict[int, list[Group]]
+
+    def block(self, statements: Sequence[Statement], schedule: Schedule) -> None:
+        """Append the steps of ``statements``."""
+        for is_control, members in groupby(statements, lambda statement: isinstance(statement, Control)):
+            run = tuple(members)
+            if not is_control:
+                self._run(run, schedule)
+                continue
+            for statement in run:
+                assert isinstance(statement, Control), "only control flow has blocks"
+                blocks = []
+                for inside in statement.blocks():
+                    inner = Schedule(schedule.options, schedule.places)
+                    self.block(inside, inner)
+                    blocks.append(tuple(inner.steps))
+                schedule.steps.append(control_step(statement, tuple(blocks)))
+
+    def _run(self, run: Sequence[Statement], schedule: Schedule) -> None:
+        starting = {group.start: group for group in self.groups[id(run[0])]}
+        position = 0
+        while position < len(run):
+            group = starting.get(position)
+            if group is None:
+                emit(run[position], schedule)
+                position += 1
+                continue
+            inside = {id(statement) for statement in run[position : position + group.count]}
+            elsewhere = {place for place, where in self.users.items() if not where <= inside}
+            emit_group(group, run, elsewhere, schedule)
+            position += group.count
+
+
+def _runs(statements: Sequence[Statement]) -> Iterator[tuple[Statement, ...]]:
+    """Every run of statements without control flow, those inside of control flow too."""
+    for is_control, members in groupby(statements, lambda statement: isinstance(statement, Control)):
+        run = tuple(members)
+        if not is_control:
+            yield run
+            continue
+        for statement in run:
+            assert isinstance(statement, Control), "only control flow has blocks"
+            for block in statement.blocks():
+                yield from _runs(block)
+
+
+def _moving(statements: Sequence[Statement], places: dict[Buffer, Buffer]) -> list[Statement]:
+    """``statements`` without copies of something to where it is."""
+    return [
+        in_blocks(statement, lambda block: _moving(block, places))
+        for statement in statements
+        if not (isinstance(statement, Elementwise) and stays(statement, places))
+    ]
+
+
+def _users(program: Program, places: dict[Buffer, Buffer]) -> dict[Buffer, set[int]]:
+    """The statements that use each place, by identity; 0 stands for what follows the last one."""
+    users: dict[Buffer, set[int]] = defaultdict(set)
+    for statement in all_statements(program.statements):
+        accesses = statement.read_directly() if isinstance(statement, Control) else statement.sources()
+        for access in (*accesses, *statement.dests()):
+            users[places.get(access.buffer, access.buffer)].add(id(statement))
+    for access in program.results:
+        users[places.get(access.buffer, access.buffer)].add(0)
+    return users

@@ -1,0 +1,330 @@
+"""Generated source: what is bound once, and what every run does."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ipu_mlir.dialects.counted import counted
+from ipu_mlir.dialects.text import in_docstring, printable
+from ipu_mlir.runtime import numeric
+from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber
+from ipu_mlir.runtime.translator.array_ir.statements import Origin, Program
+from ipu_mlir.runtime.translator.codegen.local_numbers import local_numbers
+from ipu_mlir.runtime.translator.codegen.memory_plan import MemoryPlan, plan
+from ipu_mlir.runtime.translator.codegen.names import Names
+from ipu_mlir.runtime.translator.codegen.number_texts import called_function, number_text
+from ipu_mlir.runtime.translator.codegen.operand_texts import OperandTexts, Scope
+from ipu_mlir.runtime.translator.codegen.schedule import (
+    MOST_NESTED,
+    BlockLoop,
+    Call,
+    ControlStep,
+    Loop,
+    Operand,
+    Step,
+    View,
+)
+
+_CALLED = re.compile(r"(?<![.\w])[a-z_]\w*(?=\(|\.reduce\()")
+_BUILTIN = {"abs", "int"}
+
+
+@dataclass
+class SourceWriter:
+    """Writes the source of one program."""
+
+    program: Program
+    places: dict[Buffer, Buffer]
+    steps: list[Step]
+    names: Names = field(default_factory=Names)
+    functions: set[str] = field(default_factory=set)
+    _nested: int = 0
+    _variables: list[str] = field(default_factory=list)
+    """Of the loops around."""
+    _inner_functions: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        held = {self.places.get(access.buffer, access.buffer) for access in self.program.results}
+        self.numbers = local_numbers(self.steps, self.places)
+        self.plan = plan(self.steps, self.places, held | set(self.numbers.dtypes))
+        self.texts = OperandTexts(self.program, self.places, self.plan, self.names)
+        self.setup, self.body = self.texts.setup, self.texts.body
+        for place, dtype in self.numbers.dtypes.items():
+            self.texts.locals[place] = self.names.fresh(place.name), dtype
+
+    def write(self) -> str:
+        """The whole source; the constants in ``texts`` are then the arrays that it asks ``memory`` for."""
+        for place in self.numbers.unset:
+            name, dtype = self.texts.locals[place]
+            zero = self.texts.number(Const.of(0, dtype), self.body)
+            self.texts.prologue.lines.append(f"{self.texts.prologue.indent}{name} = {zero}")
+        self._steps(self.steps)
+        for result, name in self.texts.result_names.items():
+            if self.texts.place(result) in self.texts.locals:
+                self._line(f"{name}[()] = {self.texts.locals[self.texts.place(result)][0]}")
+        return self._assembled()
+
+    def _steps(self, steps: Sequence[Step]) -> None:
+        """The lines of ``steps``, with a comment wherever another op begins."""
+        last_origin: Origin | None = None
+        for step in steps:
+            if step.origin != last_origin:
+                self.body.lines.append(self.body.indent + comment(step.origin))
+                last_origin = step.origin
+            self._step(step)
+
+    # -- text of the parts
+
+    def _assembled(self) -> str:
+        taken, given = counted(len(self.texts.arguments), "argument"), counted(len(self.texts.results), "result")
+        own = sorted(name for name in self.functions if numeric.is_own(name))
+        of_numpy = sorted(self.functions - set(own))
+        parameters = ", ".join([*self.texts.arguments.values(), *self.texts.result_names.values()])
+        lines = [
+            f'"""@{in_docstring(self.program.name)} as NumPy calls: {taken}, {given}, '
+            f"{self.plan.total_bytes:,} bytes of temporaries.",
+            "",
+            "The last array of a call is the one that it writes.",
+            '"""',
+            "",
+            *([f"from numpy import {', '.join(of_numpy)}"] if of_numpy else []),
+            "from numpy import inf, nan",
+            "",
+            *([f"from ipu_mlir.runtime.numeric import {', '.join(own)}"] if own else []),
+            "from ipu_mlir.runtime.engine.memory import strided",
+            "",
+            "",
+            "def build(memory):",
+            '    """The program with memory of its own: run it in one thread at a time."""',
+            *self.setup.lines,
+            "",
+            f"    def main({parameters}):",
+            *self.texts.prologue.lines,
+            *self._inner_functions,
+            *(self.body.lines or ["        pass"]),
+            "",
+            "    return main",
+            "",
+        ]
+        if "strided(" not in "\n".join(lines[lines.index("def build(memory):") :]):
+            lines.remove("from ipu_mlir.runtime.engine.memory import strided")
+        text = "\n".join(lines)
+        if not re.search(r"\b(inf|nan)\b", text.split("def build", 1)[1]):
+            text = text.replace("from numpy import inf, nan\n", "")
+        return re.sub(r"\n{4,}", "\n\n\n", text)
+
+    def _step(self, step: Step) -> None:
+        match step:
+            case Call():
+                self.body.lines.append(self.body.indent + self._call(step, self.body))
+            case Loop():
+                self._loop(step)
+            case BlockLoop():
+                self._block_loop(step)
+            case ControlStep() if self._nested == MOST_NESTED:
+                self._own_function(step)
+            case ControlStep():
+                self._control(step)
+
+    def _own_function(self, step: ControlStep) -> None:
+        """A loop or a branch that stands deep inside others, as a function that they call."""
+        head = f"{self.names.fresh('nested')}({', '.join(self._variables)})"
+        self._line(head)
+        around = self.body.lines, self.body.indent, self._nested
+        self.body.lines, self.body.indent, self._nested = [], "            ", 0
+        self._control(step)
+        self._inner_functions += ["", f"        def {head}:", *self.body.lines, ""]
+        self.body.lines, self.body.indent, self._nested = around
+
+    def _control(self, step: ControlStep) -> None:
+        """A loop or a branch of the program. What it needs of arguments and results is bound before it begins."""
+        scalars = [str(s) if isinstance(s, int) else self.texts.text(s, self.body) for s in step.scalars]
+        if step.kind == "for":
+            variable = self.names.fresh("i")
+            bounds = [s if s.lstrip("-").isdigit() else f"int({s})" for s in scalars]
+            shown = bounds[1:2] if bounds[0] == "0" and bounds[2] == "1" else bounds[: 2 + (bounds[2] != "1")]
+            self._line(f"for {variable} in range({', '.join(shown)}):")
+            if step.number is not None:
+                self.texts.numbers[step.number] = variable
+            self._variables.append(variable)
+            self._indented(step.blocks[0], self._noted(step.variable, variable))
+            self._variables.pop()
+        elif step.kind == "while":
+            self._line("while True:")
+            with self._deeper():
+                self._steps(step.blocks[0])
+                self._line(f"if not {scalars[0]}:")
+                self._line("    break")
+            self._indented(step.blocks[1], [])
+            self._steps(step.blocks[2])
+        elif step.blocks[0] or step.blocks[1]:
+            empty = not step.blocks[0]
+            self._line(f"if {'not ' if empty else ''}{scalars[0]}:")
+            self._indented(step.blocks[1 if empty else 0], [])
+            if step.blocks[1] and not empty:
+                self._line("else:")
+                self._indented(step.blocks[1], [])
+
+    def _noted(self, held: View | None, variable: str) -> list[str]:
+        """The line that puts the number of the round where calls read it."""
+        if held is None:
+            return []
+        text = self.texts.text(held, self.body)
+        return [f"{text} = {variable}" if self._is_local(held) else f"{text}[()] = {variable}"]
+
+    def _is_local(self, view: Operand) -> bool:
+        return isinstance(view, View) and self.texts.place(view.buffer) in self.texts.locals
+
+    def _line(self, text: str) -> None:
+        self.body.lines.append(self.body.indent + text)
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        """Lines one level further in."""
+        indent, was_inside = self.body.indent, self.texts.is_inside
+        self.body.indent, self.texts.is_inside = indent + "    ", True
+        self._nested += 1
+        try:
+            yield
+        finally:
+            self._nested -= 1
+            self.body.indent, self.texts.is_inside = indent, was_inside
+
+    def _indented(self, steps: Sequence[Step], first: list[str]) -> None:
+        """A block of Python; an empty one has to say so."""
+        with self._deeper():
+            before = len(self.body.lines)
+            for line in first:
+                self._line(line)
+            self._steps(steps)
+            if len(self.body.lines) == before:
+                self._line("pass")
+
+    def _call(self, call: Call, scope: Scope) -> str:
+        if any(self._is_local(operand) for operand in (*call.operands, call.out)):
+            return self._call_on_numbers(call, scope)
+        function = re.match(r"(?!if )\w+", call.template)  # a method has its array first
+        if function is not None:
+            self.functions.add(function[0])
+        operands = [self.texts.text(operand, scope) for operand in call.operands]
+        return call.template.format(*operands, out=self.texts.text(call.out, scope))
+
+    def _call_on_numbers(self, call: Call, scope: Scope) -> str:
+        """A call some of whose operands, or whose result, are local variables."""
+
+        def number(operand: Operand) -> str:
+            return self.texts.number(operand, scope)
+
+        text = number_text(call, [number(operand) for operand in call.operands], number)
+        out = self.texts.text(call.out, scope)
+        if text is None:
+            template = call.template
+            if called_function(call) == "select" and self._is_local(call.operands[0]):
+                template = "copyto({out}, {1} if {0} else {2}, 'unsafe')"
+            text = template.format(*(self.texts.text(operand, scope) for operand in call.operands), out=out)
+        elif self._is_local(call.out):
+            text = f"{out} = {text}"
+        else:
+            text = f"{out}[{'...' if call.out.shape else '()'}] = {text}"
+        self.functions.update(set(_CALLED.findall(text)) - _BUILTIN)
+        return text
+
+    def _loop(self, loop: Loop) -> None:
+        """Nested Python loops; arrays that move with them are indexed first."""
+        indent = self.body.indent
+        variables = [self.names.fresh(f"i{position}") for position in range(len(loop.counts))]
+        operands = [operand for call in loop.calls for operand in call.operands if isinstance(operand, View)]
+        moving = {view: self.texts.text(view, self.body) for view in operands if view.indexed}
+        heads: list[str] = []
+        for variable, count in zip(variables, loop.counts, strict=True):
+            heads.append(f"{indent}for {variable} in range({count}):")
+            indent += "    "
+        inner = Scope(indent)
+        for view, name in moving.items():
+            inner.views[view] = self.names.fresh(f"{name}_i")
+            inner.lines.append(f"{indent}{inner.views[view]} = {name}[{', '.join(variables)}, ...]")
+        for call in loop.calls:
+            inner.lines.append(indent + self._call(call, inner))
+        self.body.lines += heads + inner.lines  # views of what stands still are made before the loops
+
+    def _block_loop(self, loop: BlockLoop) -> None:
+        """A function for one block, one copy of it per thread, and the call that runs all blocks."""
+        function, copies = self.names.fresh("block"), self.names.fresh("blocks")
+        scratch = plan(list(loop.calls), self.places, self._not_scratch(loop), dict(loop.scratch))
+        inner = Scope("            ")
+        own_setup = Scope("        ")
+        parameters: dict[str, None] = {}
+        for call in loop.calls:
+            for operand in (*call.operands, call.out):
+                if isinstance(operand, View) and operand not in inner.views:
+                    self._bind_in_block(operand, loop, scratch, own_setup, inner, parameters)
+                elif isinstance(operand, LoopNumber):
+                    parameters[self.texts.numbers[operand.buffer]] = None
+        lines = [self._call(call, inner) for call in loop.calls]
+        per_run = ", ".join(parameters)
+        head = f"{function}(scratch)"
+        self.setup.lines += [
+            "",
+            f"    def {head}:",
+            *own_setup.lines,
+            f"        def run({', '.join(['lo', 'hi', *parameters])}):",
+            *inner.lines,
+            *self._with_comments(loop, lines, inner.indent),
+            "",
+            "        return run",
+            "",
+            f"    {copies} = memory.per_thread({function}, {scratch.total_bytes})",
+        ]
+        arguments = ", ".join([copies, str(loop.units), str(loop.block), *([per_run] if per_run else [])])
+        self.body.lines.append(f"{self.body.indent}memory.run_blocks({arguments})")
+
+    def _with_comments(self, loop: BlockLoop, lines: list[str], indent: str) -> Iterable[str]:
+        last: Origin | None = None
+        for call, line in zip(loop.calls, lines, strict=True):
+            if call.origin != last:
+                yield indent + comment(call.origin)
+                last = call.origin
+            yield indent + line
+
+    def _not_scratch(self, loop: BlockLoop) -> set[Buffer]:
+        scratch = {place for place, _ in loop.scratch}
+        places = {
+            self.texts.place(view.buffer)
+            for call in loop.calls
+            for view in (*call.operands, call.out)
+            if isinstance(view, View)
+        }
+        return places - scratch
+
+    def _bind_in_block(
+        self, view: View, loop: BlockLoop, scratch: MemoryPlan, own: Scope, inner: Scope, parameters: dict[str, None]
+    ) -> None:
+        """Name ``view`` inside a block: a slice of the whole where it moves with the block."""
+        place = self.texts.place(view.buffer)
+        if view.buffer.role is Role.TEMPORARY and place in scratch.offsets:
+            whole = self.texts.scratch_view(view, scratch.offsets[place], own)
+        else:
+            whole = self.texts.text(view, self.body)
+            if self.texts.per_run(view):
+                parameters[whole] = None
+        in_scratch = view.buffer.role is Role.TEMPORARY and place in scratch.offsets
+        if view.block_axis is None or (in_scratch and loop.units % loop.block == 0):
+            inner.views[view] = whole
+            return
+        step = view.block_step
+        ends = ("lo", "hi") if step == 1 else (f"lo * {step}", f"hi * {step}")
+        if in_scratch:
+            ends = ("", "hi - lo" if step == 1 else f"(hi - lo) * {step}")
+        index = ":, " * view.block_axis + f"{ends[0]}:{ends[1]}"
+        text = f"{whole}[{index}]"
+        if text not in inner.views:
+            inner.views[text] = self.names.fresh(f"{whole}_b")
+            inner.lines.append(f"{inner.indent}{inner.views[text]} = {text}")
+        inner.views[view] = inner.views[text]
+
+
+def comment(origin: Origin) -> str:
+    """The op and its place as a comment."""
+    return printable(f"# {origin.op}{f' at {origin.location}' if origin.location else ''}", 200)

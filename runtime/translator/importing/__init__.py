@@ -1,0 +1,1 @@
+"""From MLIR to array programs."""

@@ -1,0 +1,28 @@
+"""Floats of 16 and 8 bits in expressions: numbers in f32, rounded after each operation."""
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.runtime.numeric.narrow_floats import is_rounding
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression
+
+
+def _names(dialect: str, names: str) -> frozenset[str]:
+    return frozenset(f"{dialect}.{name}" for name in names.split())
+
+
+_CHOOSE = _names("arith", "constant select maximumf minimumf maxnumf minnumf")
+_EXACT = _CHOOSE | _names("arith", "negf") | _names("math", "absf copysign ceil floor trunc round roundeven")
+
+
+def needs_rounding(op: ir.Operation, name: str) -> bool:
+    """Whether what f32 gives for ``op`` may be no number of its result's type, called ``name``.
+
+    The f8 types lack some of f32's numbers that are not near any rounding: -0, infinities, all negative ones.
+    """
+    return op.name not in (_CHOOSE if name.startswith("f8") else _EXACT)
+
+
+def not_rounded(value: Expression) -> tuple[Expression, str | None]:
+    """What ``value`` is before it is rounded to 16 or 8 bits, and the call that rounds it, or None."""
+    if isinstance(value, Apply) and is_rounding(value.call):
+        return value.args[0], value.call
+    return value, None

@@ -1,0 +1,293 @@
+"""From a module in the IR to a ``Program``: every structured op becomes loops, accesses and a scalar body."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.codelets.library import LIBRARY
+from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits, round_to
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
+from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
+from ipu_mlir.runtime.translator.array_ir.statements import (
+    Check,
+    Elementwise,
+    Fold,
+    LibraryCall,
+    Origin,
+    Program,
+    Statement,
+)
+from ipu_mlir.runtime.translator.array_ir.types import narrow_float
+from ipu_mlir.runtime.translator.array_ir.walk import children, value_names
+from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice, Chosen, seen_through, with_choices
+from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
+from ipu_mlir.runtime.translator.importing.read_body import Unsupported, is_scalar_op, read_scalar_op
+from ipu_mlir.runtime.translator.importing.read_control import CONTROL_OPS, read_choice
+from ipu_mlir.runtime.translator.importing.read_load import loaded
+from ipu_mlir.runtime.translator.importing.read_memref import BufferView, constant_buffer, memref_parts
+from ipu_mlir.runtime.translator.importing.read_nest import Nest, nests_of, whole
+from ipu_mlir.runtime.translator.importing.read_store import stored
+from ipu_mlir.runtime.translator.optimize.aliases import without_dead
+
+_VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
+_VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())
+_CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
+_IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An op that the runtime cannot run, where it stands, and why."""
+
+    op: str
+    location: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"'{self.op}'{f' at {self.location}' if self.location else ''}: {self.reason}"
+
+
+@dataclass
+class Reader:
+    """Reads one function; collects what it cannot read instead of stopping at the first."""
+
+    globals: dict[str, ir.Operation]
+    problems: list[Problem] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    views: dict[ir.Value, BufferView] = field(default_factory=dict)
+    scalars: dict[ir.Value, Expression] = field(default_factory=dict)
+    results: list[BufferView] = field(default_factory=list)
+    names: Iterator[str] = field(default_factory=lambda: iter(()))
+    unknown: set[ir.Value] = field(default_factory=set)
+    functions: dict[str, ir.Operation] = field(default_factory=dict)
+    calls: list[str] = field(default_factory=list)
+    path: tuple[int, ...] = ()
+    blocks: Iterator[int] = field(default_factory=count)
+    choices: dict[Buffer, Choice] = field(default_factory=dict)
+
+    def new_block(self) -> int:
+        """A number for a block."""
+        return next(self.blocks)
+
+    @contextmanager
+    def block(self, number: int) -> Iterator[list[Statement]]:
+        """Read into block ``number``, which begins empty, instead of the block around it."""
+        outer, path = self.statements, self.path
+        self.statements, self.path = [], (*path, number)
+        try:
+            yield self.statements
+        finally:
+            self.statements, self.path = outer, path
+
+    def choose(self, name: BufferView, choice: Choice, origin: Origin, *, holds: bool) -> None:
+        """``name`` is the memory that ``choice`` says from here on; whether it ``holds`` what lies there already."""
+        self.choices[name.buffer] = choice
+        self.statements.append(Chosen((), origin, name, choice, holds))
+
+    def alternative(self, view: BufferView) -> Alternative:
+        """What ``view``, which is handed on by this block, is outside of it: None for memory that the block made."""
+        home = view.buffer.home
+        if home is None or home[: len(self.path)] != self.path:
+            return view
+        return seen_through(self.choices.get(view.buffer), view)
+
+    def function(self, function: ir.Operation) -> Program:
+        """The program of ``function``; incomplete if there are problems."""
+        self.names = value_names(function)
+        block = function.regions[0].blocks[0]
+        arguments = []
+        for argument in block.arguments:
+            view = self._guard(function, lambda value=argument: self._argument(value))
+            if view is not None:
+                arguments.append(view.buffer)
+        for op in children(function):
+            self.read(op)
+        accesses = tuple(Access(view.buffer, view.offset, view.strides) for view in self.results)
+        shapes = tuple(view.shape for view in self.results)
+        name = ir.StringAttr(function.attributes["sym_name"]).value
+        statements = with_choices(self.statements, self.results, self.new_block)
+        program = Program(name, tuple(arguments), tuple(statements), accesses, shapes)
+        return without_dead(program) if self.choices else program
+
+    def read(self, op: ir.Operation) -> None:
+        """Append the statements of ``op`` to the block, or note why there are none."""
+        if op.name in _CONTAINERS:
+            for inner in children(op):
+                self.read(inner)
+            return
+        if any(operand in self.unknown for operand in op.operands):
+            self.unknown.update(op.results)  # follows from an op that is reported already
+            return
+        self._guard(op, lambda: self._read(op))
+
+    def _guard(self, op: ir.Operation, action: Callable[[], BufferView | None]) -> BufferView | None:
+        try:
+            return action()
+        except Unsupported as error:
+            self.problems.append(Problem(op.name, place_of(op.location), str(error)))
+            self.unknown.update(op.results if op.name != "func.func" else op.regions[0].blocks[0].arguments)
+            return None
+
+    def _argument(self, value: ir.Value) -> BufferView:
+        """The buffer that comes from the caller. A float of 16 or 8 bits comes as its bits, and is read from a copy."""
+        narrow = narrow_float(value.type)
+        if narrow is None:
+            return self._fresh(value, Role.ARGUMENT)
+        numbers = self._fresh(value, Role.TEMPORARY)
+        given = replace(numbers.buffer, dtype=bits_dtype(narrow), role=Role.ARGUMENT)
+        numbers.buffer.name += "_numbers"
+        seen = replace(numbers, buffer=given)
+        if 0 not in seen.shape:
+            read = Apply(numbers.buffer.dtype, of_bits(narrow), (Read(given.dtype, whole(seen)),))
+            origin = Origin("func.func", place_of(value.location))
+            self.statements.append(Elementwise(seen.shape, origin, (whole(numbers),), (read,)))
+        return seen
+
+    def _fresh(self, value: ir.Value, role: Role) -> BufferView:
+        name = next(self.names)
+        parts = memref_parts(value.type)
+        narrow = narrow_float(value.type)
+        buffer = Buffer(name, parts.elements, parts.dtype, role, parts.shape, home=self.path, narrow=narrow)
+        self.views[value] = BufferView(buffer, parts.shape, parts.strides, parts.offset)
+        return self.views[value]
+
+    def _read(self, op: ir.Operation) -> None:
+        name = op.name
+        if name in ("memref.alloc", "memref.alloca"):
+            self._fresh(op.results[0], Role.TEMPORARY)
+        elif name in _VIEWS:
+            parts = memref_parts(op.results[0].type)
+            source = self.views[op.operands[0]]
+            self.views[op.results[0]] = BufferView(source.buffer, parts.shape, parts.strides, parts.offset)
+        elif name == "memref.get_global":
+            symbol = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+            self.views[op.results[0]] = constant_buffer(symbol, self.globals[symbol], op.results[0].type)
+        elif name in ("memref.copy", "ipu.exchange"):
+            source, dest = (self.views[operand] for operand in op.operands)
+            self._copy(source, dest, op)
+        elif name in ("memref.load", "ipu.read_control"):
+            self._load(op)
+        elif name == "memref.store":
+            self._store(op)
+        elif name == "func.return":
+            self.results = [self.views[operand] for operand in op.operands]
+        elif name.startswith("linalg."):
+            self._structured(op)
+        elif name == "arith.select" and isinstance(op.results[0].type, ir.MemRefType):
+            read_choice(self, op)
+        elif name in CONTROL_OPS:
+            CONTROL_OPS[name](self, op)
+        elif name == "affine.apply":
+            values = [self.scalars[operand] for operand in op.operands]
+            self.scalars[op.results[0]] = affine_apply(ir.AffineMapAttr(op.attributes["map"]).value, values)
+        elif name == "cf.assert":
+            message = ir.StringAttr(op.attributes["msg"]).value
+            self.statements.append(Check((), _origin(op), (self.scalars[op.operands[0]],), message))
+        elif is_scalar_op(name):
+            self.scalars[op.results[0]] = read_scalar_op(op, self.scalars)
+        elif name not in _IGNORED:
+            raise Unsupported("the runtime does not know this op")
+
+    def _copy(self, source: BufferView, dest: BufferView, op: ir.Operation) -> None:
+        if 0 in source.shape:
+            return
+        value = Read(source.buffer.dtype, whole(source))
+        self.statements.append(Elementwise(source.shape, _origin(op), (whole(dest),), (value,)))
+
+    def _load(self, op: ir.Operation) -> None:
+        """A scalar from memory is copied at once, so that later writes do not change it."""
+        source = self.views[op.operands[0]]
+        indices = [self.scalars[index] for index in list(op.operands)[1:]]
+        value = loaded(source, indices, Ranges(()))
+        held = Buffer("scalar", 1, source.buffer.dtype, Role.TEMPORARY, (), home=self.path)
+        self.statements.append(Elementwise((), _origin(op), (Access(held, 0, ()),), (value,)))
+        self.scalars[op.results[0]] = Read(held.dtype, Access(held, 0, ()))
+
+    def _store(self, op: ir.Operation) -> None:
+        dest = self.views[op.operands[1]]
+        indices = [self.scalars[index] for index in list(op.operands)[2:]]
+        self.statements.append(stored(dest, indices, self.scalars[op.operands[0]], _origin(op)))
+
+    def _structured(self, op: ir.Operation) -> None:
+        if "library_call" in op.attributes:
+            self._library_call(op)
+            return
+        for nest in nests_of(op, self.views, self.scalars):
+            self.statements += [Check(nest.extents, _origin(op), (holds,), text) for holds, text in nest.checks]
+            if nest.outputs and 0 not in nest.extents:
+                self.statements.append(_statement(nest, _origin(op)))
+
+    def _library_call(self, op: ir.Operation) -> None:
+        name = ir.StringAttr(op.attributes["library_call"]).value
+        if name not in LIBRARY:
+            raise Unsupported(f"no library codelet is called '{name}'; there are: {', '.join(sorted(LIBRARY))}")
+        views = [self.views[operand] for operand in op.operands]
+        count = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
+        arguments = list(op.regions[0].blocks[0].arguments)[count:]
+        updated = tuple(next(iter(argument.uses), None) is not None for argument in arguments)
+        accesses = tuple(map(whole, views))
+        shapes = tuple(view.shape for view in views)
+        call = LibraryCall((), _origin(op), name, accesses[:count], accesses[count:], shapes, updated)
+        self.statements.append(call)
+        if LIBRARY[name].rounds:
+            self.statements += [_rounded(view, call.origin) for view in views[count:] if view.buffer.narrow is not None]
+
+
+def _statement(nest: Nest, origin: Origin) -> Statement:
+    if not any(nest.reduced):
+        return Elementwise(nest.extents, origin, nest.outputs, nest.values)
+    inits = tuple(Read(out.buffer.dtype, out) for out in nest.outputs)
+    return Fold(nest.extents, origin, nest.reduced, nest.outputs, inits, nest.values)
+
+
+def _rounded(view: BufferView, origin: Origin) -> Statement:
+    """The numbers in ``view``, which are of a type with fewer bits than f32, rounded to it in place."""
+    numbers = Read(view.buffer.dtype, whole(view))
+    value = Apply(view.buffer.dtype, round_to(str(view.buffer.narrow)), (numbers,))
+    return Elementwise(view.shape, origin, (whole(view),), (value,))
+
+
+def _origin(op: ir.Operation) -> Origin:
+    return Origin(op.name, place_of(op.location))
+
+
+def find_function(module: ir.Operation, entry: str) -> ir.Operation:
+    """The ``func.func`` named ``entry``.
+
+    Raises:
+        CompileError: there is none; the message lists those that there are.
+    """
+    functions = [op for op in children(module) if op.name == "func.func"]
+    names = [ir.StringAttr(op.attributes["sym_name"]).value for op in functions]
+    if entry not in names:
+        raise CompileError(f"the module has no function '{entry}'; it has: {', '.join(names) or 'none'}")
+    return functions[names.index(entry)]
+
+
+def read_program(module: ir.Operation, entry: str) -> tuple[Program, list[Problem]]:
+    """The program of ``entry`` and everything in it that the runtime cannot run."""
+    constants = {
+        ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == "memref.global"
+    }
+    functions = {
+        ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == "func.func"
+    }
+    reader = Reader(constants, functions=functions, calls=[entry])
+    program = reader.function(find_function(module, entry))
+    return program, reader.problems
+
+
+def unsupported_ops(module: ir.Module | ir.Operation) -> list[Problem]:
+    """Every op of every function in ``module`` that the fast runtime cannot run; empty if it can run all."""
+    operation = module.operation
+    found: list[Problem] = []
+    for op in children(operation):
+        if op.name == "func.func" and children(op):
+            name = ir.StringAttr(op.attributes["sym_name"]).value
+            found += read_program(operation, name)[1]
+    return found

@@ -1,0 +1,233 @@
+"""``scf`` and ``func.call``: blocks of statements, and buffers for what they hand on.
+
+A loop or a branch hands on values, not buffers: whatever is carried or yielded is copied into a buffer that belongs to
+the loop or the branch. For a loop that is the same for every program in which an update in place is not seen under
+another name, which bufferization guarantees; of a branch, ``choices`` knows the other names. A call is replaced by what
+it calls.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.control import Block, Branch, ForLoop, WhileLoop, known_rounds
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
+from ipu_mlir.runtime.translator.array_ir.iota import INDEX
+from ipu_mlir.runtime.translator.array_ir.statements import Origin
+from ipu_mlir.runtime.translator.array_ir.types import dtype_of
+from ipu_mlir.runtime.translator.array_ir.walk import children, value_names
+from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice
+from ipu_mlir.runtime.translator.importing.hand_over import Value, bind, bound, hand_over, in_memory, own, value_of
+from ipu_mlir.runtime.translator.importing.read_body import Unsupported
+from ipu_mlir.runtime.translator.importing.read_memref import BufferView
+
+if TYPE_CHECKING:
+    from ipu_mlir.runtime.translator.importing.read import Reader
+
+BOOL = np.dtype(np.bool_)
+
+
+def read_for(reader: "Reader", op: ir.Operation) -> None:
+    """``scf.for``: the carried values have a buffer each, which the body reads and every iteration replaces."""
+    origin = _origin(op)
+    operands = list(op.operands)
+    unsigned = "unsignedCmp" in op.attributes
+    bounds = [bound(reader, reader.scalars[operand], origin, unsigned) for operand in operands[:3]]
+    number, *arguments = list(op.regions[0].blocks[0].arguments)
+    inits = [value_of(reader, operand) for operand in operands[3:]]
+    ops = children(op)
+    same = [isinstance(v, BufferView) and n == a for v, n, a in zip(inits, ops[-1].operands, arguments, strict=True)]
+    carried = [  # a buffer that is handed on as it is stays what it is: updates in place are seen under all its names
+        init if stays else own(reader, result.type, "carried")
+        for init, stays, result in zip(inits, same, op.results, strict=True)
+    ]
+    hand_over(reader, carried, inits, origin)
+    count = Buffer("count", 1, dtype_of(number.type) or INDEX, Role.TEMPORARY, (), mutable=True, home=reader.path)
+    known = known_rounds(*bounds)
+    count.counts = True
+    count.bounds = known if known and known[1] <= np.iinfo(count.dtype).max else None
+    variable = Access(count, 0, ())
+    inside = reader.new_block()
+    with reader.block(inside) as body:
+        reader.scalars[number] = Read(count.dtype, variable)
+        bind(reader, arguments, carried)
+        yielded = _read_block(reader, ops)
+        hand_over(reader, carried, [value_of(reader, value) for value in yielded], origin)
+    loop = ForLoop((), origin, (inside,), bounds[0], bounds[1], bounds[2], variable, tuple(body), unsigned)
+    reader.statements.append(loop)
+    bind(reader, op.results, carried)
+
+
+def read_while(reader: "Reader", op: ir.Operation) -> None:
+    """``scf.while``: what the first region hands to the second is read where it lies, and copied when the loop ends."""
+    origin = _origin(op)
+    first, second = (list(region.blocks[0].arguments) for region in op.regions)
+    inits = [value_of(reader, operand) for operand in op.operands]
+    split = _after_first(op, "scf.condition")
+    ends = zip_longest(inits, first, list(split[0][-1].operands)[1:], second, split[1][-1].operands)
+    same = [isinstance(init, BufferView) and a == on and b == back for init, a, on, b, back in ends]  # as in a ``for``
+    carried = [
+        init if stays else own(reader, argument.type, "carried")
+        for init, stays, argument in zip(inits, same, first, strict=False)
+    ]
+    hand_over(reader, carried, inits, origin)
+    results = [
+        carried[place] if same[place] else own(reader, result.type, "result") for place, result in enumerate(op.results)
+    ]
+    ids = tuple(reader.new_block() for _ in range(3))
+    with reader.block(ids[0]) as before:
+        bind(reader, first, carried)
+        condition, *forwarded = _read_block(reader, split[0])
+        held = in_memory(reader, reader.scalars[condition], origin)
+        handed = [value_of(reader, value) for value in forwarded]
+    with reader.block(ids[1]) as after:
+        bind(reader, second, handed)
+        yielded = _read_block(reader, split[1])
+        hand_over(reader, carried, [value_of(reader, value) for value in yielded], origin)
+    with reader.block(ids[2]) as leaving:
+        hand_over(reader, results, handed, origin)
+    reader.statements.append(WhileLoop((), origin, ids, held, tuple(before), tuple(after), tuple(leaving)))
+    bind(reader, op.results, results)
+
+
+def read_if(reader: "Reader", op: ir.Operation) -> None:
+    """``scf.if``: one of two blocks runs."""
+    origin = _origin(op)
+    results = [own(reader, result.type, "result") for result in op.results]
+    condition = in_memory(reader, reader.scalars[op.operands[0]], origin)
+    blocks = [region_ops for region_ops in _regions(op) if region_ops is not None]
+    blocks += [[]] * (2 - len(blocks))
+    yes, no = (_filler(reader, ops, results, origin) for ops in blocks)
+    _choose(reader, results, _branch(reader, condition, yes, no, origin), origin)
+    bind(reader, op.results, results)
+
+
+def read_choice(reader: "Reader", op: ir.Operation) -> None:
+    """``arith.select`` of two buffers: a name of one of them."""
+    origin = _origin(op)
+    condition, yes, no = op.operands
+    result = own(reader, op.results[0].type, "result")
+    choice = Choice(in_memory(reader, reader.scalars[condition], origin), reader.views[yes], reader.views[no])
+    reader.choose(result, choice, origin, holds=False)
+    bind(reader, op.results, [result])
+
+
+def read_switch(reader: "Reader", op: ir.Operation) -> None:
+    """``scf.index_switch``: a branch for each case, in the other arm of the one before."""
+    origin = _origin(op)
+    results = [own(reader, result.type, "result") for result in op.results]
+    default, *blocks = [_filler(reader, region_ops or [], results, origin) for region_ops in _regions(op)]
+    selector = reader.scalars[op.operands[0]]
+    chosen = default
+    for case, block in reversed(list(zip(ir.DenseI64ArrayAttr(op.attributes["cases"]), blocks, strict=True))):
+        chosen = _case(reader, Apply(BOOL, "equal", (selector, Const.of(case, INDEX))), block, chosen, origin)
+    _choose(reader, results, chosen(), origin)
+    bind(reader, op.results, results)
+
+
+def read_call(reader: "Reader", op: ir.Operation) -> None:
+    """``func.call``: the callee's ops, with the operands for its arguments."""
+    name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    callee = reader.functions.get(name)
+    if callee is None or not children(callee):
+        raise Unsupported(f"@{name} has no body in this module")
+    if name in reader.calls:
+        raise Unsupported(f"@{name} calls itself; a machine without a stack has no recursion")
+    bind(reader, callee.regions[0].blocks[0].arguments, [value_of(reader, operand) for operand in op.operands])
+    names, reader.names = reader.names, value_names(callee)
+    for _ in callee.regions[0].blocks[0].arguments:
+        next(reader.names)
+    reader.calls.append(name)
+    try:
+        returned = _read_block(reader, children(callee))
+    finally:
+        reader.calls.pop()
+        reader.names = names
+    bind(reader, op.results, [value_of(reader, value) for value in returned])
+
+
+CONTROL_OPS: dict[str, Callable[["Reader", ir.Operation], None]] = {
+    "scf.for": read_for,
+    "scf.while": read_while,
+    "scf.if": read_if,
+    "scf.index_switch": read_switch,
+    "func.call": read_call,
+}
+
+_TERMINATORS = ("scf.yield", "scf.condition", "func.return")
+
+
+_Fill = Callable[[], list[Alternative]]
+"""Reads a block of a branch, which hands on its results; gives the memory from outside that each of them is."""
+
+
+def _filler(reader: "Reader", ops: list[ir.Operation], results: Sequence[Value], origin: Origin) -> _Fill:
+    def fill() -> list[Alternative]:
+        yielded = [value_of(reader, value) for value in _read_block(reader, ops)]
+        hand_over(reader, results, yielded, origin)
+        return [reader.alternative(value) if isinstance(value, BufferView) else None for value in yielded]
+
+    return fill
+
+
+def _branch(reader: "Reader", condition: Access, yes: _Fill, no: _Fill, origin: Origin) -> list[Alternative]:
+    ids = reader.new_block(), reader.new_block()
+    blocks: list[Block] = []
+    found: list[list[Alternative]] = []
+    for number, fill in zip(ids, (yes, no), strict=True):
+        with reader.block(number) as block:
+            found.append(fill())
+        blocks.append(tuple(block))
+    reader.statements.append(Branch((), origin, ids, condition, blocks[0], blocks[1]))
+    return [None if a is None and b is None else Choice(condition, a, b) for a, b in zip_longest(*found)]
+
+
+def _case(reader: "Reader", equal: Expression, yes: _Fill, no: _Fill, origin: Origin) -> _Fill:
+    return lambda: _branch(reader, in_memory(reader, equal, origin), yes, no, origin)
+
+
+def _choose(reader: "Reader", results: Sequence[Value], found: Sequence[Alternative], origin: Origin) -> None:
+    """``results`` of a branch have other names where that handed on memory from outside."""
+    for result, choice in zip(results, found, strict=False):
+        if isinstance(result, BufferView) and isinstance(choice, Choice):
+            reader.choose(result, choice, origin, holds=True)
+
+
+def _read_block(reader: "Reader", ops: list[ir.Operation]) -> list[ir.Value]:
+    """Read ``ops``; the operands of the terminator are what the block hands on."""
+    for op in ops:
+        if op.name in _TERMINATORS:
+            for value in op.operands:
+                if value in reader.unknown:
+                    raise Unsupported("it needs an op inside that the runtime cannot run")
+            return list(op.operands)
+        reader.read(op)
+    return []
+
+
+def _regions(op: ir.Operation) -> list[list[ir.Operation] | None]:
+    """The ops of each region; None for a region without blocks."""
+    ops, found = children(op), []
+    for region in op.regions:
+        if len(region.blocks) == 0:
+            found.append(None)
+            continue
+        end = 1 + next(i for i, inner in enumerate(ops) if inner.name == "scf.yield")
+        found.append(ops[:end])
+        ops = ops[end:]
+    return found
+
+
+def _after_first(op: ir.Operation, terminator: str) -> tuple[list[ir.Operation], list[ir.Operation]]:
+    ops = children(op)
+    end = 1 + next(i for i, inner in enumerate(ops) if inner.name == terminator)
+    return ops[:end], ops[end:]
+
+
+def _origin(op: ir.Operation) -> Origin:
+    return Origin(op.name, place_of(op.location))

@@ -1,0 +1,147 @@
+"""Loops that count are loops over numbers, whatever they are written as.
+
+``while i < n: ...; i += 1`` is how JAX and TensorFlow write a loop. As a loop over numbers it needs no comparison and
+no sum in memory, and its number is known to lie inside what it indexes.
+"""
+
+import collections
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.control import (
+    Control,
+    ForLoop,
+    WhileLoop,
+    all_statements,
+    in_blocks,
+    known_rounds,
+)
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, rewrite
+from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold, Program, Statement
+from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
+from ipu_mlir.runtime.translator.optimize.aliases import without_copies
+from ipu_mlir.runtime.translator.optimize.induction import counter, sources, with_induction
+
+
+def with_counted_loops(program: Program) -> Program:
+    """``program`` with such loops as ``ForLoop``, and choices that the number of a round decides as decided."""
+    if not any(isinstance(statement, ForLoop | WhileLoop) for statement in all_statements(program.statements)):
+        return program
+    counted = program.with_statements(_decided(_block(program.statements, _readers(program))))
+    found = without_copies(counted)  # what was a choice may be a copy of the number now
+    return found.with_statements(_decided(found.statements))
+
+
+def _readers(program: Program) -> collections.Counter[Buffer]:
+    """How many statements read each buffer; its use as a result counts as one."""
+    found = collections.Counter(access.buffer for access in program.results)
+    for statement in all_statements(program.statements):
+        found.update({access.buffer for access in sources(statement)})
+    return found
+
+
+def _block(statements: Sequence[Statement], readers: collections.Counter[Buffer]) -> list[Statement]:
+    found: list[Statement] = []
+    for old in statements:
+        made: list[Statement] = [old]
+        if isinstance(old, WhileLoop):
+            made = _counted(old, found, readers) or [old]
+        for each in made:
+            statement = with_induction(each, found) if isinstance(each, ForLoop) else each
+            if isinstance(statement, Control):
+                blocks = [tuple(_block(block, readers)) for block in statement.blocks()]
+                found.append(statement.with_blocks(blocks))
+            else:
+                found.append(statement)
+    return found
+
+
+def _counted(
+    loop: WhileLoop, before: Sequence[Statement], readers: collections.Counter[Buffer]
+) -> list[Statement] | None:
+    """``loop`` as a loop over numbers and what follows it; None if it does not just count."""
+    limits = _limits(loop, readers)
+    counters = [] if limits is None else [counter(buffer, loop.after, before) for buffer in limits]
+    known = [counter for counter in counters if counter is not None]
+    if limits is None or not known or len(known) != len(counters):
+        return None
+    lead, upper = known[0], min(limits.values())
+    if any((c.first, c.step, c.buffer.dtype) != (lead.first, lead.step, lead.buffer.dtype) for c in known):
+        return None
+    last = lead.first + len(range(lead.first, upper, lead.step)) * lead.step
+    if last > np.iinfo(lead.buffer.dtype).max:
+        return None
+    gone = {counter.position for counter in known}
+    number = replace(lead.buffer, name="count", counts=True, bounds=known_rounds(lead.first, upper, lead.step))
+    counted = {counter.buffer for counter in known}
+    body = _renamed([s for i, s in enumerate(loop.after) if i not in gone], counted, number)
+    rounds = ForLoop((), loop.origin, loop.ids[1:2], lead.first, upper, lead.step, Access(number, 0, ()), tuple(body))
+    ends = [
+        Elementwise((), loop.origin, (Access(buffer, 0, ()),), (Const.of(last, buffer.dtype),)) for buffer in counted
+    ]
+    return [rounds, *ends, *loop.leaving]
+
+
+def _limits(loop: WhileLoop, readers: collections.Counter[Buffer]) -> dict[Buffer, int] | None:
+    """What each number stays below while ``loop`` runs, if that is all that decides, and all that is done for it."""
+    held: dict[Buffer, Expression] = {}
+
+    def inlined(node: Expression) -> Expression:
+        return held.get(node.access.buffer, node) if isinstance(node, Read) else node
+
+    for statement in loop.before:
+        if not isinstance(statement, Elementwise) or statement.extents or len(statement.outputs) != 1:
+            return None
+        buffer = statement.outputs[0].buffer
+        if buffer.mutable:
+            return None
+        (held[buffer],) = rewrite(statement.values, inlined)
+    own = collections.Counter(
+        buffer for statement in loop.before for buffer in {access.buffer for access in statement.sources()}
+    )
+    own[loop.condition.buffer] += 1
+    if any(readers[buffer] != own[buffer] for buffer in held):
+        return None  # it is used for something else, too
+    limits: dict[Buffer, int] = {}
+    waiting = [held.get(loop.condition.buffer)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Apply) and node.call in ("bitwise_and", "logical_and"):
+            waiting += node.args
+            continue
+        if not isinstance(node, Apply) or node.call not in ("less", "greater"):
+            return None
+        number, limit = node.args if node.call == "less" else node.args[::-1]
+        if not isinstance(number, Read) or not isinstance(limit, Const) or number.dtype.kind != "i":
+            return None
+        buffer = number.access.buffer
+        limits[buffer] = min(int(limit.value), limits.get(buffer, int(limit.value)))
+    return limits
+
+
+def _renamed(statements: Sequence[Statement], old: set[Buffer], new: Buffer) -> list[Statement]:
+    def changed(access: Access) -> Access:
+        return replace(access, buffer=new) if access.buffer in old else access
+
+    return [
+        statement.changed(lambda block: _renamed(block, old, new), changed)
+        if isinstance(statement, Control)
+        else with_accesses(statement, changed, changed)
+        for statement in statements
+    ]
+
+
+def _decided(statements: Sequence[Statement]) -> list[Statement]:
+    """``statements`` without bounds and choices that the number of a round decides."""
+    found: list[Statement] = []
+    for old in statements:
+        statement = in_blocks(old, _decided)
+        if isinstance(statement, Elementwise | Fold) and any(a.buffer.bounds for a in statement.sources()):
+            values = tuple(rewrite(statement.values, Ranges(statement.extents).decided))
+            statement = replace(statement, values=values)
+        found.append(statement)
+    return found

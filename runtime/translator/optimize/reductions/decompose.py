@@ -1,0 +1,153 @@
+"""Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
+
+from collections.abc import Sequence, Set
+from math import prod
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.combiner import COMBINERS, combiner_of, is_neutral
+from ipu_mlir.runtime.translator.array_ir.control import all_statements, in_blocks
+from ipu_mlir.runtime.translator.array_ir.expression import (
+    Accumulator,
+    Apply,
+    Expression,
+    Read,
+    loops_of,
+    reads,
+    rewrite,
+)
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
+from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
+from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import temporary
+from ipu_mlir.runtime.translator.optimize.reductions.chunks import in_chunks
+from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
+from ipu_mlir.runtime.translator.optimize.reductions.first_extremes import kept_from_first
+from ipu_mlir.runtime.translator.optimize.reductions.partial_products import loops_alone, summed_products
+from ipu_mlir.runtime.translator.optimize.reductions.wide_sums import widened
+from ipu_mlir.runtime.translator.optimize.simplify import simplify
+
+
+def decomposed(program: Program, options: TranslatorOptions) -> Program:
+    """``program`` without ``Fold``: each has become statements that one emitter can emit."""
+
+    read = {access.buffer for access in program.results}
+    for statement in all_statements(program.statements):
+        read.update(access.buffer for access in statement.sources())
+
+    def block(old: Sequence[Statement]) -> list[Statement]:
+        statements: list[Statement] = []
+        for statement in old:
+            statements += (
+                _parts(statement, options, read) if isinstance(statement, Fold) else [in_blocks(statement, block)]
+            )
+        return statements
+
+    return program.with_statements(block(program.statements))
+
+
+def _parts(fold: Fold, options: TranslatorOptions, read: Set[Buffer]) -> list[Statement]:
+    wide = widened(fold)
+    if wide is not None:
+        on_f32, rounding = wide
+        return [*_parts(on_f32, options, read), rounding]
+    if len(fold.values) == 1:
+        matched = combiner_of(fold.values[0])
+        if matched is not None:
+            return _combined(fold, *matched, options)
+    placed = kept_from_first(
+        fold, lambda term, statements: _as_access(term, fold, "terms", statements), read.__contains__
+    )
+    if placed is not None:
+        return placed
+    return [statement for part in in_chunks(fold) for statement in _scanned(part)]
+
+
+def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: TranslatorOptions) -> list[Statement]:
+    """The terms, then their reduction, then the combination with the initial value where that is not neutral."""
+    (out,), (init,) = fold.outputs, fold.inits
+    target = out
+    if not is_neutral(call, unsigned, init):
+        loops = [loop for loop, n in enumerate(parallel_extents(fold)) if n > 1]
+        target = temporary(f"{out.buffer.name}_part", out.buffer.dtype, fold.extents, loops)
+    statements = _contraction(fold, call, term, target, options) or _reduction(fold, call, unsigned, term, target)
+    if target is not out:
+        part: Expression = Read(out.buffer.dtype, target)
+        if unsigned:
+            seen = np.dtype(f"u{out.buffer.dtype.itemsize}")
+            both = (Apply(seen, "bits", (init,)), Apply(seen, "bits", (part,)))
+            (value,) = simplify((Apply(out.buffer.dtype, "bits", (Apply(seen, call, both),)),))
+        else:
+            value = Apply(out.buffer.dtype, call, (init, part))
+        statements.append(Elementwise(parallel_extents(fold), fold.origin, (out,), (value,)))
+    return statements
+
+
+def _contraction(
+    fold: Fold, call: str, term: Expression, target: Access, options: TranslatorOptions
+) -> list[Statement] | None:
+    """The terms as a product of two factors, summed afterwards over the reduced loops that they do not share."""
+    if call != "add" or term.dtype.kind not in "fiu" or not isinstance(term, Apply) or term.call != "multiply":
+        return None
+    a, b = term.args
+    loops_a, loops_b = loops_of(a), loops_of(b)
+    many = [loop for loop, n in enumerate(fold.extents) if n > 1]
+    if any(loop not in loops_a | loops_b for loop in many):
+        return None
+    if loops_a == loops_b:
+        length = prod(fold.extents[loop] for loop in many if fold.reduced[loop])
+        plain = isinstance(a, Read) and isinstance(b, Read)
+        if not plain or length < options.vecdot_min_length or term.dtype.kind != "f":
+            return None
+    alone = loops_alone(fold, loops_a, loops_b)
+    if not alone:
+        exact = exact_product(fold, a, b, target, lambda value, name, made: _as_access(value, fold, name, made))
+        if exact is not None:
+            return exact
+    statements: list[Statement] = []
+    factor_a = _as_access(a, fold, "lhs", statements)
+    factor_b = factor_a if b is a else _as_access(b, fold, "rhs", statements)
+    if alone:
+        summed = summed_products(fold, factor_a, factor_b, target)
+        return None if summed is None else [*statements, *summed]
+    return [*statements, Dot(fold.extents, fold.origin, factor_a, factor_b, target)]
+
+
+def _reduction(fold: Fold, call: str, unsigned: bool, term: Expression, target: Access) -> list[Statement]:
+    statements: list[Statement] = []
+    source = _as_access(term, fold, "terms", statements)
+    statements.append(Reduce(fold.extents, fold.origin, fold.reduced, COMBINERS[call], source, target, unsigned))
+    return statements
+
+
+def _as_access(value: Expression, fold: Fold, suffix: str, statements: list[Statement]) -> Access:
+    """``value`` in memory: where it lies, or a temporary over the loops that it depends on."""
+    if isinstance(value, Read) and value.dtype == value.access.buffer.dtype:
+        return value.access
+    loops = sorted(loop for loop in loops_of(value) if fold.extents[loop] > 1)
+    # lie as the largest operand lies, so that the temporary is computed in the order of memory
+    widest = max(reads([value]), key=lambda access: len(access.loops()), default=None)
+    if widest is not None and all(widest.strides[loop] for loop in loops):
+        loops.sort(key=lambda loop: -widest.strides[loop])
+    held = temporary(f"{fold.outputs[0].buffer.name}_{suffix}", value.dtype, fold.extents, loops)
+    extents = tuple(n if loop in loops else 1 for loop, n in enumerate(fold.extents))
+    statements.append(Elementwise(extents, fold.origin, (held,), (value,)))
+    return held
+
+
+def _scanned(fold: Fold) -> list[Statement]:
+    """The initial values in place, then one step per reduced point."""
+    statements: list[Statement] = []
+    extents = parallel_extents(fold)
+    for out, init in zip(fold.outputs, fold.inits, strict=True):
+        if not (isinstance(init, Read) and init.access == out):
+            statements.append(Elementwise(extents, fold.origin, (out,), (init,)))
+        out.buffer.mutable = True  # written here and by the scan
+
+    def running(node: Expression) -> Expression:
+        return Read(node.dtype, fold.outputs[node.index]) if isinstance(node, Accumulator) else node
+
+    values = tuple(rewrite(fold.values, running))
+    statements.append(Scan(fold.extents, fold.origin, fold.reduced, fold.outputs, values))
+    return statements

@@ -1,0 +1,65 @@
+"""Which buffers are given back, and copies for what cannot be given back as it is."""
+
+from dataclasses import replace
+
+from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Program
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a contiguous array.
+
+    >>> row_major((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, stride = [], 1
+    for extent in reversed(shape):
+        strides.append(stride)
+        stride *= extent
+    return tuple(reversed(strides))
+
+
+def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """True if such an array lies row by row without gaps; the stride of an axis of one element says nothing."""
+    return all(s == r or n == 1 for s, r, n in zip(strides, row_major(shape), shape, strict=True))
+
+
+def with_fresh_results(program: Program) -> Program:
+    """``program`` in which every result is a temporary buffer of its own, whole and in order.
+
+    Arguments, constants, slices, and buffers that are returned twice are copied. Floats of 16 and 8 bits are given back
+    as their bits.
+    """
+    claimed: set[Buffer] = set()
+    results: list[Access] = []
+    statements = list(program.statements)
+    for index, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True)):
+        buffer = access.buffer
+        whole = access.offset == 0 and buffer.elements == _count(shape) and is_contiguous(shape, access.strides)
+        if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed or buffer.narrow is not None:
+            value = _given_back(access)
+            fresh = Buffer(f"result{index}", _count(shape), value.dtype, Role.TEMPORARY, shape, narrow=buffer.narrow)
+            copy = Access(fresh, 0, row_major(shape))
+            if 0 not in shape:
+                statements.append(Elementwise(shape, Origin("func.return", ""), (copy,), (value,)))
+            access = copy
+        claimed.add(access.buffer)
+        results.append(access)
+    return replace(program, statements=tuple(statements), results=tuple(results))
+
+
+def _given_back(access: Access) -> Expression:
+    buffer = access.buffer
+    value = Read(buffer.dtype, access)
+    if buffer.narrow is None:
+        return value
+    return Apply(bits_dtype(buffer.narrow), bits_of(buffer.narrow), (value,))
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count

@@ -1,0 +1,87 @@
+"""Values again: a buffer that is overwritten as a whole becomes a new buffer.
+
+Bufferization reuses memory (a fill and a sum in one buffer, results written over dying operands). What reads the old
+contents and what reads the new ones are told apart here, so that everything after sees buffers written once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.array_ir.control import Control, WhileLoop
+from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Program, Statement
+from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_accesses
+
+
+def with_versions(program: Program) -> Program:
+    """``program`` in which every buffer that is not ``mutable`` is written by exactly one statement, completely."""
+    versions = _Versions(set())
+    statements, current = versions.block(program.statements, (), {})
+    results = tuple(_now(access, current) for access in program.results)
+    return replace(program, statements=tuple(statements), results=results)
+
+
+_Current = dict[Buffer, Buffer]
+
+
+def _now(access: Access, current: _Current) -> Access:
+    return replace(access, buffer=current.get(access.buffer, access.buffer))
+
+
+@dataclass
+class _Versions:
+    """Gives buffers new versions, block by block; ``written`` are those that hold something already."""
+
+    written: set[Buffer]
+
+    def block(
+        self, statements: Sequence[Statement], path: tuple[int, ...], current: _Current
+    ) -> tuple[list[Statement], _Current]:
+        """The statements of the block at ``path``, and the versions at its end; ``current`` are those before it."""
+        current = dict(current)
+        found: list[Statement] = []
+        for statement in statements:
+            if isinstance(statement, Control):
+                found.append(self._control(statement, path, current))
+            else:
+                found.append(self._simple(statement, path, current))
+        return found, current
+
+    def _control(self, statement: Control, path: tuple[int, ...], current: _Current) -> Control:
+        """A loop reads what is current when it begins, then what it left there itself: nothing outside is renamed."""
+        blocks, inside = [], current
+        scalars = current
+        for position, (number, block) in enumerate(zip(statement.ids, statement.blocks(), strict=True)):
+            new, after = self.block(block, (*path, number), inside)
+            blocks.append(new)
+            if isinstance(statement, WhileLoop) and position == 0:
+                inside = scalars = after  # the other two blocks run after the first
+        return statement.with_blocks(blocks).with_scalars(lambda access: _now(access, scalars))
+
+    def _simple(self, statement: Statement, path: tuple[int, ...], current: _Current) -> Statement:
+        extents = parallel_extents(statement)
+        fresh: dict[Access, Access] = {}
+        for dest in statement.dests():
+            here = _now(dest, current)
+            home = here.buffer.home
+            if isinstance(statement, LibraryCall) or (home is not None and home != path):
+                fresh[dest] = here  # a codelet may update in place; what is of another block has one name everywhere
+                here.buffer.mutable = True
+            else:
+                fresh[dest] = _dest(here, extents, self.written)
+        found = with_accesses(statement, lambda access: _now(access, current), lambda dest: fresh[dest])
+        for old, new in fresh.items():
+            current[old.buffer] = new.buffer
+            self.written.add(new.buffer)
+        return found
+
+
+def _dest(dest: Access, extents: tuple[int, ...], written: set[Buffer]) -> Access:
+    """Where to write: a new buffer if everything is overwritten, else the old one, which is then mutable."""
+    buffer = dest.buffer
+    if buffer.role is not Role.TEMPORARY or digits_of_cover(dest, extents) is None:
+        buffer.mutable = True
+        return dest
+    if buffer not in written:
+        return dest
+    return replace(dest, buffer=replace(buffer, mutable=False))
