@@ -11,13 +11,13 @@ from ipu_mlir.dialects.counted import counted
 from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.dialects.program.places import place_of
 from ipu_mlir.dialects.target import Target
-from ipu_mlir.runtime.per_tile.control_flow import CONTROL_FLOW
-from ipu_mlir.runtime.per_tile.exchange import Traffic
-from ipu_mlir.runtime.per_tile.function_ops import FUNCTION_OPS, constant
-from ipu_mlir.runtime.per_tile.host import as_held, gather, place, to_host
-from ipu_mlir.runtime.per_tile.machine import HeldBytes, Machine
-from ipu_mlir.runtime.per_tile.memory import buffer_of
-from ipu_mlir.runtime.per_tile.program import TERMINATORS, Program
+from ipu_mlir.runtime.per_tile.memory.memory import buffer_of
+from ipu_mlir.runtime.per_tile.program.control_flow import CONTROL_FLOW
+from ipu_mlir.runtime.per_tile.program.exchange import Traffic
+from ipu_mlir.runtime.per_tile.program.function_ops import FUNCTION_OPS, constant
+from ipu_mlir.runtime.per_tile.program.host import as_held, gather, place, to_host
+from ipu_mlir.runtime.per_tile.program.machine import HeldBytes, Machine
+from ipu_mlir.runtime.per_tile.program.program import TERMINATORS, Program
 from ipu_mlir.runtime.per_tile.supported import check_supported
 
 Array = np.ndarray[Any, Any]

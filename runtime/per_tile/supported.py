@@ -6,8 +6,8 @@ from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.runtime.per_tile.body import BODY_OPS
-from ipu_mlir.runtime.per_tile.element_types import dtype_of, element_type_of
+from ipu_mlir.runtime.per_tile.scalar.element_types import dtype_of, element_type_of
+from ipu_mlir.runtime.per_tile.vertices.body import BODY_OPS
 
 
 def check_supported(module: ir.Operation, in_functions: frozenset[str]) -> None:

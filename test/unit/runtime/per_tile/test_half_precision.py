@@ -13,7 +13,7 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
-from ipu_mlir.runtime.per_tile.narrow_floats import bits_of, from_bits, round_to
+from ipu_mlir.runtime.per_tile.scalar.narrow_floats import bits_of, from_bits, round_to
 
 Run = Callable[..., list[Any]]
 Text = Callable[..., str]

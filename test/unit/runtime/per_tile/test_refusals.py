@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects.errors import CompileError, RunError
-from ipu_mlir.runtime.per_tile.errors import IncoherentError, LocalityError, RaceError, UnwrittenError
+from ipu_mlir.runtime.per_tile.scalar.errors import IncoherentError, LocalityError, RaceError, UnwrittenError
 
 Run = Callable[..., list[Any]]
 Text = Callable[..., str]

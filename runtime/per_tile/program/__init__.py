@@ -1,0 +1,1 @@
+"""Steps of a program on a machine of tiles."""

@@ -1,0 +1,100 @@
+"""``scf`` and ``func.call`` in functions: buffers and scalars go in and out of blocks."""
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.runtime.per_tile.program.machine import Machine, Run
+from ipu_mlir.runtime.per_tile.program.program import MoverMaker, Program
+from ipu_mlir.runtime.per_tile.scalar.integer_ops import unsigned
+
+
+def _for(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
+    slots, results = _slots(program, op)
+    block = program.block(op.regions[0].blocks[0])
+    read = unsigned if "unsignedCmp" in op.attributes else (lambda x: x)
+
+    def run(machine: Machine) -> None:
+        low, end, step, *carried = machine.take(slots)
+        machine.forget(moved)
+        if step <= 0:
+            raise RunError(f"{place_of(op.location)}: the loop has a step of {step}; it must be positive")
+        for number in range(int(read(low)), int(read(end)), int(step)):
+            carried = machine.run(block, [low.dtype.type(number), *carried])
+        machine.receive(results, carried)
+
+    return run
+
+
+def _while(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
+    slots, results = _slots(program, op)
+    before, after = (program.block(region.blocks[0]) for region in op.regions)
+
+    def run(machine: Machine) -> None:
+        taken = machine.take(slots)
+        machine.forget(moved)
+        condition, *found = machine.run(before, taken)
+        while condition:
+            condition, *found = machine.run(before, machine.run(after, found))
+        machine.receive(results, found)
+
+    return run
+
+
+def _if(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
+    (condition,), results = _slots(program, op)
+    yes, no = (program.block(region.blocks[0]) if len(region.blocks) else None for region in op.regions)
+
+    def run(machine: Machine) -> None:
+        block = yes if machine.values[condition] else no
+        machine.forget(moved)
+        if block is not None:
+            machine.receive(results, machine.run(block, []))
+
+    return run
+
+
+def _index_switch(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
+    (selector,), results = _slots(program, op)
+    default, *blocks = (program.block(region.blocks[0]) for region in op.regions)
+    cases = dict(zip(ir.DenseI64ArrayAttr(op.attributes["cases"]), blocks, strict=True))
+
+    def run(machine: Machine) -> None:
+        case = int(machine.values[selector])
+        machine.forget(moved)
+        machine.receive(results, machine.run(cases.get(case, default), []))
+
+    return run
+
+
+def _call(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
+    slots, results = _slots(program, op)
+    name, is_active = ir.FlatSymbolRefAttr(op.attributes["callee"]).value, False
+
+    def run(machine: Machine) -> None:
+        nonlocal is_active
+        if is_active:
+            raise RunError(f"{place_of(op.location)}: @{name} calls itself; a machine without a stack has no recursion")
+        is_active = True
+        try:
+            taken = machine.take(slots)
+            machine.forget(moved)
+            found = machine.run(program.function(name), taken)
+        finally:
+            is_active = False
+        machine.receive(results, found)
+
+    return run
+
+
+def _slots(program: Program, op: ir.OpView) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Of the operands and of the results."""
+    return tuple(map(program.slot_of, op.operands)), tuple(map(program.slot_of, op.results))
+
+
+CONTROL_FLOW: dict[str, MoverMaker] = {
+    "scf.for": _for,
+    "scf.while": _while,
+    "scf.if": _if,
+    "scf.index_switch": _index_switch,
+    "func.call": _call,
+}

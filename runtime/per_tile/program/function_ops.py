@@ -1,0 +1,146 @@
+"""The operations of a function that are no control flow: how each is made ready to run."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.runtime.per_tile.memory.keeping import Kept
+from ipu_mlir.runtime.per_tile.memory.memory import Buffer, View, buffer_of
+from ipu_mlir.runtime.per_tile.program.compute_set import ComputeSet
+from ipu_mlir.runtime.per_tile.program.constants import dense_value
+from ipu_mlir.runtime.per_tile.program.exchange import Route
+from ipu_mlir.runtime.per_tile.program.host import gather, place
+from ipu_mlir.runtime.per_tile.program.machine import Machine, Run
+from ipu_mlir.runtime.per_tile.program.program import Program
+from ipu_mlir.runtime.per_tile.scalar.scalar_ops import SCALAR_OPS
+
+
+def _alloc(program: Program, op: ir.OpView) -> Run:
+    """Every time it runs, a new allocation full of poison."""
+    result = program.slot_of(op.results[0])
+    buffer: Buffer | None = None
+
+    def run(machine: Machine) -> None:
+        nonlocal buffer
+        buffer = buffer or buffer_of(op.results[0])
+        machine.bind(result, machine.new_buffer(buffer))
+
+    return run
+
+
+def _get_global(program: Program, op: ir.OpView) -> Run:
+    result = program.slot_of(op.results[0])
+
+    def run(machine: Machine) -> None:
+        machine.bind(result, constant(program, op, machine))
+
+    return run
+
+
+def constant(program: Program, op: ir.OpView, machine: Machine) -> View:
+    """The buffer of the constant that a ``memref.get_global`` names."""
+    name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
+
+    def make() -> View:
+        view = machine.resident_buffer(buffer_of(op.results[0]))
+        place(dense_value(program.symbol(name)).reshape(view.shape), view, machine.memories)
+        return view
+
+    return machine.constant(name, make)
+
+
+def _view(program: Program, op: ir.OpView) -> Run:
+    """A view's type says which elements of its allocation it shows."""
+    memref = ir.MemRefType(op.results[0].type)
+    strides, offset = memref.get_strides_and_offset()
+    if not memref.has_static_shape or ir.ShapedType.get_dynamic_stride_or_offset() in (*strides, offset):
+        raise CompileError(f"{place_of(op.location)}: the view has the dynamic type {memref}; make its bounds static")
+    source, result = program.slot_of(op.operands[0]), program.slot_of(op.results[0])
+    shape, strides = tuple(memref.shape), tuple(strides)
+
+    def run(machine: Machine) -> None:
+        machine.bind(result, View(machine.values[source].allocation, shape, strides, offset))
+
+    return run
+
+
+def _exchange(program: Program, op: ir.OpView) -> Run:
+    slots = tuple(program.slot_of(value) for value in op.operands)
+    kept: Kept[Route] = Kept(program.room)
+
+    def run(machine: Machine) -> None:
+        source, dest = (machine.values[slot] for slot in slots)
+        key = (source.geometry, dest.geometry)
+        route = kept.get(key, lambda: Route(source, dest, machine.memories, op.location))
+        route.move(source, dest, machine.memories)
+        machine.traffic.append(route.traffic)
+        machine.record_step(route.traffic.location)
+
+    return run
+
+
+def _compute_set(program: Program, op: ir.OpView) -> Run:
+    return ComputeSet(op, program.slot_of, program.room).run
+
+
+def _read_control(program: Program, op: ir.OpView) -> Run:
+    """The scalar of a buffer, which all tiles that hold it must have written, and alike."""
+    source, result = program.slot_of(op.operands[0]), program.slot_of(op.results[0])
+
+    def run(machine: Machine) -> None:
+        found = gather(machine.values[source], machine.memories, machine.strict, op.location, "the control scalar")
+        machine.bind(result, found[()])
+        machine.record_step(place_of(op.location))
+
+    return run
+
+
+def _assert(program: Program, op: ir.OpView) -> Run:
+    condition, message = program.slot_of(op.operands[0]), ir.StringAttr(op.attributes["msg"]).value
+
+    def run(machine: Machine) -> None:
+        if not machine.values[condition]:
+            raise RunError(f"{place_of(op.location)}: {message}")
+
+    return run
+
+
+def _select(program: Program, op: ir.OpView) -> Run:
+    """One of two scalars or buffers."""
+    condition, yes, no = (program.slot_of(value) for value in op.operands)
+    result = program.slot_of(op.results[0])
+
+    def run(machine: Machine) -> None:
+        machine.bind(result, machine.values[yes if machine.values[condition] else no])
+
+    return run
+
+
+def _scalar(program: Program, op: ir.OpView) -> Run:
+    function = SCALAR_OPS[op.operation.name](op)
+    operands = tuple(program.slot_of(value) for value in op.operands)
+    results = tuple(program.slot_of(value) for value in op.results)
+
+    def run(machine: Machine) -> None:
+        found = function(*[np.asarray(machine.values[slot]) for slot in operands])
+        machine.bind_all(results, found if len(results) > 1 else [found])
+
+    return run
+
+
+_VIEWS = ("cast", "collapse_shape", "expand_shape", "reinterpret_cast", "subview", "transpose")
+
+FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
+    **dict.fromkeys(SCALAR_OPS, _scalar),
+    "arith.select": _select,
+    "cf.assert": _assert,
+    "memref.alloc": _alloc,
+    "memref.get_global": _get_global,
+    **{f"memref.{view}": _view for view in _VIEWS},
+    "ipu.exchange": _exchange,
+    "ipu.compute_set": _compute_set,
+    "ipu.read_control": _read_control,
+}

@@ -1,0 +1,132 @@
+"""The state of one run: what the values of the program are now, and what the tiles hold."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.runtime.per_tile.memory.memory import Allocation, Buffer, TileMemories, View
+from ipu_mlir.runtime.per_tile.program.exchange import Traffic
+
+Run = Callable[["Machine"], None]
+
+
+@dataclass(frozen=True)
+class HeldBytes:
+    """Bytes that lived on each tile during one step, shape (num_tiles,).
+
+    A step is an exchange, a compute set, or control flow that reads a scalar.
+    """
+
+    location: str
+    per_tile: np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a function, ready to run.
+
+    Attributes:
+        arguments: slots of its arguments.
+        unused: those of them that nothing uses.
+        steps: per operation what it does, and the slots of values that nothing uses after it.
+        handed_on: slots of the operands of its terminator.
+        last: slots of values that end with the block.
+    """
+
+    arguments: tuple[int, ...]
+    unused: tuple[int, ...]
+    steps: tuple[tuple[Run, tuple[int, ...]], ...]
+    handed_on: tuple[int, ...]
+    last: tuple[int, ...]
+
+
+class Machine:
+    """The state of one run.
+
+    Attributes:
+        values: per slot a ``View`` of a buffer, or a scalar.
+        memories: the tiles.
+        strict: whether reading an element that was never written is an error, or yields its poison.
+        traffic: one record per exchange that ran.
+        held: one record per step that ran.
+    """
+
+    def __init__(self, num_tiles: int, strict: bool) -> None:
+        self.values: dict[int, Any] = {}
+        self.memories = TileMemories(num_tiles)
+        self.strict = strict
+        self.traffic: list[Traffic] = []
+        self.held: list[HeldBytes] = []
+        self._constants: dict[str, View] = {}
+        self._shown_by: dict[Allocation, int] = {}
+        """Per living allocation, how many values show it, in slots or on their way from block to block."""
+
+    def bind(self, slot: int, value: Any) -> None:
+        """Let ``value`` be in ``slot``."""
+        self.values[slot] = value
+        if isinstance(value, View):
+            self._shown_by[value.allocation] += 1
+
+    def bind_all(self, slots: Sequence[int], values: Iterable[Any]) -> None:
+        for slot, value in zip(slots, values, strict=True):
+            self.bind(slot, value)
+
+    def take(self, slots: Sequence[int]) -> list[Any]:
+        """The values in ``slots``, to be handed to someone who ``receive``s them; until then their buffers live."""
+        return self.held_once_more([self.values[slot] for slot in slots])
+
+    def held_once_more(self, values: list[Any]) -> list[Any]:
+        """``values``, to be handed to someone who ``receive``s them."""
+        for value in values:
+            if isinstance(value, View):
+                self._shown_by[value.allocation] += 1
+        return values
+
+    def receive(self, slots: Sequence[int], values: Iterable[Any]) -> None:
+        """Let values that were taken be in ``slots``."""
+        self.values.update(zip(slots, values, strict=True))
+
+    def new_buffer(self, buffer: Buffer, writable: bool = True) -> View:
+        """A new allocation, poisoned; it lives while a value shows it."""
+        view = self.memories.allocate(buffer, writable)
+        self._shown_by[view.allocation] = 0
+        return view
+
+    def resident_buffer(self, buffer: Buffer) -> View:
+        """A new allocation that nobody may write and that lives to the end."""
+        view = self.new_buffer(buffer, writable=False)
+        self._shown_by[view.allocation] = 1
+        return view
+
+    def constant(self, name: str, make: Callable[[], View]) -> View:
+        """The buffer of the constant ``name``, which ``make`` makes when it is first asked for."""
+        if name not in self._constants:
+            self._constants[name] = make()
+        return self._constants[name]
+
+    def run(self, block: Block, arguments: Iterable[Any]) -> list[Any]:
+        """Run ``block`` on arguments that were taken; answer the values that its terminator hands on, taken."""
+        self.receive(block.arguments, arguments)
+        self.forget(block.unused)
+        for run, dying in block.steps:
+            run(self)
+            if dying:
+                self.forget(dying)
+        handed_on = self.take(block.handed_on)
+        self.forget(block.last)
+        return handed_on
+
+    def record_step(self, place: str) -> None:
+        self.held.append(HeldBytes(place, self.memories.held_bytes.copy()))
+
+    def forget(self, slots: tuple[int, ...]) -> None:
+        """End the values in ``slots``; a buffer that no value shows any more gives its memory back."""
+        for slot in slots:
+            value = self.values.pop(slot)
+            if isinstance(value, View):
+                self._shown_by[value.allocation] -= 1
+                if not self._shown_by[value.allocation]:
+                    del self._shown_by[value.allocation]
+                    self.memories.release(value.allocation)

@@ -1,0 +1,1 @@
+"""Scalar operations on one tile."""

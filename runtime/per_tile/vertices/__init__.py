@@ -1,0 +1,1 @@
+"""Vertices: the code of one part."""
