@@ -67,7 +67,7 @@ def profile(workload: Workload, seconds: float, clock: Callable[[], float] = tim
     """
     import ipu_mlir
     from ipu_mlir.dialects import ipu
-    from ipu_mlir.dialects.parsing import parse_module
+    from ipu_mlir.dialects.support.parsing import parse_module
     from ipu_mlir.runtime.engine.engine import Engine
 
     executable = ipu_mlir.compile(workload.mlir())

@@ -5,15 +5,15 @@
 
 import re
 
-from ipu_mlir.dialects.attributes import MappingAttr, PartsAttr, TargetAttr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.diagnostics import collect
-from ipu_mlir.dialects.dialect import Ipu
+from ipu_mlir.dialects.attributes.attributes import MappingAttr, PartsAttr, TargetAttr
+from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import collect
 
 _DIALECT = re.compile(r"\w+")
 

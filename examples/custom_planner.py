@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
-from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.placement.planner.operation import Operation
 
 

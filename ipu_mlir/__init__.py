@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ipu_mlir import nn
     from ipu_mlir.compiler import compile
-    from ipu_mlir.dialects.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
+    from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.mapping.mapping import Mapping
-    from ipu_mlir.dialects.target import Target
+    from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.executable import Executable
     from ipu_mlir.hints import place
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
@@ -49,17 +49,17 @@ __all__ = [
 ]
 
 _HOME = {
-    "CompileError": "ipu_mlir.dialects.errors",
+    "CompileError": "ipu_mlir.dialects.support.errors",
     "Executable": "ipu_mlir.executable",
     "Function": "ipu_mlir.tracing.function",
-    "IpuError": "ipu_mlir.dialects.errors",
+    "IpuError": "ipu_mlir.dialects.support.errors",
     "Mapping": "ipu_mlir.dialects.mapping.mapping",
-    "MemoryWarning": "ipu_mlir.dialects.errors",
+    "MemoryWarning": "ipu_mlir.dialects.support.errors",
     "OutOfMemoryError": "ipu_mlir.passes.supersteps.checks.check_memory",
     "Profile": "ipu_mlir.runtime.profile.profile",
-    "RunError": "ipu_mlir.dialects.errors",
-    "Target": "ipu_mlir.dialects.target",
-    "TargetError": "ipu_mlir.dialects.errors",
+    "RunError": "ipu_mlir.dialects.support.errors",
+    "Target": "ipu_mlir.dialects.machine.target",
+    "TargetError": "ipu_mlir.dialects.support.errors",
     "Tensor": "ipu_mlir.tracing.tensor",
     "TensorSpec": "ipu_mlir.specs",
     "compile": "ipu_mlir.compiler",

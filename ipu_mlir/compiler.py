@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.diagnostics import DiagnosedError
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dynamic_shapes import DynamicExecutable
 from ipu_mlir.entry import entry_name, entry_of
 from ipu_mlir.executable import Executable
@@ -17,7 +17,7 @@ from ipu_mlir.supported_ops import unsupported_ops
 if TYPE_CHECKING:
     import os
 
-    from ipu_mlir.dialects.target import Target
+    from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.tracing.function import Function
     from ipu_mlir.tracing.structure import Call
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.executable import Executable
 from ipu_mlir.lowering import Lowering
 from ipu_mlir.passes.core.manager import run_steps

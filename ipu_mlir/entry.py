@@ -1,7 +1,7 @@
 """The function of a module that runs."""
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError, Settings
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError, Settings
 
 
 def entry_name(module: ir.Module, entry: str | None = None) -> str:

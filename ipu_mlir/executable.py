@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.entry import entry_alone
 from ipu_mlir.lowering import LEVELS, Lowering
 from ipu_mlir.portable import bytecode_of, module_of, portable
@@ -116,7 +116,7 @@ class Executable:
         Args:
             level: ``l0`` as it came in, ``l1`` normalised, ``l2`` placed on tiles, ``l3`` supersteps.
         """
-        from ipu_mlir.dialects.printing import to_text
+        from ipu_mlir.dialects.support.printing import to_text
 
         if level not in LEVELS:
             raise CompileError(f"there is no level {level!r}; the levels are {', '.join(LEVELS)}")

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from ipu_mlir.dialects.attributes import mapping_to_attr
+from ipu_mlir.dialects.attributes.attributes import mapping_to_attr
 from ipu_mlir.dialects.ipu import PlaceOp
 from ipu_mlir.dialects.mapping.build import by_rows, one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping

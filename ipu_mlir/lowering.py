@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ipu_mlir.dialects.attributes import target_to_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError, TargetError
-from ipu_mlir.dialects.module_target import ATTRIBUTE
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.attributes.attributes import target_to_attr
+from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError, TargetError
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import PassTime, run_steps

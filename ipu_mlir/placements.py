@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ipu_mlir.dialects.attributes import mapping_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
 from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.specs import TensorSpec
 from ipu_mlir.tensor_types import spec_of_type
 

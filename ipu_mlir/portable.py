@@ -5,8 +5,8 @@ import pickle
 from typing import Any
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
 
 
 class NotPortableError(CompileError, pickle.PicklingError):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError
 
 
 @dataclass(frozen=True)

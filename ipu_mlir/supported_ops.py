@@ -1,7 +1,7 @@
 """What the default pipeline compiles; everything else in a program is listed at once, before anything runs."""
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.diagnostics import Diagnostic, diagnostic_at
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import Diagnostic, diagnostic_at
 from ipu_mlir.tensor_types import ELEMENT_TYPES, dtype_of
 
 _DIALECTS = frozenset({"arith", "bufferization", "builtin", "func", "ipu", "linalg", "math", "memref", "scf", "tensor"})

@@ -3,11 +3,11 @@
 from typing import Any
 
 from ipu_mlir.compiler import check_supported
-from ipu_mlir.dialects.attributes import target_to_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.module_target import ATTRIBUTE, module_target
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.attributes.attributes import target_to_attr
+from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE, module_target
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.entry import entry_alone, entry_name, entry_of
 from ipu_mlir.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.passes import PASSES

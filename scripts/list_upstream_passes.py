@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ipu_mlir.dialects.bindings import ir, passmanager
+from ipu_mlir.dialects.support.bindings import ir, passmanager
 
 _TARGET = Path(__file__).resolve().parent.parent / "passes" / "upstream_passes.py"
 _HEAD = '''"""The passes of upstream MLIR that the bindings carry; written by ``scripts/list_upstream_passes.py``."""

@@ -14,11 +14,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ipu_mlir.dialects.text import printable_lines
+from ipu_mlir.dialects.support.text import printable_lines
 from ipu_mlir.tools.streams import StreamError, stdout_errors, take_streams
 
 if TYPE_CHECKING:
-    from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
+    from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 
 FAILED = 1
 WRONG_USAGE = 2
@@ -135,8 +135,8 @@ def uninterrupted() -> Iterator[None]:
 
 
 def _report(name: str, error: Exception, flags: Mapping[str, str]) -> int:
-    from ipu_mlir.dialects.diagnostics import DiagnosedError
-    from ipu_mlir.dialects.errors import IpuError
+    from ipu_mlir.dialects.support.diagnostics import DiagnosedError
+    from ipu_mlir.dialects.support.errors import IpuError
 
     if isinstance(error, DiagnosedError):
         from ipu_mlir.tools.diagnostics_output import print_diagnostics
@@ -172,7 +172,7 @@ def write_output(path: str, content: str | bytes) -> None:
     Raises:
         IpuError: the file cannot be written.
     """
-    from ipu_mlir.dialects.errors import IpuError
+    from ipu_mlir.dialects.support.errors import IpuError
 
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     if path == "-":

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TextIO
 
-from ipu_mlir.dialects.diagnostics import Diagnostic
+from ipu_mlir.dialects.support.diagnostics import Diagnostic
 from ipu_mlir.tools.programs import lines_of
 
 _COLOURS = {"error": "1;31", "warning": "1;35", "remark": "1;34", "note": "1;36"}

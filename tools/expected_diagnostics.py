@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ipu_mlir.dialects.diagnostics import Diagnostic
+from ipu_mlir.dialects.support.diagnostics import Diagnostic
 
 _EXPECTATION = re.compile(
     r"expected-(?P<severity>error|note|remark|warning)(?P<regex>-re)? *"

@@ -15,9 +15,9 @@ from ipu_mlir.tools.command_line import FAILED, UsageError, in_flags, run_tool, 
 from ipu_mlir.tools.opt_arguments import parse_arguments
 
 if TYPE_CHECKING:
-    from ipu_mlir.dialects.bindings import ir
-    from ipu_mlir.dialects.diagnostics import Diagnostic
-    from ipu_mlir.dialects.parsing import Source
+    from ipu_mlir.dialects.support.bindings import ir
+    from ipu_mlir.dialects.support.diagnostics import Diagnostic
+    from ipu_mlir.dialects.support.parsing import Source
     from ipu_mlir.passes.core.manager import Observer, PassTime
     from ipu_mlir.passes.core.steps import Registry, Step
 
@@ -123,7 +123,7 @@ def _steps(arguments: argparse.Namespace, registry: "Registry") -> "tuple[Step, 
 
 
 def _input_parts(arguments: argparse.Namespace) -> "list[Source]":
-    from ipu_mlir.dialects.parsing import split_input
+    from ipu_mlir.dialects.support.parsing import split_input
     from ipu_mlir.tools.programs import read_program
 
     source = read_program(arguments.file)
@@ -138,9 +138,9 @@ def _process(
 ) -> "tuple[bytes | None, list[Diagnostic]]":
     """What comes out of one module, None if it is wrong, and everything that was reported on the way."""
     from ipu_mlir.dialects import ipu
-    from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
-    from ipu_mlir.dialects.errors import IpuError
-    from ipu_mlir.dialects.parsing import parse_module
+    from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect
+    from ipu_mlir.dialects.support.errors import IpuError
+    from ipu_mlir.dialects.support.parsing import parse_module
     from ipu_mlir.passes.core.manager import PassTime, run_steps
     from ipu_mlir.tools.reproducer import reproducer
 
@@ -197,7 +197,7 @@ def _printing(arguments: argparse.Namespace) -> "dict[str, Any]":
 
 
 def _output(module: "ir.Module", arguments: argparse.Namespace) -> bytes:
-    from ipu_mlir.dialects.printing import to_text
+    from ipu_mlir.dialects.support.printing import to_text
 
     if arguments.emit_bytecode:
         buffer = io.BytesIO()

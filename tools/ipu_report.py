@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ipu_mlir.dialects.text import printable
+from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
 from ipu_mlir.tools.machine_flags import file_name
 from ipu_mlir.tools.streams import read_stdin

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ipu_mlir.dialects.text import printable
+from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.tools.command_line import FAILED, Parser, UsageError, run_tool, write_output
 from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, machine, proportion
 
@@ -155,7 +155,7 @@ def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndar
 
 def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable":
     from ipu_mlir.compiler import compile_module
-    from ipu_mlir.dialects.module_target import module_target
+    from ipu_mlir.dialects.attributes.module_target import module_target
     from ipu_mlir.lowering import plan_lowering
     from ipu_mlir.passes.core.pipeline_text import PipelineError
     from ipu_mlir.sources import load_module

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ipu_mlir.dialects.text import printable
+from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.tools.command_line import Parser, run_tool, write_output
 from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, machine, proportion
 
@@ -92,7 +92,7 @@ def _output(text: str) -> str:
 def _ipu_sweep(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
 
-    from ipu_mlir.dialects.errors import IpuError
+    from ipu_mlir.dialects.support.errors import IpuError
     from ipu_mlir.tools.programs import read_program
     from ipu_mlir.tools.sweep.outcome import measure
     from ipu_mlir.tools.sweep.settings import settings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ipu_mlir.tools.command_line import Parser, UsageError
 
 if TYPE_CHECKING:
-    from ipu_mlir.dialects.target import Target
+    from ipu_mlir.dialects.machine.target import Target
 
 FLAGS: Mapping[str, str] = {
     "entry": "--entry {}",
@@ -63,8 +63,8 @@ def machine(arguments: argparse.Namespace, of_module: "Target", **fields: object
         UsageError: there is no such chip.
         TargetError: there is no such machine.
     """
-    from ipu_mlir.dialects.errors import TargetError
-    from ipu_mlir.dialects.targets import target_named
+    from ipu_mlir.dialects.machine.targets import target_named
+    from ipu_mlir.dialects.support.errors import TargetError
 
     try:
         target = target_named(arguments.chip) if arguments.chip else of_module

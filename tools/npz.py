@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.errors import IpuError
-from ipu_mlir.dialects.narrow_floats import ML_DTYPES, holds_bits, host_dtype
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.errors import IpuError
+from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, holds_bits, host_dtype
 from ipu_mlir.specs import TensorSpec, spec_of
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ipu_mlir.dialects.text import printable
+from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.command_line import write_output
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ipu_mlir.tools.streams import read_stdin
 
 if TYPE_CHECKING:
-    from ipu_mlir.dialects.parsing import Source
+    from ipu_mlir.dialects.support.parsing import Source
 
 _read: "dict[str, Source]" = {}
 """By the names that stand in locations. Other files that a location names are nothing that the user gave us to read."""
@@ -18,7 +18,7 @@ def read_program(file: str) -> "Source":
     Raises:
         DiagnosedError: it cannot be read, or is neither text nor bytecode.
     """
-    from ipu_mlir.dialects.parsing import read_source, source_of_bytes
+    from ipu_mlir.dialects.support.parsing import read_source, source_of_bytes
 
     _lines.cache_clear()
     source = source_of_bytes(read_stdin(), "<stdin>") if file == "-" else read_source(file)

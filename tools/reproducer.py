@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ipu_mlir.tools.command_line import UsageError, write_output
 
 if TYPE_CHECKING:
-    from ipu_mlir.dialects.bindings import ir
-    from ipu_mlir.dialects.parsing import Source
+    from ipu_mlir.dialects.support.bindings import ir
+    from ipu_mlir.dialects.support.parsing import Source
     from ipu_mlir.passes.core.steps import Step
 
 _SECTION = """
@@ -51,7 +51,7 @@ def reproducer(path: str | None, module: "ir.Module", steps: "Sequence[Step]", v
     if path is None:
         yield
         return
-    from ipu_mlir.dialects.printing import to_text
+    from ipu_mlir.dialects.support.printing import to_text
 
     file = Path(path).resolve()
     if path == "-" or (file.exists() and not file.is_file()):

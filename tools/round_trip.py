@@ -3,11 +3,11 @@
 import io
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.dialects.printing import to_text
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.parsing import parse_module
+from ipu_mlir.dialects.support.printing import to_text
 
 
 def check_round_trip(module: ir.Module, name: str) -> None:

@@ -10,7 +10,7 @@ _PRODUCER = re.compile(rb"MLIR([\w.+-]+)\0")
 
 def version_text(tool: str) -> str:
     """The versions of the tool, of the wheel with MLIR, and of the LLVM in it."""
-    from ipu_mlir.dialects.bindings import ir
+    from ipu_mlir.dialects.support.bindings import ir
 
     buffer = io.BytesIO()
     with ir.Context():

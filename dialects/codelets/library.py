@@ -1,12 +1,12 @@
 """The library codelets, by name."""
 
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
 from ipu_mlir.dialects.codelets.rank import RANK
 from ipu_mlir.dialects.codelets.scan import SCANS
 from ipu_mlir.dialects.codelets.scatter import SCATTERS
 from ipu_mlir.dialects.codelets.sort import SORT
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
 
 
 def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:

@@ -1,7 +1,7 @@
 """The name of the codelet that runs a structured op: what it does and on which type, ``matmul_f32``."""
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import LoopNest
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest
+from ipu_mlir.dialects.support.bindings import ir
 
 _ARITIES = ("nullary", "unary", "binary", "ternary")
 

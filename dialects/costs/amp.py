@@ -9,8 +9,8 @@ out come from as well.
 """
 
 from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker
-from ipu_mlir.dialects.machine import Machine
-from ipu_mlir.dialects.narrow_floats import is_f8, is_narrow_float
+from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.support.narrow_floats import is_f8, is_narrow_float
 
 
 def uses_amp(dtype: str) -> bool:
@@ -25,7 +25,7 @@ def uses_amp(dtype: str) -> bool:
 def weight_load_cycles(machine: Machine) -> int:
     """Loading the weights of all units for one pass.
 
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> weight_load_cycles(IPU2)
     32
     """
@@ -37,7 +37,7 @@ def amp_1x1_cycles(
 ) -> Size:
     """``ConvPartial1x1``: a matmul, or a convolution with a kernel of one element.
 
-    >>> from ipu_mlir.dialects.machine import IPU21
+    >>> from ipu_mlir.dialects.machine.machine import IPU21
     >>> int(amp_1x1_cycles(1, field=16, in_channels=16, out_channels=16, dtype="f16", machine=IPU21))
     353
     """

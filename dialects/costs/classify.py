@@ -1,6 +1,6 @@
 """Which work a structured op is: from its loops, its indices and its body; on tensors as on buffers."""
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, has_broadcast
 from ipu_mlir.dialects.costs.op_loops import (
     accumulator,
@@ -28,7 +28,7 @@ from ipu_mlir.dialects.costs.work import (
     Window,
     Work,
 )
-from ipu_mlir.dialects.loop_nest import LoopNest
+from ipu_mlir.dialects.support.bindings import ir
 
 _FAST_COMBINES = ("add", "sub", "mul", "max", "min")
 

@@ -10,8 +10,8 @@ from enum import Enum
 
 from ipu_mlir.dialects.costs.rates import BINARY, BROADCAST, INTEGER, SELECT, SOFTWARE, UNARY, Rate, Rates
 from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, is_float, per_worker, smaller, total
-from ipu_mlir.dialects.machine import Machine
-from ipu_mlir.dialects.narrow_floats import is_f8, is_narrow_float
+from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.support.narrow_floats import is_f8, is_narrow_float
 
 
 class Shape(Enum):
@@ -55,7 +55,7 @@ def inner_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:
     An operation on f8 is assumed to be that on f16, between a conversion of its operand and one of its result; a second
     operand comes along in the same loop, and choices and comparisons need no conversion.
 
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> [int(inner_cycles(ScalarOp(Shape.UNARY, "exp", dtype), 400, IPU2)) for dtype in ("f16", "f8E4M3FN")]
     [400, 600]
     """
@@ -99,7 +99,7 @@ def elementwise_cycles(ops: Sequence[ScalarOp], n: Size, machine: Machine, in_pl
 
     That a vertex of several operations takes their sum is assumed; PopLibs compiles such codelets from C++.
 
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> elementwise_cycles([ScalarOp(Shape.UNARY, "tanh", "f32")], 600, IPU2)
     3722
     """

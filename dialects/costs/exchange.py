@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 
 from ipu_mlir.dialects.costs.sizes import Size, ceil_div, larger
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.traffic import Traffic
@@ -27,7 +27,7 @@ def cycles_for_bytes(received: Size, sent: Size, machine: Machine) -> Size: ...
 def cycles_for_bytes(received: Size, sent: Size, machine: Machine) -> Size:
     """Cycles of a tile that receives and sends so many bytes, numbers or arrays of numbers.
 
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> cycles_for_bytes(received=1000, sent=24, machine=IPU2)
     250
     """

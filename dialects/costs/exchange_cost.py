@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.costs.exchange import exchange_cycles_per_tile, groups_of
 from ipu_mlir.dialects.costs.links import ipu_link_cycles
 from ipu_mlir.dialects.costs.sync import all_sync_cycles
-from ipu_mlir.dialects.machine import Machine, machine_of
+from ipu_mlir.dialects.machine.machine import Machine, machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.ipu_traffic import ipu_traffic
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.traffic import exchange_traffic
 from ipu_mlir.dialects.mapping.views import View
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 
 Side = tuple[Mapping, View]
 """Where a buffer lies, and which of its elements are meant."""

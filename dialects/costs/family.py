@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.costs import moves
 from ipu_mlir.dialects.costs.amp import (
     amp_1x1_cycles,
@@ -41,11 +41,11 @@ from ipu_mlir.dialects.costs.work import (
     Window,
     Work,
 )
-from ipu_mlir.dialects.loop_nest import LoopNest
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.narrow_floats import is_f8, is_narrow_float
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.narrow_floats import is_f8, is_narrow_float
 
 LoopSize: TypeAlias = Callable[[Loops], Size]
 

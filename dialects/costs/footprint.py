@@ -23,7 +23,7 @@ from ipu_mlir.dialects.costs.work import (
     Window,
     Work,
 )
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
 
 SUPERVISOR_CODE_BYTES = 96  # assumed: starts the workers and divides the work among them

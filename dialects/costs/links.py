@@ -2,13 +2,13 @@
 
 from math import ceil
 
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 
 
 def cycles_at(byte_count: int, bytes_per_second: float, machine: Machine) -> int:
     """Cycles of the machine's clock that ``byte_count`` bytes take.
 
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> cycles_at(16_000, 16e9, IPU2)
     1325
     """

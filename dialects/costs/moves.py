@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.costs.rates import SOFTWARE
 from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, ceil_log2, choose, per_worker, smaller
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 
 _WORD = 8  # bytes that one instruction moves
 _LOGADDEXP_CYCLES = 36

@@ -4,8 +4,8 @@ Source: hardware.md 4.4, read in the cycle estimators of PopLibs.
 """
 
 from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, larger, per_worker
-from ipu_mlir.dialects.machine import Machine
-from ipu_mlir.dialects.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
 
 _FORWARD = {
     "relu": ((1, 1), (1, 1)),

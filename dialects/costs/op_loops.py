@@ -1,9 +1,9 @@
 """Which loops, operands and types of a structured op matter for its cost."""
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, reads_operand
 from ipu_mlir.dialects.costs.scalar_ops import through_casts
 from ipu_mlir.dialects.costs.work import Loops
-from ipu_mlir.dialects.loop_nest import Index, LoopNest, reads_operand
+from ipu_mlir.dialects.support.bindings import ir
 
 
 def dtype_of(op: ir.Operation, number: int) -> str:

@@ -4,8 +4,8 @@ Source: hardware.md 4.5, read in the cycle estimators of PopLibs. Integer divisi
 """
 
 from ipu_mlir.dialects.costs.sizes import Size, choose
-from ipu_mlir.dialects.machine import Machine
-from ipu_mlir.dialects.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
 
 
 def _vector_turns(cycles: int, n: Size, width: int) -> Size:
@@ -14,7 +14,7 @@ def _vector_turns(cycles: int, n: Size, width: int) -> Size:
 
 def dropout_cycles(n: Size, dtype: str, machine: Machine) -> Size:
     """
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> int(dropout_cycles(1200, "f16", IPU2))
     751
     """
@@ -25,7 +25,7 @@ def dropout_cycles(n: Size, dtype: str, machine: Machine) -> Size:
 
 def normal_cycles(n: Size, dtype: str, machine: Machine) -> Size:
     """
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> int(normal_cycles(600, "f32", IPU2))
     1338
     """
@@ -60,7 +60,7 @@ def bernoulli_cycles(n: Size, dtype: str, machine: Machine) -> Size:
 
 def set_seed_cycles(machine: Machine) -> int:
     """
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> set_seed_cycles(IPU2)
     176
     """

@@ -6,8 +6,8 @@ results, whichever is faster. Operands are assumed to lie in memory that is not 
 """
 
 from ipu_mlir.dialects.costs.sizes import Size, ceil_div, per_worker, smaller
-from ipu_mlir.dialects.machine import Machine
-from ipu_mlir.dialects.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
 
 
 def strided_cycles(

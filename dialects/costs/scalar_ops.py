@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.rates import BINARY, UNARY
+from ipu_mlir.dialects.support.bindings import ir
 
 _FREE = ("arith.constant", "arith.bitcast", "linalg.index", "linalg.yield", "scf.yield", "scf.if", "cf.assert")
 _LOADS = ("tensor.extract", "memref.load")

@@ -6,9 +6,9 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
-from ipu_mlir.dialects.narrow_floats import is_f8
+from ipu_mlir.dialects.support.narrow_floats import is_f8
 
 Size: TypeAlias = int | IntArray
 

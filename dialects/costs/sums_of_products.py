@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.costs.op_loops import (
     accumulator,
     combination,
@@ -14,7 +14,7 @@ from ipu_mlir.dialects.costs.op_loops import (
 )
 from ipu_mlir.dialects.costs.scalar_ops import is_cast, scalar_ops, takes_time, through_casts
 from ipu_mlir.dialects.costs.work import Contraction, Preparation
-from ipu_mlir.dialects.loop_nest import LoopNest
+from ipu_mlir.dialects.support.bindings import ir
 
 
 @dataclass(frozen=True)

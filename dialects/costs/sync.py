@@ -4,7 +4,7 @@ A superstep is compute, sync, exchange: one sync belongs to every compute set, h
 exchange between IPUs has one more, of all IPUs, and so has a scalar that control flow learns if there are several.
 """
 
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 
 
 def compute_sync_cycles(machine: Machine) -> int:
@@ -15,7 +15,7 @@ def compute_sync_cycles(machine: Machine) -> int:
 def all_sync_cycles(ipus: int, machine: Machine) -> int:
     """Cycles of a sync of all tiles of a program on ``ipus`` IPUs.
 
-    >>> from ipu_mlir.dialects.machine import IPU2
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> all_sync_cycles(1, IPU2), all_sync_cycles(4, IPU2)
     (100, 600)
     """

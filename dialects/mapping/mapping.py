@@ -5,7 +5,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.mapping import cover, enumeration, normalize
 from ipu_mlir.dialects.mapping.boxes import Box, TileBoxes, boxes_of, boxes_of_part
 from ipu_mlir.dialects.mapping.factors import Family, family_of
@@ -14,6 +13,7 @@ from ipu_mlir.dialects.mapping.on_tiles import OnTiles
 from ipu_mlir.dialects.mapping.overlap import count_on_same_tiles, count_on_same_tiles_by_element
 from ipu_mlir.dialects.mapping.probes import lacks_a_probe
 from ipu_mlir.dialects.mapping.refine import refine
+from ipu_mlir.dialects.support.errors import CompileError
 
 
 @dataclass(frozen=True)

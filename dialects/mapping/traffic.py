@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from ipu_mlir.dialects.errors import TargetError
 from ipu_mlir.dialects.mapping import cover
 from ipu_mlir.dialects.mapping.element_traffic import traffic_by_element
 from ipu_mlir.dialects.mapping.factors import Family, family_of
@@ -20,6 +19,7 @@ from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tile
 from ipu_mlir.dialects.mapping.overlap import count_common, count_on_same_tiles
 from ipu_mlir.dialects.mapping.refine import refine
 from ipu_mlir.dialects.mapping.views import View, seen_through
+from ipu_mlir.dialects.support.errors import TargetError
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.attributes import parts_from_attr
-from ipu_mlir.dialects.buffers import root_of
-from ipu_mlir.dialects.errors import Settings
-from ipu_mlir.dialects.machine import MACHINES
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.program.tree import steps
+from ipu_mlir.dialects.attributes.attributes import parts_from_attr
+from ipu_mlir.dialects.attributes.buffers import root_of
+from ipu_mlir.dialects.machine.machine import MACHINES
 from ipu_mlir.dialects.mapping.loops import ceil_div
 from ipu_mlir.dialects.memory.exchange_code import ExchangeCode
 from ipu_mlir.dialects.memory.report import CODE, MemoryReport, Variable
 from ipu_mlir.dialects.ops.vertices import accesses
-from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.dialects.program.tree import steps
+from ipu_mlir.dialects.support.errors import Settings
 
 _NOT_SHARED = ("vertex_code", "vertex_state", "control_code")
 """Categories that a tile has however many tiles there are."""

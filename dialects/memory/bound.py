@@ -6,15 +6,17 @@ even so, and then nobody has to look at the tiles one by one.
 
 from typing import Any
 
-from ipu_mlir.dialects.attributes import mapping_from_attr, parts_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes
+from ipu_mlir.dialects.analysis.loop_nest import loop_nest
+from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.tree import steps
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr
+from ipu_mlir.dialects.attributes.buffers import element_bytes
+from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.family import distinct_sizes
 from ipu_mlir.dialects.costs.footprint import FIELD_BYTES, code_bytes, scratch_bytes, vertex_state_bytes
 from ipu_mlir.dialects.costs.scalar_ops import takes_time
-from ipu_mlir.dialects.loop_nest import loop_nest
-from ipu_mlir.dialects.machine import Machine, machine_of
+from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.memory import exchange_code
 from ipu_mlir.dialects.memory.assumptions import (
     ALLOCATION_BYTES,
@@ -25,9 +27,7 @@ from ipu_mlir.dialects.memory.assumptions import (
 from ipu_mlir.dialects.memory.report import control_bytes
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
 from ipu_mlir.dialects.memory.vertices import code_identity
-from ipu_mlir.dialects.module_target import module_target
-from ipu_mlir.dialects.program.build import program_tree
-from ipu_mlir.dialects.program.tree import steps
+from ipu_mlir.dialects.support.bindings import ir
 
 _PLAIN = ("linalg.fill", "linalg.copy")
 _PLAIN_CODE_BYTES, _OP_CODE_BYTES, _LONG_OP_CODE_BYTES, _LOAD_CODE_BYTES = 352, 96, 640, 256

@@ -9,8 +9,7 @@ The constants are those of ``assumptions``.
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.costs.sizes import Size
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -25,6 +24,7 @@ from ipu_mlir.dialects.memory.assumptions import (
     SEND_INSTRUCTIONS,
 )
 from ipu_mlir.dialects.memory.per_tile import PerTile
+from ipu_mlir.dialects.support.bindings import ir
 
 
 class ExchangeCode:

@@ -7,8 +7,8 @@ argument of a block from the beginning. What an op of control flow is handed, an
 from dataclasses import dataclass
 from typing import Literal
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
+from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
+from ipu_mlir.dialects.support.bindings import ir
 
 Slot = int
 """The number of a value that shows a buffer."""

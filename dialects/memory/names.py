@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import VIEW_OPS, root_of
-from ipu_mlir.dialects.loop_nest import is_structured, num_outputs
-from ipu_mlir.dialects.program.places import name_scope, place_of
+from ipu_mlir.dialects.analysis.locations import name_scope, place_of
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
+from ipu_mlir.dialects.attributes.buffers import VIEW_OPS, root_of
+from ipu_mlir.dialects.support.bindings import ir
 
 
 def argument_name(argument: ir.BlockArgument) -> str:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ipu_mlir.dialects.errors import Settings
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.program.tree import steps
 from ipu_mlir.dialects.memory.advice import advice_for_all_tiles, advice_for_one_tile
 from ipu_mlir.dialects.memory.report import CODE, MemoryReport, Variable
-from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.dialects.program.tree import steps
+from ipu_mlir.dialects.support.errors import Settings
 
 ProblemKind = Literal["tiles", "one_tile", "code"]
 

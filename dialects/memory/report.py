@@ -6,8 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.machine import machine_of
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.tree import Sequence, Step, control_nodes, steps
+from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.memory.assumptions import (
     CONTROL_FLOW_INSTRUCTIONS,
     INSTRUCTION_BYTES,
@@ -20,11 +24,7 @@ from ipu_mlir.dialects.memory.sizes import BufferBytes, BufferSizes
 from ipu_mlir.dialects.memory.sweep import Peaks, StepMemory, live_at, sweep
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
 from ipu_mlir.dialects.memory.vertices import FamilyBytes, VertexSizes, code_of
-from ipu_mlir.dialects.module_target import module_target
-from ipu_mlir.dialects.program.build import program_tree
-from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.dialects.program.tree import Sequence, Step, control_nodes, steps
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 
 Category = Literal["argument", "constant", "result", "temporary"]
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
 from ipu_mlir.dialects.memory.lifetimes import Action, BlockPlan, Planner, Slot
-from ipu_mlir.dialects.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
+from ipu_mlir.dialects.support.bindings import ir
 
 MOST_ITERATIONS = 8
 """Loops whose carried buffers change places in longer cycles are followed so far."""

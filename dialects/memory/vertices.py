@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.attributes import parts_from_attr
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.loop_nest import loop_nest
+from ipu_mlir.dialects.analysis.program.tree import Step
+from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.family import distinct_sizes
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
@@ -24,11 +25,10 @@ from ipu_mlir.dialects.costs.work import (
     Window,
     Work,
 )
-from ipu_mlir.dialects.loop_nest import loop_nest
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.memory.per_tile import PerTile, total_of
-from ipu_mlir.dialects.program.tree import Step
+from ipu_mlir.dialects.support.bindings import ir
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ext, ir
-from ipu_mlir.dialects.buffers import may_overlap, roots_of
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.diagnostics import fail, verifier
-from ipu_mlir.dialects.dialect import Ipu
+from ipu_mlir.dialects.attributes.buffers import may_overlap, roots_of
+from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
+from ipu_mlir.dialects.support.bindings import ext, ir
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.diagnostics import fail, verifier
 
 
 class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTrait]):

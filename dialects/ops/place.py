@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ipu_mlir.dialects.attributes import MappingAttr, mapping_from_attr
-from ipu_mlir.dialects.bindings import ext, ir
-from ipu_mlir.dialects.diagnostics import fail, verifier
-from ipu_mlir.dialects.dialect import Ipu
+from ipu_mlir.dialects.attributes.attributes import MappingAttr, mapping_from_attr
+from ipu_mlir.dialects.attributes.dialect import Ipu
+from ipu_mlir.dialects.support.bindings import ext, ir
+from ipu_mlir.dialects.support.diagnostics import fail, verifier
 
 
 class PlaceOp(Ipu.Operation, name="place", traits=[ext.Pure]):

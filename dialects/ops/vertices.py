@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ipu_mlir.dialects.attributes import PartsAttr, parts_from_attr
-from ipu_mlir.dialects.bindings import ext, ir
-from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loads_in, loop_nest, num_outputs, reads_operand
+from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
+from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.attributes.attributes import PartsAttr, parts_from_attr
+from ipu_mlir.dialects.attributes.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.codelets.library import broken_call
-from ipu_mlir.dialects.diagnostics import fail, verifier
-from ipu_mlir.dialects.dialect import Ipu
-from ipu_mlir.dialects.loop_nest import is_structured, loads_in, loop_nest, num_outputs, reads_operand
+from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
-from ipu_mlir.dialects.operand_mapping import operand_mapping
-from ipu_mlir.dialects.part_rules import broken_part_rule
+from ipu_mlir.dialects.support.bindings import ext, ir
+from ipu_mlir.dialects.support.diagnostics import fail, verifier
 
 
 class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):

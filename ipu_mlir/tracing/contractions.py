@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.counted import counted
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import Index, Loop, filled, structured

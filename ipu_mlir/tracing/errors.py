@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tracing.places import Place, is_users, user_place
 
 FULL_TRACEBACK = "IPU_MLIR_FULL_TRACEBACK"

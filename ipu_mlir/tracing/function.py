@@ -13,7 +13,7 @@ from ipu_mlir.tracing.structure import flatten_arguments
 from ipu_mlir.tracing.traced import TracedFunction, bind_arguments
 
 if TYPE_CHECKING:
-    from ipu_mlir.dialects.target import Target
+    from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.executable import Executable
 
 _MANY_PROGRAMS = 16

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Loop, structured
 from ipu_mlir.tracing.graph import Symbol

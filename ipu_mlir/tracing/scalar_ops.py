@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 
 arith, math = upstream("arith"), upstream("math")
 _FLOAT, _INT = arith.CmpFPredicate, arith.CmpIPredicate

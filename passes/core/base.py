@@ -7,10 +7,10 @@ docstring is what ``ipu-opt --list-passes`` prints.
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, diagnostic_at
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, diagnostic_at
 
 if TYPE_CHECKING:
-    from ipu_mlir.dialects.bindings import ir
+    from ipu_mlir.dialects.support.bindings import ir
 
 
 class PassFailed(DiagnosedError):

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.printing import to_text
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.printing import to_text
 from ipu_mlir.passes.core.manager import PassTime
 from ipu_mlir.passes.support.rewriting import count_ops
 

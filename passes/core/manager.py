@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from ipu_mlir.dialects.bindings import ir, passmanager
-from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic, collect
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.nesting import check_nesting
+from ipu_mlir.dialects.support.bindings import ir, passmanager
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.nesting import check_nesting
 from ipu_mlir.passes.core.base import PassFailed
 from ipu_mlir.passes.core.interrupts import LaterInterrupts
 from ipu_mlir.passes.core.steps import MODULE, NestStep, PassStep, Step, UpstreamStep, upstream_manager

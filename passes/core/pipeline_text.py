@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError
 
 _OPENING = {"(": ")", "{": "}", "[": "]", "<": ">"}
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")

@@ -4,8 +4,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.base import Pass
 
 

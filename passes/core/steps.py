@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ipu_mlir.dialects.bindings import ir, passmanager
+from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.passes.core import upstream_passes
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.names import suggestion

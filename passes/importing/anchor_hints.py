@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from math import prod
 
-from ipu_mlir.dialects.attributes import mapping_to_attr, parts_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
-from ipu_mlir.dialects.operand_mapping import operand_mapping
-from ipu_mlir.dialects.part_rules import broken_part_rule
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.attributes.attributes import mapping_to_attr, parts_from_attr
+from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.importing.type_hints import anchor_types
 from ipu_mlir.passes.support.malformed import refuse_malformed

@@ -1,7 +1,7 @@
 """Sizes of tensors that loops carry and branches yield, where those say less than is known."""
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.importing.dynamic_types import before_cast, cast_to, dynamic_sizes
 from ipu_mlir.passes.support.rewriting import list_ops
 

@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.support.clone import Known, clone_into, operands_from_outside
 from ipu_mlir.passes.support.rewriting import list_ops

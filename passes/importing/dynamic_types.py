@@ -1,6 +1,6 @@
 """Tensor types with sizes that are not known, and casts between types that say more or less."""
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 
 
 def dynamic_sizes(shaped: ir.Type) -> int:

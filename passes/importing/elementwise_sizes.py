@@ -1,6 +1,6 @@
 """Sizes of what arithmetic on whole tensors gives: those of its operands."""
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.importing.dynamic_types import before_cast, cast_to, dynamic_sizes
 from ipu_mlir.passes.support.rewriting import list_ops
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir, passmanager, upstream
+from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.carried_sizes import carry_what_is_cast
 from ipu_mlir.passes.importing.computed_sizes import write_out_computed_sizes

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.narrow_constants import narrow_constant, unfit_constant
 from ipu_mlir.passes.support.rewriting import list_ops

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ipu_mlir.dialects.attributes import target_to_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.module_target import ATTRIBUTE, module_target
-from ipu_mlir.dialects.target import Target
-from ipu_mlir.dialects.targets import target_named
+from ipu_mlir.dialects.attributes.attributes import target_to_attr
+from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE, module_target
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.machine.targets import target_named
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 
 

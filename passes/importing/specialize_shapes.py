@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir, passmanager, upstream
+from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.importing.infer_sizes import infer_sizes

@@ -5,8 +5,8 @@ Passes that run before placing ignore encodings, drop them or break on them.
 
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.support.constants import retype_constant
 from ipu_mlir.passes.support.place_values import place_memory, place_value

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.steps import MODULE, UpstreamStep, upstream_manager
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops, list_outside_bodies

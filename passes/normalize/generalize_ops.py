@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import LoopNest, is_structured, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.build_generic import bodiless_generic
 from ipu_mlir.passes.support.rewriting import list_ops

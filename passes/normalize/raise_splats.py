@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.named_ops import fill_with
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.loop_nest import Index, LoopNest, indexing_maps, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, indexing_maps, loop_nest
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 

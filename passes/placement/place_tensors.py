@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr
-from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
+from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
-from ipu_mlir.dialects.operand_mapping import operand_mapping
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.constants import retype_constant
 from ipu_mlir.passes.support.placement_hints import MAP, PARTS

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from math import prod
 
-from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr
-from ipu_mlir.dialects.bindings import ir, passmanager, upstream
-from ipu_mlir.dialects.loop_nest import Index, is_structured
+from ipu_mlir.dialects.analysis.loop_nest import Index, is_structured
+from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr
+from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.mapping.build import linear
 from ipu_mlir.dialects.mapping.mapping import Mapping
-from ipu_mlir.dialects.module_target import module_target
-from ipu_mlir.dialects.operand_mapping import operand_mapping
+from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.pipelines import BUFFERIZE
 from ipu_mlir.passes.placement.place_tensors import bring_operands

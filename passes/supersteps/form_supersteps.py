@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ipu_mlir.dialects.attributes import parts_to_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.attributes.attributes import parts_to_attr
+from ipu_mlir.dialects.attributes.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
-from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import VIEW_OPS, roots_of
+from ipu_mlir.dialects.attributes.buffers import VIEW_OPS, roots_of
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp
 from ipu_mlir.dialects.ops.vertices import accesses
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 
 _FUNCTIONS: tuple[tuple[type, Any], ...] = (
     (ir.AffineAddExpr, np.add),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 
 
 def identity_map(loops: int) -> ir.AffineMap:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 Known = dict[ir.Value, ir.Value]
 """What stands for which value in the copy; values that are not in it stand for themselves."""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.narrow_floats import finite_range, host_dtype, is_f8
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.narrow_floats import finite_range, host_dtype, is_f8
 
 _OF_FLOATS = {
     "arith.addf": -0.0,  # 0.0 would make 0.0 of -0.0

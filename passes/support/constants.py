@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.narrow_floats import ML_DTYPES
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES
 
 
 def retype_constant(op: ir.Operation, wanted: Any) -> None:

@@ -1,6 +1,6 @@
 """Tensors of floats in a wider type, and in a narrower one."""
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.build_generic import elementwise
 
 

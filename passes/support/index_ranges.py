@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from operator import add, mul, sub
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 Range = tuple[int, int]
 """The lowest and the highest value; both belong to it."""

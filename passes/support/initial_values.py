@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.placement_hints import PARTS
 
 

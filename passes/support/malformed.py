@@ -7,10 +7,10 @@ own ops only. Passes that read mappings, parts or the target ask here before the
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ipu_mlir.dialects.attributes import mapping_from_attr, parts_from_attr, target_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import IpuError
-from ipu_mlir.dialects.module_target import ATTRIBUTE
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr, target_from_attr
+from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.support.placement_hints import MAP, PARTS
 from ipu_mlir.passes.support.rewriting import list_outside_bodies

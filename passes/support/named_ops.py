@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 
 
 def copy_into(source: ir.Value, dest: ir.Value) -> ir.Operation:

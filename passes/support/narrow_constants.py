@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 
 def unfit_constant(value: Any, wanted: ir.Type) -> str | None:

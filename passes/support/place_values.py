@@ -1,8 +1,8 @@
 """Put ``ipu.place`` behind values that a hint speaks of."""
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.ipu import PlaceOp
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
 
 
 def place_value(value: ir.OpResult, mapping: ir.Attribute) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ipu_mlir.dialects.attributes import mapping_from_attr
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 
 MAP = "ipu.map"
 """Attribute with the home mapping of an argument, a constant or an empty tensor."""

@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.bindings import rewrite as drivers
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import rewrite as drivers
 
 SKIP = True
 """The pattern did not apply (the bindings take a true answer as "no match")."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from operator import mul
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 VIEW_OPS = frozenset(("tensor.extract_slice", "tensor.collapse_shape", "tensor.expand_shape"))
 

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 
 
 def in_three_dimensions(value: ir.Value, at: int) -> ir.Value:

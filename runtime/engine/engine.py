@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import RunError, Settings
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import RunError, Settings
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory

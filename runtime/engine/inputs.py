@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.dialects.narrow_floats import holds_bits
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.narrow_floats import holds_bits
 from ipu_mlir.runtime.translator.translate import ArraySpec
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ipu_mlir.dialects.narrow_floats import host_dtype
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.runtime.numeric.chunks import in_chunks
 from ipu_mlir.runtime.numeric.odd import odd_single
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ipu_mlir.dialects.codelets.library import codelet_named
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.errors import RunError
 
 
 def require(holds: np.ndarray, message: str) -> None:

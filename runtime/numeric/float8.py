@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from ipu_mlir.dialects.narrow_floats import host_dtype
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.runtime.numeric.odd import odd_single
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.narrow_floats import ML_DTYPES, host_dtype
+from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, host_dtype
 from ipu_mlir.runtime.numeric.bfloat16 import bf16_of_bits, bits_of_bf16, round_to_bf16
 from ipu_mlir.runtime.numeric.chunks import in_chunks
 from ipu_mlir.runtime.numeric.float8 import Float8

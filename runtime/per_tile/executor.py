@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.attributes import target_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.errors import CompileError, RunError
-from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.attributes.attributes import target_from_attr
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.runtime.per_tile.memory.memory import buffer_of
 from ipu_mlir.runtime.per_tile.program.control_flow import CONTROL_FLOW
 from ipu_mlir.runtime.per_tile.program.exchange import Traffic

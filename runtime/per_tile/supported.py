@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.codelets.library import codelet_named
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime.per_tile.scalar.element_types import dtype_of, element_type_of
 from ipu_mlir.runtime.per_tile.vertices.body import BODY_OPS
 

@@ -6,11 +6,11 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import memory_mapping
-from ipu_mlir.dialects.diagnostics import DiagnosedError, diagnostic_at, source_place
+from ipu_mlir.dialects.attributes.buffers import memory_mapping
+from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.memory.report import memory_report
-from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, diagnostic_at, source_place
 from ipu_mlir.runtime.profile import compilation, model
 from ipu_mlir.runtime.profile.counting import block_counts, count_entries
 from ipu_mlir.runtime.profile.memory_part import memory_part, problems, variables

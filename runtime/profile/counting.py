@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.program.build import program_tree
-from ipu_mlir.dialects.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
+from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.engine.engine import Engine
 
 

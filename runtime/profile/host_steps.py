@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes, memory_mapping
+from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping
 from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.costs.sync import all_sync_cycles
-from ipu_mlir.dialects.machine import machine_of
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import IntArray
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile.step_costs import StepCost
 
 

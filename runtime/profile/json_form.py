@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from ipu_mlir.dialects.errors import IpuError
+from ipu_mlir.dialects.support.errors import IpuError
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """By which peak the operations of a type are measured."""
 
-from ipu_mlir.dialects.narrow_floats import is_f8, is_narrow_float
+from ipu_mlir.dialects.support.narrow_floats import is_f8, is_narrow_float
 
 PEAK_TYPES = {"f8": "f8E4M3FNUZ", "f16": "f16", "f32": "f32"}
 """The peaks, each with a type whose products run at it."""

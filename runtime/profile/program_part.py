@@ -1,10 +1,10 @@
 """The program tree, as the profile has it."""
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import root_of
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
+from ipu_mlir.dialects.attributes.buffers import root_of
 from ipu_mlir.dialects.memory.names import argument_name, constant_name, writer_of
-from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.dialects.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile.compilation import NodeKind, ProgramNode
 from ipu_mlir.runtime.profile.counting import BlockCounts
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import is_structured
-from ipu_mlir.dialects.program.places import name_scope, place_of
+from ipu_mlir.dialects.analysis.locations import name_scope, place_of
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile.model import PeakFlops, SourceOp
 from ipu_mlir.runtime.profile.step_costs import StepCost
 

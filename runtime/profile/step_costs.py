@@ -5,9 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ipu_mlir.dialects.attributes import parts_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
+from ipu_mlir.dialects.analysis.memory_access import memory_accesses
+from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.analysis.program.tree import Step
+from ipu_mlir.dialects.attributes.attributes import parts_from_attr
+from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.exchange_cost import cost_of_exchange
 from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes
@@ -16,15 +19,12 @@ from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_
 from ipu_mlir.dialects.costs.op_loops import dtype_of
 from ipu_mlir.dialects.costs.sync import all_sync_cycles, compute_sync_cycles
 from ipu_mlir.dialects.costs.work import Contraction, Work
-from ipu_mlir.dialects.loop_nest import LoopNest, loop_nest
-from ipu_mlir.dialects.machine import machine_of
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.memory_access import memory_accesses
-from ipu_mlir.dialects.operand_mapping import operand_mapping
-from ipu_mlir.dialects.program.tree import Step
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile.peak_types import peak_type_of
 
 

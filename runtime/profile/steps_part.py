@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.program.tree import Step, sequences, steps
 from ipu_mlir.dialects.memory.report import MemoryReport
 from ipu_mlir.dialects.memory.sweep import StepMemory
-from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.dialects.program.tree import Step, sequences, steps
 from ipu_mlir.runtime.profile import compilation, execution
 from ipu_mlir.runtime.profile.counting import BlockCounts
 from ipu_mlir.runtime.profile.host_steps import arguments_in, results_out

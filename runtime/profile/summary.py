@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.text import printable
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 
 if TYPE_CHECKING:

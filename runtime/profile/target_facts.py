@@ -1,7 +1,7 @@
 """The machine, as the profile has it."""
 
-from ipu_mlir.dialects.machine import machine_of
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.runtime.profile import model
 from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.nesting import check_nesting
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
 from ipu_mlir.runtime.translator.array_ir.access import Buffer
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions

@@ -18,7 +18,7 @@ from support.hostile_text import superstep_program, tensor_program, texts
 from support.kinds import KINDS
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 
 _SEED = int(os.environ.get("IPU_MLIR_FUZZ_SEED", "1"))
 _MANY = int(os.environ.get("IPU_MLIR_FUZZ", "10000"))

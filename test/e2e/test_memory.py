@@ -5,7 +5,7 @@ import gc
 from support.tensor_text import one_generic
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 PROGRAM = one_generic("i j", ["5x13xf32[i, j]", "13xf32[j]"], "5x13xf32[i, j]", "arith.addf %x0, %x1 : f32")
 

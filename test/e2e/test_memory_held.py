@@ -10,10 +10,10 @@ from support.case import Case
 from support.corpus import programs
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.ipu import context
 from ipu_mlir.dialects.memory.bound import memory_bound
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 TABLES = (elementwise, contractions, reductions, views, float_ops, integer_ops, comparisons_and_casts)

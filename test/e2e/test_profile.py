@@ -5,8 +5,8 @@ import pytest
 from support.corpus import programs
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.ipu import context
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 LOOP = """

@@ -5,11 +5,11 @@ import pytest
 from support.corpus import programs
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.ipu import context
 from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
 from ipu_mlir.dialects.mapping.views import View
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 

@@ -29,5 +29,5 @@ def test_examples_of(name):
 
 def test_there_are_examples():
     """The search for examples works: a docstring that is known to have one is found."""
-    module = importlib.import_module("ipu_mlir.dialects.target")
+    module = importlib.import_module("ipu_mlir.dialects.machine.target")
     assert doctest.testmod(module).attempted > 0

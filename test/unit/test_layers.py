@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "tools": {"tools", "ipu_mlir", "passes", "runtime", "dialects"},
 }
 MLIR_PACKAGES = ("torch_mlir", "mlir", "jaxlib", "iree")
-BINDINGS = ROOT / "dialects" / "bindings.py"
+BINDINGS = ROOT / "dialects" / "support" / "bindings.py"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def test_mlir_is_imported_in_one_place():
         for found in IMPORTS
         if found.target.split(".")[0] in MLIR_PACKAGES and FILES[found.module] != BINDINGS
     ]
-    assert not wrong, "take ir, ext, rewrite and upstream(...) from ipu_mlir.dialects.bindings"
+    assert not wrong, "take ir, ext, rewrite and upstream(...) from ipu_mlir.dialects.support.bindings"
 
 
 def test_nobody_else_asks_who_provides_mlir():

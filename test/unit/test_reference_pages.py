@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.options import options_of
 from ipu_mlir.passes.pipelines import PIPELINES

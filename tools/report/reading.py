@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import NoReturn
 
-from ipu_mlir.dialects.errors import IpuError
-from ipu_mlir.dialects.files import FileTooLarge, read_bytes
+from ipu_mlir.dialects.support.errors import IpuError
+from ipu_mlir.dialects.support.files import FileTooLarge, read_bytes
 from ipu_mlir.runtime.profile.compilation import ProgramNode
 from ipu_mlir.runtime.profile.model import SCHEMA, VERSION
 from ipu_mlir.runtime.profile.profile import Profile

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ipu_mlir.dialects.counted import counted
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.report.runs import mean, tiles_above

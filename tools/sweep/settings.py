@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from ipu_mlir.dialects.counted import counted
+from ipu_mlir.dialects.support.counted import counted
 
 PROPORTIONS = (0.05, 0.1, 0.2, 0.4, 0.6)
 DEFAULT_PROPORTION = 0.6

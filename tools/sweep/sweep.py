@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.tools.report.units import bytes_text, seconds_text
 from ipu_mlir.tools.sweep.outcome import Outcome, fastest_that_fits
 from ipu_mlir.tools.sweep.settings import partials_text

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import indexing_maps, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loop_nest
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.normalize.indices.extents import with_extents
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.support.build_generic import generic

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 
 
 def with_extents(

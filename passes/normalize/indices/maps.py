@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import LoopNest, indexing_maps
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.affine_expressions import loops_in, values_at, without
 
 MOST_POINTS = 1 << 24

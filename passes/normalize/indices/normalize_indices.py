@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import LoopNest, indexing_maps, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.normalize.indices.apart import take_apart
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps

@@ -1,7 +1,7 @@
 """Which loops of an op have to run around it, one iteration after another, so that slices show its results."""
 
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.support.affine_expressions import loops_in
 from ipu_mlir.passes.support.combiners import COMBINERS

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, constant_index, loops_in, without
 from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.loop_nest import indexing_maps
+from ipu_mlir.dialects.analysis.loop_nest import indexing_maps
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.normalize.indices.extents import with_extents
 from ipu_mlir.passes.normalize.indices.maps import Expressions, ResultMaps
 from ipu_mlir.passes.normalize.indices.places import Loops, Place, Slice, place_of

@@ -4,16 +4,16 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from ipu_mlir.dialects.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes
-from ipu_mlir.dialects.loop_nest import Index, LoopNest, is_structured, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, is_structured, loop_nest
+from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr
+from ipu_mlir.dialects.attributes.buffers import element_bytes
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
-from ipu_mlir.dialects.memory_access import MemoryAccess, memory_accesses
-from ipu_mlir.dialects.part_rules import broken_part_rule
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.placement.partition.operations import operation_of
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions

@@ -4,15 +4,15 @@ from collections.abc import Mapping as Dict
 from collections.abc import Sequence
 from math import prod
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, reads_operand
+from ipu_mlir.dialects.analysis.memory_access import MemoryAccess
+from ipu_mlir.dialects.attributes.buffers import element_bytes
 from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.costs.classify import classify
-from ipu_mlir.dialects.loop_nest import LoopNest, reads_operand
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
-from ipu_mlir.dialects.memory_access import MemoryAccess
-from ipu_mlir.dialects.program.places import place_of
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import step_loops
 from ipu_mlir.passes.placement.partition.split_reduction import can_split

@@ -4,8 +4,8 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.module_target import module_target
+from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.partition.function import FunctionPartition
 from ipu_mlir.passes.placement.partition.placeable import refuse_unplaceable

@@ -6,9 +6,9 @@ Everything that it does not know is refused before it decides anything, all at o
 from math import prod
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.codelets.library import broken_call
-from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.costs.work import Contraction, Work
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 
 PROPORTION = "ipu.available_memory_proportion"

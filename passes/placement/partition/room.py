@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
-from ipu_mlir.dialects.target import Target
 
 _RESERVED = 16  # of a tile, one part in so many is for code and for what lives between ops
 _STEPS = 128  # room is told in so many parts of a tile: equal layers ask the planner equal questions until one is full

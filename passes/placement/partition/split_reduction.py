@@ -1,10 +1,10 @@
 """Split a reduction: partial results per block of the reduced loops, and the op that combines them."""
 
-from ipu_mlir.dialects.attributes import parts_to_attr
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps
+from ipu_mlir.dialects.attributes.attributes import parts_to_attr
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
-from ipu_mlir.dialects.loop_nest import LoopNest, indexing_maps
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.build_generic import bodiless_generic, generic
 from ipu_mlir.passes.support.combiners import neutral
 from ipu_mlir.passes.support.named_ops import fill_with

@@ -6,9 +6,9 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.dialects.loop_nest import loop_strides
+from ipu_mlir.dialects.analysis.loop_nest import loop_strides
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
-from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
 

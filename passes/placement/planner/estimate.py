@@ -6,14 +6,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.loop_nest import Index
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
 from ipu_mlir.dialects.costs.family import cycles_of
 from ipu_mlir.dialects.costs.footprint import scratch_bytes
 from ipu_mlir.dialects.costs.sizes import product_over
 from ipu_mlir.dialects.costs.work import Reduction, Work
-from ipu_mlir.dialects.loop_nest import Index
-from ipu_mlir.dialects.machine import Machine
+from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
 
 BoolArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
 
-from ipu_mlir.dialects.loop_nest import loop_strides
-from ipu_mlir.dialects.machine import machine_of
+from ipu_mlir.dialects.analysis.loop_nest import loop_strides
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.placement.planner.balanced import Balanced, result_grains
 from ipu_mlir.passes.placement.planner.candidates import Candidate, candidates_of, rank
 from ipu_mlir.passes.placement.planner.estimate import Operand, Question

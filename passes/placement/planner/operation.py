@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ipu_mlir.dialects.analysis.loop_nest import Index
+from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.costs.work import Work
-from ipu_mlir.dialects.loop_nest import Index
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.operand_mapping import operand_mapping
-from ipu_mlir.dialects.target import Target
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.rewriting import list_ops
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.build_generic import zero
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
 
-from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.overwritten_views import LOOPS, base_of, is_overwritten
 from ipu_mlir.passes.support.named_ops import copy_into

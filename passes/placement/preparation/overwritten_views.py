@@ -6,8 +6,8 @@ the view.
 
 from collections.abc import Iterator
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
 
 LOOPS = ("scf.for", "scf.while")

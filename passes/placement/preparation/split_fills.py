@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.begun_tensors import begun_tensors, goes_on_filling
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body

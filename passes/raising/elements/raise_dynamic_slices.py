@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
 from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.filling_nests import body_of, terminator_of
 from ipu_mlir.passes.raising.loops.nests import constant_index
 from ipu_mlir.passes.raising.loops.points import Points

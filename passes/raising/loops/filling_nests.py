@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.raising.loops.nests import constant_index, counted
 
 Place = tuple[tuple[int, int], ...]

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
 
 

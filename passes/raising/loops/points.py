@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from math import prod
 
-from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.loop_nest import loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import loop_nest
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.nests import constant_index
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops

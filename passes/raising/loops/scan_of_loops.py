@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.counted_whiles import counted_while, loops_of_while
 from ipu_mlir.passes.raising.loops.filling_nests import FillingNest, body_of, terminator_of
 from ipu_mlir.passes.raising.loops.nests import are_same

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.nests import loads_inside, trip_count
 from ipu_mlir.passes.support.build_generic import generic, loop_index, zero
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import Index, LoopNest
+from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest
+from ipu_mlir.dialects.support.bindings import ir
 
 _OWN = ("loop", "own")
 _INDEX_CASTS = ("arith.index_cast", "arith.index_castui")

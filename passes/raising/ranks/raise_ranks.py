@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.costs.sizes import bytes_of
-from ipu_mlir.dialects.module_target import module_target
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.ranks.rank_counts import Key, RankCount, rank_count
 from ipu_mlir.passes.support.build_generic import elementwise, generic, identity_map, loop_index

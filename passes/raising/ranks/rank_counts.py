@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import LoopNest, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.raising.ranks.both_sides import SideNames
 from ipu_mlir.passes.raising.ranks.sort_orders import (
     EQUAL,

@@ -2,8 +2,8 @@
 
 from math import isqrt
 
-from ipu_mlir.dialects.bindings import ir, upstream
 from ipu_mlir.dialects.costs.sizes import bytes_of
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.build_generic import generic, identity_map
 from ipu_mlir.passes.support.three_dimensions import in_all_dimensions, in_three_dimensions
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.diagnostics import diagnostic_at
-from ipu_mlir.dialects.errors import MemoryWarning
+from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.memory.bound import memory_bound
 from ipu_mlir.dialects.memory.problems import Problem, memory_problems
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
-from ipu_mlir.dialects.module_target import module_target
-from ipu_mlir.dialects.parsing import parse_module
-from ipu_mlir.dialects.printing import to_text
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import diagnostic_at
+from ipu_mlir.dialects.support.errors import MemoryWarning
+from ipu_mlir.dialects.support.parsing import parse_module
+from ipu_mlir.dialects.support.printing import to_text
 from ipu_mlir.passes.core.base import Pass, PassFailed
 from ipu_mlir.passes.support.rewriting import list_ops
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ipu_mlir.dialects.attributes import parts_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import memory_mapping
-from ipu_mlir.dialects.loop_nest import is_structured
-from ipu_mlir.dialects.module_target import module_target
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.attributes.attributes import parts_from_attr
+from ipu_mlir.dialects.attributes.buffers import memory_mapping
+from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.partition.placeable import has_one_block
 from ipu_mlir.passes.supersteps.checks.written_elements import WrittenElements

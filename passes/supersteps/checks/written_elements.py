@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
+from ipu_mlir.dialects.attributes.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 
 _HAND_ON = frozenset(("func.return", "func.call"))

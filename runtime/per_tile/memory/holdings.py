@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.support.errors import RunError
 
 Elements = np.ndarray[Any, np.dtype[np.int64]]
 Box = tuple[range, ...]

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.attributes import mapping_from_attr
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.buffers import element_bytes
-from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
+from ipu_mlir.dialects.attributes.buffers import element_bytes
 from ipu_mlir.dialects.mapping.mapping import Mapping
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.runtime.per_tile.memory.holdings import Elements, held_elements
 from ipu_mlir.runtime.per_tile.scalar.element_types import dtype_of, poison_of
 from ipu_mlir.runtime.per_tile.scalar.errors import LocalityError, UnwrittenError

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.holdings import Box, vertex_boxes
 from ipu_mlir.runtime.per_tile.memory.keeping import Kept, Room
 from ipu_mlir.runtime.per_tile.program.machine import Machine

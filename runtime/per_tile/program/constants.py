@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime.per_tile.scalar.element_types import narrow_float
 from ipu_mlir.runtime.per_tile.scalar.narrow_floats import bits_dtype, from_bits, round_to
 

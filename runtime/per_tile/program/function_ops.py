@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError, RunError
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.runtime.per_tile.memory.keeping import Kept
 from ipu_mlir.runtime.per_tile.memory.memory import Buffer, View, buffer_of
 from ipu_mlir.runtime.per_tile.program.compute_set import ComputeSet

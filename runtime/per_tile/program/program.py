@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.memory.keeping import Room
 from ipu_mlir.runtime.per_tile.memory.lifetimes import lifetimes_of
 from ipu_mlir.runtime.per_tile.program.machine import Block, Run

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 Indices = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.narrow_floats import ML_DTYPES
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES
 
 _INTEGERS: dict[int, Any] = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 

@@ -1,6 +1,6 @@
 """What the per-tile executor refuses: programs that a real machine could not run, or would run to garbage."""
 
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.errors import RunError
 
 
 class LocalityError(RunError):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.scalar.element_types import dtype_of, narrow_float
 from ipu_mlir.runtime.per_tile.scalar.narrow_floats import smallest_normal
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]

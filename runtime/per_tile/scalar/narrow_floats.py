@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ipu_mlir.dialects.narrow_floats import holds_bits, host_dtype
+from ipu_mlir.dialects.support.narrow_floats import holds_bits, host_dtype
 
 Array = np.ndarray[Any, Any]
 

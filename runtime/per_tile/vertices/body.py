@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.scalar.element_types import dtype_of, narrow_float
 from ipu_mlir.runtime.per_tile.scalar.integer_ops import unsigned
 from ipu_mlir.runtime.per_tile.scalar.scalar_ops import SCALAR_OPS, constant_value

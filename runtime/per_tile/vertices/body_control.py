@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.vertices.instructions import Code, Frame, Mask
 
 Array = np.ndarray[Any, Any]

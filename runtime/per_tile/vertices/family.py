@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.attributes import parts_from_attr
-from ipu_mlir.dialects.bindings import ir, upstream
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.memory import View
 from ipu_mlir.runtime.per_tile.scalar.affine import evaluate, loops_in
 from ipu_mlir.runtime.per_tile.scalar.errors import LocalityError

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.memory import View
 
 Array = np.ndarray[Any, Any]

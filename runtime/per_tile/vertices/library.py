@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.codelets.library import codelet_named
-from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.holdings import Box
 from ipu_mlir.runtime.per_tile.memory.memory import View
 from ipu_mlir.runtime.per_tile.scalar.element_types import narrow_float

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.numeric.narrow_floats import NAMES
 
 DTYPES: dict[str, np.dtype[Any]] = {

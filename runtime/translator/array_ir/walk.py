@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 _ALLOCATIONS = frozenset(["memref.alloc", "memref.alloca"])
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.counted import counted
-from ipu_mlir.dialects.text import in_docstring, printable
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.text import in_docstring, printable
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy._core import umath
 
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime import numeric
 
 _OF_NUMPY = frozenset(n for n, value in vars(umath).items() if isinstance(value, np.ufunc) and vars(np).get(n) is value)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.numeric import function
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits, round_to
 

@@ -1,6 +1,6 @@
 """Floats of 16 and 8 bits in expressions: numbers in f32, rounded after each operation."""
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.numeric.narrow_floats import is_rounding
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression
 

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.codelets.library import LIBRARY
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits, round_to
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read

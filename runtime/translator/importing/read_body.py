@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of, of_bits, round_to, smallest_normal
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, apply, bits
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float, unsigned

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.program.places import place_of
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Block, Branch, ForLoop, WhileLoop, known_rounds
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float
 from ipu_mlir.runtime.translator.codegen.names import identifier

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import indexing_maps
+from ipu_mlir.dialects.analysis.loop_nest import indexing_maps
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.affine import FloorDiv, LinearForm, NotLinear, linear_forms
 from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Expression, Read

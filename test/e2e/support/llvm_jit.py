@@ -6,7 +6,7 @@ from importlib import import_module
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import PROVIDER, ir, passmanager, upstream
+from ipu_mlir.dialects.support.bindings import PROVIDER, ir, passmanager, upstream
 
 _BUFFERIZE = (
     "builtin.module(convert-elementwise-to-linalg,"

@@ -11,8 +11,8 @@ from support.mutations import move_all
 from support.tied_values import HANDED_ON, tied, update_signatures
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.attributes import target_from_attr, target_to_attr
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.attributes.attributes import target_from_attr, target_to_attr
+from ipu_mlir.dialects.support.bindings import ir
 
 _ONLY_READS_VALUES = (*HANDED_ON, "ipu.exchange", "ipu.read_control")
 

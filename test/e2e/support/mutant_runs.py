@@ -10,11 +10,11 @@ from support.tied_values import tied
 from support.unverified import parse_unverified
 
 from ipu_mlir.dialects import ipu as dialect
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError, RunError
 from ipu_mlir.dialects.ipu import ExchangeOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.steps import PassStep
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps

@@ -11,7 +11,7 @@ from itertools import chain, count
 from support.tied_values import HANDED_ON, tied, update_signatures
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.attributes import (
+from ipu_mlir.dialects.attributes.attributes import (
     mapping_from_attr,
     mapping_to_attr,
     parts_from_attr,
@@ -19,8 +19,8 @@ from ipu_mlir.dialects.attributes import (
     target_from_attr,
     target_to_attr,
 )
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.support.bindings import ir
 
 Mutants = Iterator[tuple[str, str]]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 VIEWS = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast")
 HANDED_ON = (*VIEWS, "scf.for", "scf.while", "scf.yield", "scf.condition", "func.call", "func.return")

@@ -4,7 +4,7 @@ Parsing verifies. So the ops of the dialect are read under a name that no dialec
 which verifies nothing.
 """
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 
 _PLACEHOLDER = "unverified."
 

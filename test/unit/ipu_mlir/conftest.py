@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.bindings import PROVIDER, ir, passmanager, upstream
+from ipu_mlir.dialects.support.bindings import PROVIDER, ir, passmanager, upstream
 
 _TO_BUFFERS = (
     "builtin.module(canonicalize,convert-elementwise-to-linalg,"

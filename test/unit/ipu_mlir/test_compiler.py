@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.bindings import ir
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.partition.partition import Partition
 

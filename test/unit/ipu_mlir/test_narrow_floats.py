@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.dialects.narrow_floats import ML_DTYPES, host_dtype
+from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, host_dtype
 
 ADD = """
 func.func @main(%x: tensor<3xT>) -> tensor<3xT> {

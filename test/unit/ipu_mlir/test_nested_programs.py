@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir
-from ipu_mlir.dialects.errors import CompileError
-from ipu_mlir.dialects.nesting import MOST_NESTED
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.nesting import MOST_NESTED
 
 KIND = "tensor<8xf32>"
 HEADS = {

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
-from ipu_mlir.dialects.errors import IpuError, Settings
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
+from ipu_mlir.dialects.support.errors import IpuError, Settings
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.portable import NotPortableError
 from ipu_mlir.tracing.errors import TraceError

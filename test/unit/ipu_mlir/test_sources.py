@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.sources import load_module
 
 TEXT = """

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.passes.pipelines import PLACE
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.variants import Variants

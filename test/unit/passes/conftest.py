@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.core.names import by_name
 from ipu_mlir.passes.core.steps import Registry

@@ -3,10 +3,10 @@
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.attributes import mapping_from_attr, parts_from_attr
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr
 from ipu_mlir.dialects.mapping.build import linear, one_tile
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.names import by_name

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.diagnostics import DiagnosedError
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.names import by_name

@@ -1,7 +1,7 @@
 """The room for temporaries is told in steps: a small allocation does not change what a planner is asked."""
 
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import one_tile
-from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.placement.partition.room import Room
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ipu_mlir.dialects.diagnostics import DiagnosedError, Diagnostic
-from ipu_mlir.dialects.errors import CompileError, IpuError, Settings
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
+from ipu_mlir.dialects.support.errors import CompileError, IpuError, Settings
 from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
 from ipu_mlir.tools.machine_flags import FLAGS
 

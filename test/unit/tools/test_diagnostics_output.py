@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ipu_mlir.dialects.diagnostics import Diagnostic
+from ipu_mlir.dialects.support.diagnostics import Diagnostic
 from ipu_mlir.tools.diagnostics_output import diagnostic_lines
 from ipu_mlir.tools.programs import read_program
 

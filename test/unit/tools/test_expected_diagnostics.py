@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipu_mlir.dialects.diagnostics import Diagnostic
+from ipu_mlir.dialects.support.diagnostics import Diagnostic
 from ipu_mlir.tools.expected_diagnostics import read_expectations, unmet
 
 

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import MemoryWarning
+from ipu_mlir.dialects.support.errors import MemoryWarning
 from ipu_mlir.tools import ipu_run
 
 PROGRAM = """

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import IpuError
+from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.specs import TensorSpec
 from ipu_mlir.tools.npz import npz_bytes, random_inputs, read_arrays, take_inputs
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from ipu_mlir.dialects.counted import counted
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.runtime.profile.execution import ExecutedStep
 from ipu_mlir.runtime.profile.model import SourceOp
 from ipu_mlir.tools.report.advice.entry import Advice, Numbers

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ipu_mlir.dialects.counted import counted
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.runtime.profile.compilation import Family
 from ipu_mlir.runtime.profile.execution import ExecutedStep
 from ipu_mlir.runtime.profile.peak_types import peak_type_of

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.counted import counted
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.tools.report.advice.entry import Numbers
 
 _ALONE = 0.03

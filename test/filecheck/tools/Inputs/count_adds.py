@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.rewriting import list_ops
 

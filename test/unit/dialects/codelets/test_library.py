@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as arrays
 
 from ipu_mlir.dialects.codelets.library import LIBRARY, by_name, codelet_named
 from ipu_mlir.dialects.codelets.sort import SORT
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError
 
 ROWS = arrays.arrays(
     np.float32,

@@ -3,6 +3,7 @@
 import pytest
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.work import (
@@ -18,8 +19,7 @@ from ipu_mlir.dialects.costs.work import (
     Window,
     Work,
 )
-from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.support.rewriting import list_ops
 
 X, Y = "memref<8x16xf32>", "memref<16xf32>"

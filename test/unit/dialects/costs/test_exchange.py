@@ -8,12 +8,12 @@ import pytest
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes, exchange_cycles, exchange_cycles_per_tile, groups_of
 from ipu_mlir.dialects.costs.exchange_cost import ExchangeCost, cost_between
 from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles, ipu_link_cycles, streaming_cycles
-from ipu_mlir.dialects.machine import IPU2
+from ipu_mlir.dialects.machine.machine import IPU2
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import by_rows, linear, one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
 from ipu_mlir.dialects.mapping.views import View
-from ipu_mlir.dialects.target import Target
 
 SMALL = replace(IPU2, tiles_per_ipu=4)
 

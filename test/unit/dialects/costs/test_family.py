@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, cast_cycles
 from ipu_mlir.dialects.costs.family import cycles_of, cycles_of_parts, distinct_sizes, family_cycles
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
@@ -21,10 +22,9 @@ from ipu_mlir.dialects.costs.work import (
     Sort,
     Window,
 )
-from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
-from ipu_mlir.dialects.machine import IPU1, IPU2, Machine
+from ipu_mlir.dialects.machine.machine import IPU1, IPU2, Machine
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.support.rewriting import list_ops
 
 ADD = ScalarOp(Shape.BINARY, "add", "f32")

@@ -38,7 +38,7 @@ from ipu_mlir.dialects.costs.reductions import (
     single_output_cycles,
     strided_cycles,
 )
-from ipu_mlir.dialects.machine import IPU1, IPU2, IPU21
+from ipu_mlir.dialects.machine.machine import IPU1, IPU2, IPU21
 
 AMP_TABLE = [
     # rows, measured TFLOPS, cycles of the formula, TFLOPS of the formula

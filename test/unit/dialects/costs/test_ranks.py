@@ -3,14 +3,14 @@
 import numpy as np
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.family import cycles_of
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes
 from ipu_mlir.dialects.costs.moves import rank_cycles
 from ipu_mlir.dialects.costs.work import Rank, Sort
-from ipu_mlir.dialects.loop_nest import is_structured, loop_nest
-from ipu_mlir.dialects.machine import IPU2
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.machine.machine import IPU2
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.support.rewriting import list_ops
 
 RANKS = """

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import CompileError
 from ipu_mlir.dialects.mapping import enumeration
 from ipu_mlir.dialects.mapping.build import blocks, by_rows, linear, one_tile
 from ipu_mlir.dialects.mapping.factors import family_of
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.overlap import count_on_same_tiles
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.support.errors import CompileError
 
 ALL_TILES = 64 * 1472
 

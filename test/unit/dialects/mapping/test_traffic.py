@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import TargetError
 from ipu_mlir.dialects.mapping import enumeration, traffic
 from ipu_mlir.dialects.mapping.build import blocks, by_rows, linear, one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
 from ipu_mlir.dialects.mapping.views import View, seen_through
+from ipu_mlir.dialects.support.errors import TargetError
 
 
 def everywhere(elements: int, num_tiles: int) -> Mapping:

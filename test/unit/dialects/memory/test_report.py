@@ -8,7 +8,7 @@ from ipu_mlir.dialects.memory.bound import memory_bound
 from ipu_mlir.dialects.memory.per_tile import PerTile, total_of
 from ipu_mlir.dialects.memory.problems import memory_problems
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 
 PROGRAM = """
 #both = #ipu.mapping<10, [[5, 10, 1, 1]], 0, 0>

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.diagnostics import DiagnosedError
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.base import Pass, PassFailed
 from ipu_mlir.passes.core.instruments import IrPrinter
 from ipu_mlir.passes.core.manager import run_steps, verify_op

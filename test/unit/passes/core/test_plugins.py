@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.plugins import load_passes
 
 PASS = '''

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ipu_mlir.dialects.bindings import ir, passmanager
+from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.names import by_name
 from ipu_mlir.passes.core.pipeline_text import PassText

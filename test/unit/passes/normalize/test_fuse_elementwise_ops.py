@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.steps import PassStep, UpstreamStep
 from ipu_mlir.passes.normalize.fuse_elementwise_ops import FuseElementwiseOps

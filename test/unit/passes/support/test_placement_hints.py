@@ -2,9 +2,9 @@
 
 import pytest
 
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import blocks, linear, one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
-from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.support.placement_hints import broken_home_rule
 
 FOUR_TILES = Target(tiles_per_ipu=4)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ipu_mlir.dialects.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.rewriting import (
     REWRITTEN,
     SKIP,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import (
     Window,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 from ipu_mlir.runtime.per_tile.scalar.narrow_floats import bits_of, from_bits, round_to
 

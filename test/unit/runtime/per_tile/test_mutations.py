@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 PROGRAM = """

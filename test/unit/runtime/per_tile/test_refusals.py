@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.runtime.per_tile.scalar.errors import IncoherentError, LocalityError, RaceError, UnwrittenError
 
 Run = Callable[..., list[Any]]

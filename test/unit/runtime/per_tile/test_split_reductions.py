@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.tree import sequences
 from ipu_mlir.dialects.ipu import context
-from ipu_mlir.dialects.program.build import program_tree
-from ipu_mlir.dialects.program.tree import sequences
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile.counting import block_counts, count_entries, open_blocks
 
 HEAD = """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.machine import machine_of
+from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.runtime.profile.json_form import ProfileFormatError
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.runtime.profile.schema import PATH, TABLES_BEGIN, described_fields, field_tables, json_schema

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.loop_nest import loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import loop_nest
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from memref_text import V, add, copy, f32, func
 
-from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 
 
 @pytest.mark.parametrize("flag", [True, False])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.dialects.narrow_floats import ML_DTYPES, host_dtype
+from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, host_dtype
 
 RNG = np.random.default_rng(3)
 FIRST = "affine_map<(d0) -> (d0)>"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 
 RNG = np.random.default_rng(5)
 ROWS, FIRST = "affine_map<(d0, d1) -> (d0, d1)>", "affine_map<(d0, d1) -> (d0)>"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from memref_text import FIRST, V, add, copy, f32, func, generic
 
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError
 
 
 def test_a_carried_value_is_updated_where_it_is(engine):

@@ -3,8 +3,8 @@
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime.translator.importing.read import unsupported_ops
 from ipu_mlir.runtime.translator.translate import translate
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ipu_mlir.dialects.errors import IpuError
+from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.tools.report.reading import UnreadableProfile, parse_profile, read_profile
 
 Change = Callable[[dict[str, Any]], object]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ipu_mlir.dialects.target import Target
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.tools import ipu_sweep
 from ipu_mlir.tools.sweep.outcome import Outcome, fastest_that_fits, with_frontier
 from ipu_mlir.tools.sweep.page import page

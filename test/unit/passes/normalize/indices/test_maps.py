@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.support.affine_expressions import loops_in, values_at, without
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ipu_mlir.dialects.loop_nest import Index
+from ipu_mlir.dialects.analysis.loop_nest import Index
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import linear, one_tile
+from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
-from ipu_mlir.dialects.part_rules import broken_part_rule
-from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.placement.planner.balanced import Balanced, best_grid, cost
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
 

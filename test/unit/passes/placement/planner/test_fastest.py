@@ -7,14 +7,14 @@ from math import prod
 import numpy as np
 import pytest
 
+from ipu_mlir.dialects.analysis.loop_nest import Index
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.family import cycles_of
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Reduction, Sort
-from ipu_mlir.dialects.loop_nest import Index
-from ipu_mlir.dialects.machine import machine_of
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import by_rows, linear, one_tile
 from ipu_mlir.dialects.mapping.parts import PartLoop
-from ipu_mlir.dialects.target import Target
 from ipu_mlir.passes.placement.planner.candidates import candidates_of
 from ipu_mlir.passes.placement.planner.estimate import Operand, estimate, fits
 from ipu_mlir.passes.placement.planner.explain import explain

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.parsing import parse_module
+from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.names import by_name

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ipu_mlir.dialects.errors import RunError
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.holdings import held_elements, vertex_boxes
 
 

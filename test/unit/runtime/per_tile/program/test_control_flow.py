@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import CompileError, RunError
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 from ipu_mlir.runtime.per_tile.scalar.errors import IncoherentError, RaceError, UnwrittenError
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.attributes import mapping_text
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.attributes.attributes import mapping_text
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 Make = Callable[..., PerTileExecutor]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import RunError
-from ipu_mlir.dialects.narrow_floats import ML_DTYPES, host_dtype, is_f8
+from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, host_dtype, is_f8
 from ipu_mlir.runtime.per_tile.scalar.narrow_floats import (
     bits_dtype,
     bits_of,

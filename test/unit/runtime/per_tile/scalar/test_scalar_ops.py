@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.scalar.element_types import dtype_of
 from ipu_mlir.runtime.per_tile.scalar.scalar_ops import SCALAR_OPS
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.program import compute_set
 from ipu_mlir.runtime.per_tile.scalar.errors import RaceError
 from ipu_mlir.runtime.per_tile.vertices.vertex_plan import Limits

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.errors import RunError
 
 RNG = np.random.default_rng(21)
 

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime.engine.memory import Memory
 from ipu_mlir.runtime.translator.codegen.names import Names, identifier
 from ipu_mlir.runtime.translator.codegen.vocabulary import FUNCTIONS, code_of
@@ -173,7 +173,7 @@ def test_a_constant_may_have_any_name(wish: str) -> None:
     }}
     """
     from ipu_mlir.dialects import ipu as dialect
-    from ipu_mlir.dialects.parsing import parse_module
+    from ipu_mlir.dialects.support.parsing import parse_module
     from ipu_mlir.runtime.engine.engine import Engine
 
     (found,) = Engine(parse_module(text, dialect.context())).run([[0.0, 0.0, 0.0, 1.0]])

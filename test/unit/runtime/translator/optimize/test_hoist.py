@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.errors import RunError
+from ipu_mlir.dialects.support.errors import RunError
 
 RNG = np.random.default_rng(8)
 V, FIRST = "memref<6xf32>", "affine_map<(d0) -> (d0)>"

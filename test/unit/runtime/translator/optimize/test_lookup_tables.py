@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.narrow_floats import host_dtype
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 
 ID = "affine_map<(d0) -> (d0)>"

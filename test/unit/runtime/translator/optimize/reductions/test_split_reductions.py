@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.narrow_floats import host_dtype
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
 
 RNG = np.random.default_rng(17)
 DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32, "i8": np.int8, "i1": np.bool_}

@@ -1,0 +1,115 @@
+"""From the functions of a module to the tree of its program."""
+
+from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, StepKind, While
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, diagnostic_at
+from ipu_mlir.dialects.support.errors import CompileError
+
+STEP_KINDS: dict[str, StepKind] = {
+    "ipu.compute_set": "compute",
+    "ipu.exchange": "exchange",
+    "memref.copy": "exchange",
+    "ipu.read_control": "control",
+}
+"""The ops that take time of the machine."""
+
+
+def program_tree(module: ir.Module | ir.Operation | ir.OpView, entry: str = "main") -> Sequence:
+    """The tree of the program that begins with the function ``entry`` of a module of supersteps.
+
+    Args:
+        module: a module, or one of its functions; ``entry`` is then of no account. Keep it in a variable as long as the
+            tree is in use: MLIR frees the ops with it.
+
+    Raises:
+        CompileError: there is no such function, or it comes to a place that no tree can have: a function without a
+            body or with several blocks, a function that calls itself.
+    """
+    operation: ir.Operation = module.operation
+    if operation.name == "func.func":
+        entry, operation = ir.StringAttr(operation.attributes["sym_name"]).value, operation.parent.operation
+    functions = {
+        ir.StringAttr(op.attributes["sym_name"]).value: op.operation
+        for op in operation.regions[0].blocks[0].operations
+        if op.operation.name == "func.func"
+    }
+    if entry not in functions:
+        raise CompileError(f"the program has no function '{entry}'; it has {', '.join(functions) or 'none'}")
+    return _Builder(functions).function(entry, functions[entry])
+
+
+class _Builder:
+    """Numbers steps and blocks while it walks over the text."""
+
+    def __init__(self, functions: dict[str, ir.Operation]) -> None:
+        self._functions = functions
+        self._bodies: dict[str, Sequence | None] = {}
+        """By function; None while its body is being read."""
+        self._num_steps = 0
+        self._num_blocks = 0
+
+    def function(self, name: str, caller: ir.Operation) -> Sequence:
+        """The body of the function ``name``: one for all that call it."""
+        if name in self._bodies:
+            body = self._bodies[name]
+            if body is None:
+                raise _error(caller, f"'@{name}' calls itself; a machine without a stack has no recursion")
+            return body
+        blocks = list(self._functions[name].regions[0].blocks) if name in self._functions else []
+        if len(blocks) != 1:
+            has = counted(len(blocks), "block")
+            raise _error(caller, f"'@{name}' has {has}; a program of supersteps has one per function")
+        self._bodies[name] = None
+        body = self._bodies[name] = self._sequence(blocks[0])
+        return body
+
+    def _sequence(self, block: ir.Block) -> Sequence:
+        number = self._num_blocks
+        self._num_blocks += 1
+        nodes = (self._node(op.operation) for op in block.operations)
+        return Sequence(number, block, tuple(node for node in nodes if node is not None))
+
+    def _node(self, op: ir.Operation) -> Node | None:
+        """What ``op`` is in the tree; None for an op that takes no time."""
+        name = op.name
+        if name in STEP_KINDS:
+            self._num_steps += 1
+            return Step(self._num_steps - 1, op, STEP_KINDS[name])
+        if name == "func.call":
+            callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+            return Call(op, callee, self.function(callee, op))
+        if name == "scf.for":
+            return Repeat(op, self._sequence(op.regions[0].blocks[0]), trip_count(op))
+        if name == "scf.while":
+            condition, body = (self._sequence(region.blocks[0]) for region in op.regions)
+            return While(op, condition, body)
+        if name in ("scf.if", "scf.index_switch"):
+            return Branch(op, tuple(self._sequence(block) for region in op.regions for block in region.blocks))
+        return None
+
+
+def trip_count(loop: ir.Operation) -> int | None:
+    """How often the body of an ``scf.for`` runs; None where its bounds are not constants."""
+    bounds = [_constant(value) for value in list(loop.operands)[:3]]
+    if any(bound is None for bound in bounds):
+        return None
+    low, end, step = (bound for bound in bounds if bound is not None)
+    if "unsignedCmp" in loop.attributes:
+        low, end = (bound % (1 << _width(loop.operands[0].type)) for bound in (low, end))
+    return max(0, -(-(end - low) // step)) if step > 0 else None
+
+
+def _width(integer: ir.Type) -> int:
+    return integer.width if isinstance(integer, ir.IntegerType) else 64
+
+
+def _constant(value: ir.Value) -> int | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        return None
+    return ir.IntegerAttr(owner.attributes["value"]).value
+
+
+def _error(op: ir.Operation, message: str) -> CompileError:
+    return DiagnosedError([diagnostic_at(op.location, message)])

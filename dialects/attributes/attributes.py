@@ -1,0 +1,157 @@
+"""The attributes of the dialect, and the plain values they stand for.
+
+Passes and the runtime compute on the plain values (``Mapping``, ``Parts``, ``Target``); the attributes only carry
+them through IR. ``from_attr`` and ``to_attr`` convert, and remember what they converted.
+"""
+
+import json
+from dataclasses import asdict, fields, replace
+from functools import lru_cache
+from typing import Any
+
+from ipu_mlir.dialects.attributes.dialect import Ipu
+from ipu_mlir.dialects.machine.machine import MACHINES
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.machine.targets import target_named
+from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
+from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
+
+
+class MappingAttr(Ipu.Attribute, name="mapping"):
+    """``#ipu.mapping<elements, [[block, extent, stride, tile_step], ...], offset, first_tile>``."""
+
+    elements: ir.IntegerAttr
+    loops: ir.ArrayAttr
+    offset: ir.IntegerAttr
+    first_tile: ir.IntegerAttr
+
+
+class PartsAttr(Ipu.Attribute, name="parts"):
+    """``#ipu.parts<[[block, extent, tile_step], ...], first_tile>``, one entry per loop of the op."""
+
+    loops: ir.ArrayAttr
+    first_tile: ir.IntegerAttr
+
+
+class TargetAttr(Ipu.Attribute, name="target"):
+    """``#ipu.target<{name = "ipu2", ipus = 1, ...}>``: the fields of ``Target``; those left out have its defaults."""
+
+    fields: ir.DictAttr
+
+
+def _numbers(text: str, entry: str) -> list[Any]:
+    """The nested lists and integers of ``#ipu.x<...>`` text; every list inside is one ``[...]`` like ``entry``.
+
+    Raises:
+        CompileError: an entry has another number of members, or a member is no integer.
+    """
+    plain = text.replace(" : i64", "")
+    try:
+        found = json.loads("[" + plain[plain.index("<") + 1 : plain.rindex(">")] + "]")
+    except (ValueError, RecursionError) as error:
+        raise CompileError(f"has {plain}, which is not made of integers; each entry is {entry}") from error
+    for loops in (each for each in found if isinstance(each, list)):
+        for loop in loops:
+            if not isinstance(loop, list) or len(loop) != entry.count(",") + 1:
+                raise CompileError(f"has {plain} with the entry {json.dumps(loop)}; each entry is {entry}")
+            if any(type(number) is not int for number in loop):
+                raise CompileError(f"has {plain} with the entry {json.dumps(loop)}, which is not made of integers")
+    return found
+
+
+@lru_cache(maxsize=4096)
+def mapping_of_text(text: str) -> Mapping:
+    """The plain mapping of a ``#ipu.mapping`` attribute that is printed already; raises as ``mapping_from_attr``."""
+    elements, loops, offset, first_tile = _numbers(text, "[block, extent, stride, tile_step]")
+    mapping = Mapping(elements, tuple(MappingLoop(*loop) for loop in loops), offset, first_tile)
+    if not mapping.is_well_formed():
+        rule = "a block is at least 1, an extent and the number of elements at least 0"
+        raise CompileError(f"has {mapping_text(mapping)}, which holds nothing: {rule}")
+    return mapping
+
+
+@lru_cache(maxsize=4096)
+def _parts_of_text(text: str) -> Parts:
+    loops, first_tile = _numbers(text, "[block, extent, tile_step]")
+    return Parts(tuple(PartLoop(*loop) for loop in loops), first_tile)
+
+
+def mapping_from_attr(attribute: ir.Attribute) -> Mapping:
+    """The plain mapping of a ``#ipu.mapping`` attribute.
+
+    Raises:
+        CompileError: it is malformed; the message is the end of a sentence about an op.
+    """
+    return mapping_of_text(str(attribute))
+
+
+def parts_from_attr(attribute: ir.Attribute) -> Parts:
+    """The plain parts of a ``#ipu.parts`` attribute; what they mean for an op is asked by ``broken_part_rule``.
+
+    Raises:
+        CompileError: it is malformed; the message is the end of a sentence about an op.
+    """
+    return _parts_of_text(str(attribute))
+
+
+def mapping_text(mapping: Mapping) -> str:
+    """``mapping`` as it stands in IR."""
+    loops = ", ".join(f"[{x.block}, {x.extent}, {x.stride}, {x.tile_step}]" for x in mapping.loops)
+    return f"#ipu.mapping<{mapping.elements}, [{loops}], {mapping.offset}, {mapping.first_tile}>"
+
+
+def parts_text(parts: Parts) -> str:
+    """``parts`` as they stand in IR."""
+    loops = ", ".join(f"[{x.block}, {x.extent}, {x.tile_step}]" for x in parts.loops)
+    return f"#ipu.parts<[{loops}], {parts.first_tile}>"
+
+
+def mapping_to_attr(mapping: Mapping) -> ir.Attribute:
+    """``mapping`` as an attribute of the current context."""
+    return ir.Attribute.parse(mapping_text(mapping))
+
+
+def parts_to_attr(parts: Parts) -> ir.Attribute:
+    """``parts`` as an attribute of the current context."""
+    return ir.Attribute.parse(parts_text(parts))
+
+
+def target_to_attr(target: Target) -> ir.Attribute:
+    """``target`` as an attribute of the current context."""
+    entries = {
+        key: ir.StringAttr.get(value)
+        if isinstance(value, str)
+        else ir.FloatAttr.get(ir.F64Type.get(), value, loc=ir.Location.unknown())
+        if isinstance(value, float)
+        else ir.BoolAttr.get(value)
+        if isinstance(value, bool)
+        else ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        for key, value in asdict(target).items()
+    }
+    return TargetAttr.get(ir.DictAttr.get(entries))
+
+
+def target_from_attr(attribute: ir.Attribute) -> Target:
+    """The plain target of a ``#ipu.target`` attribute; fields left out are those of the chip that it names.
+
+    Raises:
+        CompileError: it has a field that targets do not have, or one of another type; the message is the end of a
+            sentence about an op.
+        TargetError: there can be no such machine.
+    """
+    kinds = {field.name: type(field.default) for field in fields(Target)}
+    values: dict[str, Any] = {}
+    for entry in TargetAttr(attribute).fields.maybe_downcast():
+        kind = kinds.get(entry.name)
+        if kind is None:
+            raise CompileError(f"has a target with the field '{entry.name}'; its fields are {', '.join(kinds)}")
+        value = getattr(entry.attr.maybe_downcast(), "value", None)
+        if type(value) is not kind:
+            raise CompileError(
+                f"has a target whose field '{entry.name}' is {entry.attr}; it is of type {kind.__name__}"
+            )
+        values[entry.name] = value
+    chip = values.get("name")
+    return replace(target_named(chip) if chip in MACHINES else Target(), **values)

@@ -1,0 +1,69 @@
+"""What a memref type says: shape, element size, strides, offset and mapping."""
+
+from ipu_mlir.dialects.attributes.attributes import mapping_of_text
+from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.support.bindings import ir
+
+
+def memory_mapping(memref: ir.Type) -> Mapping | None:
+    """The mapping that ``memref`` has as memory space; None for a buffer that lies nowhere."""
+    text = str(ir.MemRefType(memref).memory_space)
+    return mapping_of_text(text) if text.startswith("#ipu.mapping<") else None
+
+
+def strides_and_offset(memref: ir.Type) -> tuple[tuple[int, ...], int]:
+    """Elements from index to index in each dimension, and of the first element, within the allocation."""
+    strides, offset = ir.MemRefType(memref).get_strides_and_offset()
+    return tuple(strides), offset
+
+
+def element_bytes(element_type: ir.Type) -> int:
+    """Bytes that one element takes in memory; a boolean takes one, as all of less than 8 bits.
+
+    Source: sizes of IEEE and two's complement types; ``index`` is 64 bits wide here as on the host.
+    """
+    if isinstance(element_type, ir.IndexType):
+        return 8
+    return -(-element_type.width // 8)
+
+
+def root_of(value: ir.Value) -> ir.Value:
+    """The allocation, constant or argument that ``value`` is a view of."""
+    while not isinstance(value.owner, ir.Block) and value.owner.name in VIEW_OPS:
+        value = value.owner.operands[0]
+    return value
+
+
+def roots_of(value: ir.Value) -> set[ir.Value]:
+    """What ``value`` may be a view of: several allocations behind an ``arith.select`` or the result of a branch."""
+    root = root_of(value)
+    if isinstance(root.owner, ir.Block):
+        return {root}
+    op = root.owner.operation
+    chosen: list[ir.Value] = []
+    if op.name == "arith.select":
+        chosen = list(op.operands)[1:]
+    elif op.name in ("scf.if", "scf.index_switch"):
+        blocks = [block for region in op.regions for block in region.blocks]
+        ends = [block.operations[len(block.operations) - 1] for block in blocks]
+        chosen = [end.operands[ir.OpResult(root).result_number] for end in ends]
+    return {root}.union(*map(roots_of, chosen))
+
+
+VIEW_OPS = frozenset(
+    ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.reinterpret_cast")
+)
+
+
+def may_overlap(one: ir.Value, other: ir.Value) -> bool:
+    """Whether two buffers can share an element: views of one allocation whose address ranges meet."""
+    if roots_of(one).isdisjoint(roots_of(other)):
+        return False
+    (first, last), (start, stop) = _address_range(one.type), _address_range(other.type)
+    return first <= stop and start <= last
+
+
+def _address_range(memref: ir.Type) -> tuple[int, int]:
+    """The first and the last element of the allocation that a view shows."""
+    strides, offset = strides_and_offset(memref)
+    return offset, offset + sum(stride * (size - 1) for stride, size in zip(strides, memref.shape, strict=True))

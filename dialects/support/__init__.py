@@ -1,0 +1,1 @@
+"""What knows nothing of IPUs: bindings, diagnostics, text."""
