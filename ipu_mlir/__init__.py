@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ipu_mlir import nn
-    from ipu_mlir.compiler import compile
+    from ipu_mlir.compilation.compiler import compile
+    from ipu_mlir.compilation.executable import Executable
+    from ipu_mlir.compilation.function import Function, function
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
-    from ipu_mlir.executable import Executable
-    from ipu_mlir.hints import place
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.runtime.profile.profile import Profile
-    from ipu_mlir.specs import TensorSpec
-    from ipu_mlir.tracing.function import Function, function
+    from ipu_mlir.specs.specs import TensorSpec
+    from ipu_mlir.tracing.hints import place
     from ipu_mlir.tracing.tensor import Tensor
 
     __version__: str
@@ -50,8 +50,8 @@ __all__ = [
 
 _HOME = {
     "CompileError": "ipu_mlir.dialects.support.errors",
-    "Executable": "ipu_mlir.executable",
-    "Function": "ipu_mlir.tracing.function",
+    "Executable": "ipu_mlir.compilation.executable",
+    "Function": "ipu_mlir.compilation.function",
     "IpuError": "ipu_mlir.dialects.support.errors",
     "Mapping": "ipu_mlir.dialects.mapping.mapping",
     "MemoryWarning": "ipu_mlir.dialects.support.errors",
@@ -61,10 +61,10 @@ _HOME = {
     "Target": "ipu_mlir.dialects.machine.target",
     "TargetError": "ipu_mlir.dialects.support.errors",
     "Tensor": "ipu_mlir.tracing.tensor",
-    "TensorSpec": "ipu_mlir.specs",
-    "compile": "ipu_mlir.compiler",
-    "function": "ipu_mlir.tracing.function",
-    "place": "ipu_mlir.hints",
+    "TensorSpec": "ipu_mlir.specs.specs",
+    "compile": "ipu_mlir.compilation.compiler",
+    "function": "ipu_mlir.compilation.function",
+    "place": "ipu_mlir.tracing.hints",
 }
 
 

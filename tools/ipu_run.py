@@ -13,8 +13,8 @@ from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flag
 if TYPE_CHECKING:
     import numpy as np
 
-    from ipu_mlir.dynamic_shapes import DynamicExecutable
-    from ipu_mlir.executable import Executable
+    from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
+    from ipu_mlir.compilation.executable import Executable
 
 _DESCRIPTION = "Compile a function of an MLIR file for the IPU and run it on NumPy."
 _EPILOG = """\
@@ -143,7 +143,7 @@ def _profiles_of_failures(arguments: argparse.Namespace) -> AbstractContextManag
 
 def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndarray]") -> "Executable":
     """``program`` for the sizes of the input arrays, where its own are not all known."""
-    from ipu_mlir.executable import Executable
+    from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.tools.npz import arguments_of
 
     if isinstance(program, Executable):
@@ -154,11 +154,11 @@ def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndar
 
 
 def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable":
-    from ipu_mlir.compiler import compile_module
+    from ipu_mlir.compilation.compiler import compile_module
+    from ipu_mlir.compilation.lowering import plan_lowering
+    from ipu_mlir.compilation.sources import load_module
     from ipu_mlir.dialects.attributes.module_target import module_target
-    from ipu_mlir.lowering import plan_lowering
     from ipu_mlir.passes.core.pipeline_text import PipelineError
-    from ipu_mlir.sources import load_module
     from ipu_mlir.tools.programs import read_program
 
     module = load_module(read_program(arguments.file))
@@ -177,7 +177,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
 
 def _summary(result: "np.ndarray") -> str:
     """Shape, type and range of a result in one line."""
-    from ipu_mlir.specs import spec_of
+    from ipu_mlir.specs.specs import spec_of
 
     if result.size == 0:
         return f"{spec_of(result)} empty"

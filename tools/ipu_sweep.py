@@ -92,12 +92,12 @@ def _output(text: str) -> str:
 def _ipu_sweep(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
 
+    from ipu_mlir.compilation.variants import Variants
     from ipu_mlir.dialects.support.errors import IpuError
     from ipu_mlir.tools.programs import read_program
     from ipu_mlir.tools.sweep.outcome import measure
     from ipu_mlir.tools.sweep.settings import settings
     from ipu_mlir.tools.sweep.sweep import Sweep
-    from ipu_mlir.variants import Variants
 
     for path in map(Path, arguments.output):  # before it takes long
         if not path.parent.is_dir():

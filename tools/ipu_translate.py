@@ -36,8 +36,8 @@ def _ipu_translate(argv: Sequence[str]) -> int:
 
 
 def _source(arguments: argparse.Namespace) -> str:
-    from ipu_mlir.entry import entry_name
-    from ipu_mlir.sources import load_module
+    from ipu_mlir.compilation.entry import entry_name
+    from ipu_mlir.compilation.sources import load_module
     from ipu_mlir.tools.programs import read_program
 
     module = load_module(read_program(arguments.file))

@@ -19,7 +19,7 @@ from numpy.lib import format as npy
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, holds_bits, host_dtype
-from ipu_mlir.specs import TensorSpec, spec_of
+from ipu_mlir.specs.specs import TensorSpec, spec_of
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _MOST_UNPACKED = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1032}

@@ -32,7 +32,7 @@ def profiles_of_failures(arguments: argparse.Namespace) -> Iterator[None]:
     try:
         yield
     except OutOfMemoryError as error:
-        from ipu_mlir.profiling import profile_of_failure
+        from ipu_mlir.inspect.profiling import profile_of_failure
 
         write_profiles(profile_of_failure(error), arguments)
         for path in filter(None, (arguments.profile, arguments.chrome_trace)):

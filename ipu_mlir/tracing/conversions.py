@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.tensor_types import element_type
+from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing.emit import constant
 
 arith = upstream("arith")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.tensor_types import is_supported
+from ipu_mlir.specs.tensor_types import is_supported
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, constant, filled, structured

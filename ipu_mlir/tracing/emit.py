@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.tensor_types import element_type
+from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing.graph import Symbol, Trace, scalar_attribute
 
 arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")

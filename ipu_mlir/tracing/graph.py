@@ -9,8 +9,8 @@ import numpy as np
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES
-from ipu_mlir.specs import TensorSpec
-from ipu_mlir.tensor_types import element_type, is_supported
+from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.specs.tensor_types import element_type, is_supported
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.places import Place, user_place
 

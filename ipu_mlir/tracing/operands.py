@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.tensor_types import is_supported
+from ipu_mlir.specs.tensor_types import is_supported
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, unsupported_dtype
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.specs import TensorSpec
+from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.graph import Symbol
 

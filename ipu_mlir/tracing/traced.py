@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.specs import spec_of
+from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.tensor_types import element_type
+from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import elementwise
 from ipu_mlir.tracing.emit import empty

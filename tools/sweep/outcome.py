@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from ipu_mlir.compilation.variants import Variants
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.sweep.settings import Setting
-from ipu_mlir.variants import Variants
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ import sys
 import pytest
 
 import ipu_mlir
+from ipu_mlir.compilation.lowering import plan_lowering
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.mapping.factors import family_of
 from ipu_mlir.dialects.mapping.loops import MappingLoop
 from ipu_mlir.dialects.support.errors import CompileError, TargetError
 from ipu_mlir.dialects.support.parsing import parse_module
-from ipu_mlir.lowering import plan_lowering
 from ipu_mlir.passes.core.pipeline_text import PipelineError, parse_pipeline
 
 DIMENSIONS = "x".join(["2"] * 70)

@@ -7,14 +7,14 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from ipu_mlir.specs import spec_of
+from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.structure import flatten_arguments
 from ipu_mlir.tracing.traced import TracedFunction, bind_arguments
 
 if TYPE_CHECKING:
+    from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.dialects.machine.target import Target
-    from ipu_mlir.executable import Executable
 
 _MANY_PROGRAMS = 16
 _WHY_MANY = (
@@ -72,9 +72,9 @@ class Function(TracedFunction):
         return name
 
     def _compile(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> "Executable":
-        from ipu_mlir.compiler import compile_module
-        from ipu_mlir.executable import Executable
-        from ipu_mlir.lowering import plan_lowering
+        from ipu_mlir.compilation.compiler import compile_module
+        from ipu_mlir.compilation.executable import Executable
+        from ipu_mlir.compilation.lowering import plan_lowering
 
         module, call = self.trace_call(args, kwargs)
         executable = compile_module(module, "main", plan_lowering(self._target), call)

@@ -7,7 +7,7 @@ import numpy as np
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, host_dtype
-from ipu_mlir.specs import TensorSpec
+from ipu_mlir.specs.specs import TensorSpec
 
 # What traced programs may be made of. MLIR's integers have no sign of their own: NumPy's unsigned types have no place.
 DTYPES: dict[str, np.dtype[Any]] = {

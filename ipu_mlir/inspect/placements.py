@@ -8,8 +8,8 @@ from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.specs import TensorSpec
-from ipu_mlir.tensor_types import spec_of_type
+from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.specs.tensor_types import spec_of_type
 
 _HEADER = ("kind", "name", "tensor", "tiles", "min B/tile", "max B/tile", "where")
 

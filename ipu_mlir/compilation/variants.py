@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from ipu_mlir.compiler import check_supported
+from ipu_mlir.compilation.compiler import check_supported
+from ipu_mlir.compilation.entry import entry_alone, entry_name, entry_of
+from ipu_mlir.compilation.lowering import VERIFIED, level_of, plan_lowering
+from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.attributes.attributes import target_to_attr
 from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE, module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.entry import entry_alone, entry_name, entry_of
-from ipu_mlir.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import run_steps
@@ -21,7 +22,6 @@ from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.runtime.profile.build import profile_of
 from ipu_mlir.runtime.profile.profile import Profile
-from ipu_mlir.sources import load_module
 
 
 class Variants:

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.compilation.variants import Variants
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.passes.pipelines import PLACE
 from ipu_mlir.passes.placement.partition.partition import Partition
-from ipu_mlir.variants import Variants
 
-PRODUCT = Path(__file__).parents[3] / "docs" / "product.mlir"
+PRODUCT = Path(__file__).parents[4] / "docs" / "product.mlir"
 
 
 @pytest.mark.parametrize("proportion,tiles,most_partials", [(0.6, 16, None), (0.02, 16, None), (0.6, 64, 1)])

@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import Diagnostic, diagnostic_at
-from ipu_mlir.tensor_types import ELEMENT_TYPES, dtype_of
+from ipu_mlir.specs.tensor_types import ELEMENT_TYPES, dtype_of
 
 _DIALECTS = frozenset({"arith", "bufferization", "builtin", "func", "ipu", "linalg", "math", "memref", "scf", "tensor"})
 

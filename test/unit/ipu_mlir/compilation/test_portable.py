@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.compilation.portable import NotPortableError
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import IpuError, Settings
 from ipu_mlir.passes.placement.partition.partition import Partition
-from ipu_mlir.portable import NotPortableError
 from ipu_mlir.tracing.errors import TraceError
 from ipu_mlir.tracing.places import Place
 

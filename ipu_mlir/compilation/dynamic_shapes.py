@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ipu_mlir.compilation.executable import Executable
+from ipu_mlir.compilation.lowering import Lowering
+from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.executable import Executable
-from ipu_mlir.lowering import Lowering
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.steps import PassStep
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
-from ipu_mlir.portable import bytecode_of, module_of, portable
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.profile.profile import Profile

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.sources import load_module
 
 TEXT = """
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.profiling import profile_of_failure
+from ipu_mlir.inspect.profiling import profile_of_failure
 
 TANH = """
 func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {

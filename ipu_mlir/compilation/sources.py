@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ipu_mlir.compilation.supported_ops import unsupported_ops, way_out_of
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.parsing import Source, parse_module
 from ipu_mlir.dialects.support.readable import refuse_unreadable
-from ipu_mlir.supported_ops import unsupported_ops, way_out_of
 
 _LONGEST_PATH = 4096
 _UNREGISTERED = "unregistered dialect"

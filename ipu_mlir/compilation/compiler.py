@@ -3,22 +3,22 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
+from ipu_mlir.compilation.entry import entry_name, entry_of
+from ipu_mlir.compilation.executable import Executable
+from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
+from ipu_mlir.compilation.sources import load_module
+from ipu_mlir.compilation.supported_ops import unsupported_ops
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.dynamic_shapes import DynamicExecutable
-from ipu_mlir.entry import entry_name, entry_of
-from ipu_mlir.executable import Executable
-from ipu_mlir.lowering import Lowering, Pipeline, level_of, plan_lowering
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
-from ipu_mlir.sources import load_module
-from ipu_mlir.supported_ops import unsupported_ops
 
 if TYPE_CHECKING:
     import os
 
+    from ipu_mlir.compilation.function import Function
     from ipu_mlir.dialects.machine.target import Target
-    from ipu_mlir.tracing.function import Function
     from ipu_mlir.tracing.structure import Call
 
     Source = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any]

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ipu_mlir.compilation.entry import entry_alone
+from ipu_mlir.compilation.lowering import LEVELS, Lowering
+from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.entry import entry_alone
-from ipu_mlir.lowering import LEVELS, Lowering
-from ipu_mlir.portable import bytecode_of, module_of, portable
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.tensor_types import spec_of_type
+from ipu_mlir.specs.tensor_types import spec_of_type
 
 if TYPE_CHECKING:
-    from ipu_mlir.placements import Placements
+    from ipu_mlir.inspect.placements import Placements
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.tracing.structure import Call
 
@@ -124,7 +124,7 @@ class Executable:
 
     def placements(self) -> "Placements":
         """Where the arguments, constants and results lie on the tiles; prints as a table."""
-        from ipu_mlir.placements import placements
+        from ipu_mlir.inspect.placements import placements
 
         call = self._call
         results = call.result_names if call else [f"result{place}" for place in range(len(self.result_specs))]

@@ -1,0 +1,1 @@
+"""Shapes and element types as users write them."""
