@@ -103,7 +103,7 @@ class _OpCounter:
 
     def after_pass(self, name: str, op: Any) -> None:
         """Count what the pass left."""
-        from ipu_mlir.passes.support.rewriting import count_ops
+        from ipu_mlir.passes.core.instruments import count_ops
 
         self.counts.append(count_ops(self._module))
 

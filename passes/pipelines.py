@@ -1,5 +1,7 @@
 """Named pipelines: what each runs, in order, as pipeline elements in text; they may name each other."""
 
+from ipu_mlir.passes.supersteps.copy_views import BUFFERIZE
+
 NORMALIZE: tuple[str, ...] = (
     "inline",
     "symbol-dce",
@@ -54,12 +56,6 @@ PLACE: tuple[str, ...] = (
 )
 """Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing.
 Branches that only choose between tensors become a selection, which is no linalg yet."""
-
-BUFFERIZE = (
-    "one-shot-bufferize{use-encoding-for-memory-space bufferize-function-boundaries "
-    "function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map "
-    "allow-return-allocs-from-loops buffer-alignment=0}"
-)
 
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",

@@ -4,6 +4,12 @@ Names, locations and messages come from whoever wrote the program. A line break 
 sequence would steer the terminal, and marks for right-to-left script would show another text than there is.
 """
 
+import keyword
+import re
+
+_OTHER = re.compile(r"[^a-zA-Z0-9_]+")
+_LONGEST = 60
+
 
 def printable(text: str, most: int | None = None) -> str:
     r"""``text`` with an escape in place of every character that cannot be seen, cut at ``most`` characters.
@@ -42,3 +48,17 @@ def mlir_string(text: str) -> str:
     """
     bytes_as_written = (chr(b) if 32 <= b < 127 and b not in b'"\\\\' else f"\\{b:02X}" for b in text.encode())
     return f'"{"".join(bytes_as_written)}"'
+
+
+def identifier(text: str) -> str:
+    """A name of Python close to ``text``: ASCII, so that no two names that look unlike are one to Python.
+
+    >>> identifier("layer.0/bias"), identifier("3d"), identifier("class"), identifier("__x__"), identifier("\u00b5")
+    ('layer_0_bias', '_3d', '_class', 'x__', 'unnamed')
+    """
+    name = _OTHER.sub("_", text)[:_LONGEST]
+    if name.startswith("__"):
+        name = name.lstrip("_")
+    if name in ("", "_"):
+        return "unnamed"
+    return f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name

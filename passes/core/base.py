@@ -1,7 +1,7 @@
 """What a pass is, and how it refuses a program.
 
-A pass is a frozen dataclass with a ``name``; its fields are its options (``passes/core/options.py``), the first line of its
-docstring is what ``ipu-opt --list-passes`` prints.
+A pass is a frozen dataclass with a ``name``; its fields are its options (``passes/core/options.py``), the first line of
+its docstring is what ``ipu-opt --list-passes`` prints.
 """
 
 from types import TracebackType

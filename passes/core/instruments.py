@@ -7,7 +7,6 @@ from typing import Any
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.printing import to_text
 from ipu_mlir.passes.core.manager import PassTime
-from ipu_mlir.passes.support.rewriting import count_ops
 
 
 @dataclass(frozen=True)
@@ -135,3 +134,16 @@ def timing_report(times: Iterable[PassTime]) -> str:
 def _head(title: str) -> list[str]:
     rule = "===" + 73 * "-" + "==="
     return [rule, f"... {title} ...".center(79).rstrip(), rule]
+
+
+def count_ops(op: ir.Operation) -> int:
+    """Number of ops below ``op`` and of itself."""
+    count = 0
+
+    def visit(_: ir.Operation) -> ir.WalkResult:
+        nonlocal count
+        count += 1
+        return ir.WalkResult.ADVANCE
+
+    op.operation.walk(visit)
+    return count

@@ -11,7 +11,6 @@ from ipu_mlir.dialects.mapping.build import linear
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.pipelines import BUFFERIZE
 from ipu_mlir.passes.placement.place_tensors import bring_operands
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
 from ipu_mlir.passes.placement.preparation.overwritten_views import is_kept
@@ -20,6 +19,12 @@ from ipu_mlir.passes.support.placement_hints import PARTS
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, row_major, window_of
 
+BUFFERIZE = (
+    "one-shot-bufferize{use-encoding-for-memory-space bufferize-function-boundaries "
+    "function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map "
+    "allow-return-allocs-from-loops buffer-alignment=0}"
+)
+"""The pass that decides about copies, with the options of this compiler."""
 _IN_PLACE = "__inplace_operands_attr__"
 """Of an op after the analysis: for each operand "true", "false" where it will be copied, or "none"."""
 _ANALYSIS = f"builtin.module({BUFFERIZE.removesuffix('}')} test-analysis-only}})"

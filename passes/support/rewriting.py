@@ -12,6 +12,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.bindings import rewrite as drivers
+from ipu_mlir.passes.core.instruments import count_ops
 
 SKIP = True
 """The pattern did not apply (the bindings take a true answer as "no match")."""
@@ -69,19 +70,6 @@ def rewrite_once(op: ir.Operation, patterns: Patterns) -> None:
     """Offer each op below ``op`` to ``patterns`` once; ops that the patterns make are not offered."""
     with op.context:
         drivers.walk_and_apply_patterns(op, _pattern_set(patterns))
-
-
-def count_ops(op: ir.Operation) -> int:
-    """Number of ops below ``op`` and of itself."""
-    count = 0
-
-    def visit(_: ir.Operation) -> ir.WalkResult:
-        nonlocal count
-        count += 1
-        return ir.WalkResult.ADVANCE
-
-    op.operation.walk(visit)
-    return count
 
 
 def list_ops(op: ir.Operation, *names: str) -> list[ir.Operation]:

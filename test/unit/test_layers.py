@@ -1,6 +1,7 @@
-"""Imports point down: tools -> ipu_mlir -> passes and runtime -> dialects. MLIR comes in at one place."""
+"""Imports point down, from folder to folder; passes and runtime are apart. MLIR comes in at one place."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -16,6 +17,62 @@ MAY_IMPORT = {
     "ipu_mlir": {"ipu_mlir", "passes", "runtime", "dialects"},
     "tools": {"tools", "ipu_mlir", "passes", "runtime", "dialects"},
 }
+ROOMS = (
+    "dialects/support",
+    "dialects/mapping",
+    "dialects/machine",
+    "dialects/attributes",
+    "dialects/analysis",
+    "dialects/analysis/program",
+    "dialects/codelets",
+    "dialects/ops",
+    "dialects/costs",
+    "dialects",
+    "dialects/memory",
+    "passes/core",
+    "passes/support",
+    "passes/importing",
+    "passes/normalize/indices",
+    "passes/normalize",
+    "passes/raising/scans",
+    "passes/raising/loops",
+    "passes/raising/ranks",
+    "passes/raising/elements",
+    "passes/raising",
+    "passes/placement/preparation",
+    "passes/placement/planner",
+    "passes/placement/partition",
+    "passes/placement",
+    "passes/supersteps/checks",
+    "passes/supersteps",
+    "passes",
+    "runtime/numeric",
+    "runtime/translator/array_ir",
+    "runtime/translator/optimize",
+    "runtime/translator/importing",
+    "runtime/translator/optimize/reductions",
+    "runtime/translator/codegen",
+    "runtime/translator/codegen/emit",
+    "runtime/translator",
+    "runtime/engine",
+    "runtime/per_tile/scalar",
+    "runtime/per_tile/memory",
+    "runtime/per_tile/vertices",
+    "runtime/per_tile/program",
+    "runtime/per_tile",
+    "runtime/profile",
+    "runtime",
+    "ipu_mlir/specs",
+    "ipu_mlir/tracing",
+    "ipu_mlir/inspect",
+    "ipu_mlir/compilation",
+    "ipu_mlir",
+    
+    "tools/report",
+    "tools/sweep",
+    "tools",
+)
+"""Every folder of modules, in an order in which each imports only from itself and from those before it."""
 MLIR_PACKAGES = ("torch_mlir", "mlir", "jaxlib", "iree")
 BINDINGS = ROOT / "dialects" / "support" / "bindings.py"
 
@@ -89,6 +146,32 @@ def test_imports_point_down(layer):
         if layer_of(found.module) == layer and found.target in FILES and layer_of(found.target) not in MAY_IMPORT[layer]
     ]
     assert not wrong, f"{layer} may import from {sorted(MAY_IMPORT[layer])} only"
+
+
+def room_of(module: str) -> str:
+    """The folder that a module lies in, as ``ROOMS`` has it; what a report advises is part of the report."""
+    return FILES[module].parent.relative_to(ROOT).as_posix().removesuffix("/advice")
+
+
+def test_every_folder_is_a_room():
+    assert {room_of(module) for module in FILES} == set(ROOMS)
+
+
+def test_rooms_are_small():
+    crowded = {room: n for room, n in Counter(map(room_of, FILES)).items() if n >= 25}
+    assert not crowded, "a folder of fewer than 25 files is read at a glance; give what belongs together a room"
+
+
+def test_imports_point_to_earlier_rooms():
+    place = {room: number for number, room in enumerate(ROOMS)}
+    wrong = [
+        str(found)
+        for found in IMPORTS
+        if found.target in FILES
+        and not found.typing_only
+        and place[room_of(found.module)] < place[room_of(found.target)]
+    ]
+    assert not wrong, "a module imports from its own room and from those before it"
 
 
 def test_imports_of_the_project_exist():

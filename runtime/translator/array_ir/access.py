@@ -114,3 +114,31 @@ def merged_loops(
                 continue
         groups.append([loop])
     return groups
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of a contiguous array.
+
+    >>> row_major((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, stride = [], 1
+    for extent in reversed(shape):
+        strides.append(stride)
+        stride *= extent
+    return tuple(reversed(strides))
+
+
+def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """True if such an array lies row by row without gaps; the stride of an axis of one element says nothing."""
+    return all(s == r or n == 1 for s, r, n in zip(strides, row_major(shape), shape, strict=True))
+
+
+def temporary(name: str, dtype: np.dtype[Any], extents: tuple[int, ...], loops: list[int]) -> Access:
+    """A new buffer over ``loops`` (outermost first), contiguous; it stands still in all other loops."""
+    strides, stride = [0] * len(extents), 1
+    for loop in reversed(loops):
+        strides[loop] = stride if extents[loop] > 1 else 0
+        stride *= extents[loop]
+    shape = tuple(extents[loop] for loop in loops)
+    return Access(Buffer(name, stride, dtype, Role.TEMPORARY, shape), 0, tuple(strides))

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.access import Access, is_contiguous
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
     Const,
@@ -16,7 +16,6 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.codegen.schedule import Axes, View
-from ipu_mlir.runtime.translator.optimize.results import is_contiguous
 
 
 def flattened(gather: Gather, extents: tuple[int, ...]) -> Gather:

@@ -1,29 +1,11 @@
 """Names for generated source: valid, unlike each other, close to what they name."""
 
-import keyword
-import re
-
 import numpy as np
 
+from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.runtime.translator.codegen.vocabulary import FUNCTIONS
 
-_OTHER = re.compile(r"[^a-zA-Z0-9_]+")
-_LONGEST = 60
 _RESERVED = FUNCTIONS | {"build", "main", "run", "memory", "scratch", "lo", "hi", "n"}
-
-
-def identifier(text: str) -> str:
-    """A name of Python close to ``text``: ASCII, so that no two names that look unlike are one to Python.
-
-    >>> identifier("layer.0/bias"), identifier("3d"), identifier("class"), identifier("__x__"), identifier("\u00b5")
-    ('layer_0_bias', '_3d', '_class', 'x__', 'unnamed')
-    """
-    name = _OTHER.sub("_", text)[:_LONGEST]
-    if name.startswith("__"):
-        name = name.lstrip("_")
-    if name in ("", "_"):
-        return "unnamed"
-    return f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
 
 
 class Names:

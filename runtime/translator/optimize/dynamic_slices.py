@@ -23,10 +23,9 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     rewrite,
 )
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
+from ipu_mlir.runtime.translator.array_ir.iota import INDEX, loop_number, numbers
+from ipu_mlir.runtime.translator.array_ir.linear import linear_part
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, SliceUpdate, Statement
-from ipu_mlir.runtime.translator.importing.read_load import linear_part
-from ipu_mlir.runtime.translator.optimize.run_time_slices import loop_number
 
 BOOL = np.dtype(np.bool_)
 

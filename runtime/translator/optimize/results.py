@@ -3,27 +3,9 @@
 from dataclasses import replace
 
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, is_contiguous, row_major
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Program
-
-
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides of a contiguous array.
-
-    >>> row_major((2, 3, 4))
-    (12, 4, 1)
-    """
-    strides, stride = [], 1
-    for extent in reversed(shape):
-        strides.append(stride)
-        stride *= extent
-    return tuple(reversed(strides))
-
-
-def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """True if such an array lies row by row without gaps; the stride of an axis of one element says nothing."""
-    return all(s == r or n == 1 for s, r, n in zip(strides, row_major(shape), shape, strict=True))
 
 
 def with_fresh_results(program: Program) -> Program:

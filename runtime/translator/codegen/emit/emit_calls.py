@@ -1,8 +1,9 @@
 """Statements that are one call of something other than NumPy: assertions and library codelets."""
 
+from ipu_mlir.runtime.translator.array_ir.access import temporary
 from ipu_mlir.runtime.translator.array_ir.expression import reads
 from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, LibraryCall
-from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise, temporary
+from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.schedule import Schedule, View
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
     Const,
@@ -27,8 +27,8 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin
 from ipu_mlir.runtime.translator.codegen.gather import flattened, source_view, squeezed
+from ipu_mlir.runtime.translator.codegen.run_time_slices import index_text, sliced, whole
 from ipu_mlir.runtime.translator.codegen.schedule import COPY, Axes, Operand, Schedule, View, template
-from ipu_mlir.runtime.translator.optimize.run_time_slices import index_text, sliced, whole
 
 
 @dataclass(eq=False)
@@ -282,13 +282,3 @@ def _without_bits(value: Expression) -> Expression:
     while isinstance(value, Apply) and value.call == "bits":
         value = value.args[0]
     return value
-
-
-def temporary(name: str, dtype: np.dtype[Any], extents: tuple[int, ...], loops: list[int]) -> Access:
-    """A new buffer over ``loops`` (outermost first), contiguous; it stands still in all other loops."""
-    strides, stride = [0] * len(extents), 1
-    for loop in reversed(loops):
-        strides[loop] = stride if extents[loop] > 1 else 0
-        stride *= extents[loop]
-    shape = tuple(extents[loop] for loop in loops)
-    return Access(Buffer(name, stride, dtype, Role.TEMPORARY, shape), 0, tuple(strides))

@@ -6,12 +6,11 @@ from math import isqrt, prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
 from ipu_mlir.runtime.translator.array_ir.combiner import combiner_of
 from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Apply, Expression, Read, uses_accumulator
 from ipu_mlir.runtime.translator.array_ir.statements import Fold
 from ipu_mlir.runtime.translator.array_ir.transform import with_loop_split
-from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.optimize.simplify import call_by_name
 
 _FEWEST_POINTS = 64  # of the reduced loop: below, the steps of one scan are no more than those of two

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, temporary
 from ipu_mlir.runtime.translator.array_ir.combiner import COMBINERS, combiner_of, is_neutral
 from ipu_mlir.runtime.translator.array_ir.control import all_statements, in_blocks
 from ipu_mlir.runtime.translator.array_ir.expression import (
@@ -20,7 +20,6 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
-from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.optimize.reductions.chunks import in_chunks
 from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
 from ipu_mlir.runtime.translator.optimize.reductions.first_extremes import kept_from_first

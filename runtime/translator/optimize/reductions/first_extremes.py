@@ -9,7 +9,7 @@ from typing import Literal, TypeGuard
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, temporary
 from ipu_mlir.runtime.translator.array_ir.combiner import combiner_of, is_neutral
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Accumulator,
@@ -25,7 +25,6 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, FirstExtreme, Fold, Reduce, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
-from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.optimize.simplify import call_by_name
 
 _BETTER = {"maximum": ("greater", "less"), "minimum": ("less", "greater")}

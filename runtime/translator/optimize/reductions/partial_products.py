@@ -5,10 +5,9 @@ The gradient of a resized image that a convolution reads is such a sum: each wei
 
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
 from ipu_mlir.runtime.translator.array_ir.combiner import COMBINERS
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Fold, Reduce
-from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import temporary
 
 
 def loops_alone(fold: Fold, a: frozenset[int], b: frozenset[int]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, digits_of_cover
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, digits_of_cover, temporary
 from ipu_mlir.runtime.translator.array_ir.combiner import combiner_of, is_neutral
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Accumulator,
@@ -21,7 +21,6 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 )
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_loop_split
-from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.importing.narrow_floats import not_rounded
 from ipu_mlir.runtime.translator.optimize.aliases import Copied, CopyDigit, loop_to_split, reading_through
 from ipu_mlir.runtime.translator.optimize.reductions.joined_loops import joined, with_loops_joined

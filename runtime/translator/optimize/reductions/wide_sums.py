@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ipu_mlir.runtime.translator.array_ir.access import temporary
 from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Apply, Read, apply, uses_accumulator
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold
 from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
-from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import temporary
 from ipu_mlir.runtime.translator.importing.narrow_floats import not_rounded
 
 F32 = np.dtype(np.float32)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.core.instruments import count_ops
 from ipu_mlir.passes.support.rewriting import (
     REWRITTEN,
     SKIP,
-    count_ops,
     has_uses,
     list_ops,
     list_outside_bodies,

@@ -3,23 +3,20 @@
 from collections.abc import Sequence
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer
+from ipu_mlir.runtime.translator.array_ir.access import Buffer, row_major
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
     Const,
     Expression,
     Gather,
-    LoopNumber,
-    Read,
     Slice,
     apply,
     loops_of,
     reads,
 )
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.iota import INDEX
+from ipu_mlir.runtime.translator.array_ir.iota import INDEX, loop_number
 from ipu_mlir.runtime.translator.codegen.schedule import Axes, View
-from ipu_mlir.runtime.translator.optimize.results import row_major
 
 Term = tuple[int, Expression]
 """A factor, and a number that is the same at every point."""
@@ -90,22 +87,6 @@ def index_text(starts: Sequence[Expression], sizes: Sequence[int | None], steps:
             first += 1
         found.append(low if size is None else f"{low}:{high}" + (f":{step}" if step > 1 else ""))
     return ", ".join(found)
-
-
-def loop_number(index: Expression) -> LoopNumber | None:
-    """``index`` as the variable of a loop around, plus a constant."""
-    offset = 0
-    while isinstance(index, Apply):
-        if index.call == "cast" and index.args[0].dtype.kind == "i" and index.dtype.itemsize >= 4:
-            (index,) = index.args
-        elif index.call in ("add", "subtract") and isinstance(index.args[1], Const):
-            offset += int(index.args[1].value) * (1 if index.call == "add" else -1)
-            index = index.args[0]
-        else:
-            return None
-    if not isinstance(index, Read) or not index.access.buffer.counts:
-        return None
-    return LoopNumber(INDEX, index.access.buffer, offset)
 
 
 def _terms(index: Expression) -> tuple[list[Term], int]:
