@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ipu_mlir.dialects.support.text import printable_lines
+from ipu_mlir.tools.programs import forget_programs
 from ipu_mlir.tools.streams import StreamError, stdout_errors, take_streams
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def run_tool(
         warnings.formatwarning = lambda message, *_, **__: (
             printable_lines(_in_flags(str(message), message, flags)) + "\n"
         )
+    forget_programs()
     try:
         with stdout_errors():
             return _ended(lambda: tool(sys.argv[1:] if argv is None else argv))

@@ -26,6 +26,12 @@ def read_program(file: str) -> "Source":
     return source
 
 
+def forget_programs() -> None:
+    """Nothing has been read: a tool begins."""
+    _read.clear()
+    _lines.cache_clear()
+
+
 def lines_of(name: str) -> list[str]:
     """The lines of the program that was read under ``name``; none if it is bytecode, or was not read."""
     return _lines(name)

@@ -63,6 +63,8 @@ def namespace() -> dict[str, Any]:
 def _check(tree: ast.Module) -> None:
     bound: set[str] = set()
     used: dict[str, ast.AST] = {}
+    functions: set[str] = set()
+    calls: list[ast.Call] = []
     nodes: list[Any] = [tree]
     while nodes:
         node = nodes.pop()
@@ -82,7 +84,7 @@ def _check(tree: ast.Module) -> None:
                 _refuse(node, f"the attribute {node.attr}")
             nodes.append(node.value)
         elif kind is ast.Call:
-            _check_call(node)
+            calls.append(node)
             nodes.append(node.func)
             nodes += node.args
             nodes += node.keywords
@@ -94,11 +96,14 @@ def _check(tree: ast.Module) -> None:
         else:
             if kind is ast.FunctionDef:
                 bound.add(node.name)
+                functions.add(node.name)
                 if node.decorator_list or node.args.defaults or node.args.kw_defaults or node.returns:
                     _refuse(node, "a function with more than parameters")
             elif kind is ast.arg:
                 bound.add(node.arg)
             nodes += ast.iter_child_nodes(node)
+    for call in calls:
+        _check_call(call, FUNCTIONS | functions - {"build", "main"})
     for name in bound:
         if name in FUNCTIONS or name.startswith("__"):
             raise _refused(0, f"the name {name}, which is taken")
@@ -107,10 +112,10 @@ def _check(tree: ast.Module) -> None:
             _refuse(node, f"the name {name}, which is nothing")
 
 
-def _check_call(node: ast.Call) -> None:
-    """A function of ours or of NumPy is called by its name, anything else as a method."""
+def _check_call(node: ast.Call, functions: frozenset[str]) -> None:
+    """A function of ours, of NumPy or of the source itself is called by its name, anything else as a method."""
     called = node.func
-    if not (isinstance(called, ast.Attribute) or (isinstance(called, ast.Name) and called.id in FUNCTIONS)):
+    if not (isinstance(called, ast.Attribute) or (isinstance(called, ast.Name) and called.id in functions)):
         _refuse(node, f"a call of {ast.unparse(called)}")
 
 

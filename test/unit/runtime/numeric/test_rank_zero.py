@@ -43,7 +43,7 @@ CASES = [
 
 
 OTHERS = {"require", "run_codelet"} | {
-    f"first_{which}{nan}" for which in ("maximum", "minimum") for nan in ("", "_after_nan")
+    f"first_{which}{nan}" for which in ("maximum", "minimum") for nan in ("", "_after_nan", "_or_nan")
 }
 """Functions of another form."""
 

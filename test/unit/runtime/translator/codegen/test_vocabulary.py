@@ -2,6 +2,7 @@
 
 import ast
 
+import numpy as np
 import pytest
 
 import ipu_mlir as ipu
@@ -62,7 +63,7 @@ def test_what_emitters_write_passes() -> None:
         ("from numpy import add as y", "an import of add from numpy"),
         ("from .numpy import add", "an import of add from numpy"),
         ("from numpy import *", "an import of \\* from numpy"),
-        ("(lambda: 1)()", "a call of"),
+        ("(lambda: 1)()", "a Lambda"),
         ("y = lambda: 1", "a Lambda"),
         ("[i for i in arg0]", "a ListComp"),
         ("x = f'{arg0}'", "a JoinedStr"),
@@ -70,7 +71,6 @@ def test_what_emitters_write_passes() -> None:
         ("del arg0", "a Delete"),
         ("raise arg0", "a Raise"),
         ("class y: pass", "a ClassDef"),
-        ("(y := 1)", "a NamedExpr"),
         ("with arg0: pass", "a With"),
         ("arg0 @ arg0", "a MatMult"),
         ("add = arg0", "the name add, which is taken"),
@@ -100,8 +100,8 @@ def test_source_that_is_no_source_is_refused() -> None:
 def test_source_runs_without_other_builtins() -> None:
     source = "def build(memory):\n    return memory.constant\n"
     build = Translation(source, (), (), 0, {}).compiled()
-    assert set(build.__globals__["__builtins__"]) == {"__import__", "int", "range"}
-    assert build(Memory(0, {"x": 3}, 1))("x") == 3
+    assert set(build.__globals__["__builtins__"]) == {"__import__", "abs", "int", "range"}
+    assert build(Memory(0, {"x": np.array(3)}, 1))("x") == 3
 
 
 _WISHES = [
