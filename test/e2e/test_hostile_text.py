@@ -51,7 +51,7 @@ def _check_program(
 
     file = Path(_file_name(text()))
     file.write_text(program)
-    given = [str(Path.cwd() / file), "--entry", entry]
+    given = [str(Path.cwd() / file), f"--entry={entry}"]
     assert (
         ipu_run.main([*given, "--profile", "p.json", "--chrome-trace", "t.json", "--check", "--inputs", _io(expected)])
         == 0
