@@ -1,0 +1,147 @@
+"""What the ops with regions of a program mean: where the values of their blocks come from and go, how often they run.
+
+One row of ``CONTROL_OPS`` per op; placing, memory, profile and checks ask the functions here and never compare names.
+The values that a region op carries go along *flows*: some operands of one op (the region op itself, or the terminator
+of one of its blocks) become the arguments of a block or the results of the region op, in order.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.support.bindings import ir
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Operands of ``source``, from number ``first`` on, become ``targets``, one each.
+
+    ``source`` is the region op for what goes in, and for what a loop that does not run hands on; or the terminator of a
+    block, for what goes on to a block or comes out.
+    """
+
+    source: ir.Operation
+    first: int
+    targets: tuple[ir.Value, ...]
+
+    def values(self) -> list[ir.Value]:
+        """The operands that go this way."""
+        return list(self.source.operands)[self.first : self.first + len(self.targets)]
+
+
+@dataclass(frozen=True)
+class ControlOp:
+    """What an op with regions does with them."""
+
+    flows: Callable[[ir.Operation], tuple[Flow, ...]]
+    """In an order in which every value has come somewhere before it goes on, if blocks are visited where they end."""
+
+    repeats: bool
+    """True if its blocks may run more than once each time the op runs: a loop."""
+
+    trip_count: Callable[[ir.Operation], int | None] = lambda op: None
+    """How often the last region runs each time the op runs; None where that is known only at run time."""
+
+
+def terminator(block: ir.Block) -> ir.Operation:
+    """The last op of ``block``."""
+    return block.operations[len(block.operations) - 1].operation
+
+
+def control_op(op: ir.Operation) -> ControlOp | None:
+    """The row of ``op``; None for an op that no control flow goes through (linalg has regions, but no control flow)."""
+    return CONTROL_OPS.get(op.name)
+
+
+def is_loop(op: ir.Operation) -> bool:
+    """Whether the blocks of ``op`` may run more than once each time it runs."""
+    row = CONTROL_OPS.get(op.name)
+    return row is not None and row.repeats
+
+
+def is_branch(op: ir.Operation) -> bool:
+    """Whether ``op`` runs one of its blocks, or none."""
+    row = CONTROL_OPS.get(op.name)
+    return row is not None and not row.repeats
+
+
+def flows(op: ir.Operation) -> tuple[Flow, ...]:
+    """The flows of a region op of ``CONTROL_OPS``, in the order in which values go along them; none for other ops."""
+    row = CONTROL_OPS.get(op.name)
+    return row.flows(op) if row is not None else ()
+
+
+def is_terminator(op: ir.Operation) -> bool:
+    """Whether ``op`` ends a block of a function or of a region op."""
+    return op.name in TERMINATORS
+
+
+def blocks_of(op: ir.Operation) -> Iterator[ir.Block]:
+    """The blocks of ``op``, in the order of its regions."""
+    for region in op.regions:
+        yield from region.blocks
+
+
+def enclosing_loop(op: ir.Operation) -> ir.Operation | None:
+    """The loop whose block ``op`` stands in; None if what is around it is no loop."""
+    parent = op.parent
+    return parent.operation if parent is not None and is_loop(parent.operation) else None
+
+
+def _for_flows(op: ir.Operation) -> tuple[Flow, ...]:
+    body = op.regions[0].blocks[0]
+    carried, results, end = tuple(body.arguments)[1:], tuple(op.results), terminator(body)
+    return Flow(op, 3, carried), Flow(op, 3, results), Flow(end, 0, carried), Flow(end, 0, results)
+
+
+def _while_flows(op: ir.Operation) -> tuple[Flow, ...]:
+    before, after = (region.blocks[0] for region in op.regions)
+    carried, going_on = tuple(before.arguments), terminator(before)
+    return (
+        Flow(op, 0, carried),
+        Flow(going_on, 1, tuple(after.arguments)),
+        Flow(going_on, 1, tuple(op.results)),
+        Flow(terminator(after), 0, carried),
+    )
+
+
+def _branch_flows(op: ir.Operation) -> tuple[Flow, ...]:
+    return tuple(Flow(terminator(block), 0, tuple(op.results)) for block in blocks_of(op))
+
+
+def trip_count(loop: ir.Operation) -> int | None:
+    """How often the body of ``loop`` runs each time the loop does; None where that is known only at run time."""
+    row = CONTROL_OPS.get(loop.name)
+    return row.trip_count(loop) if row is not None else None
+
+
+def _for_trip_count(loop: ir.Operation) -> int | None:
+    bounds = [_constant(value) for value in list(loop.operands)[:3]]
+    if any(bound is None for bound in bounds):
+        return None
+    low, end, step = (bound for bound in bounds if bound is not None)
+    if "unsignedCmp" in loop.attributes:
+        low, end = (bound % (1 << _width(loop.operands[0].type)) for bound in (low, end))
+    return max(0, -(-(end - low) // step)) if step > 0 else None
+
+
+def _width(integer: ir.Type) -> int:
+    return integer.width if isinstance(integer, ir.IntegerType) else 64
+
+
+def _constant(value: ir.Value) -> int | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        return None
+    return ir.IntegerAttr(owner.attributes["value"]).value
+
+
+CONTROL_OPS: dict[str, ControlOp] = {
+    "scf.for": ControlOp(_for_flows, repeats=True, trip_count=_for_trip_count),
+    "scf.while": ControlOp(_while_flows, repeats=True),
+    "scf.if": ControlOp(_branch_flows, repeats=False),
+    "scf.index_switch": ControlOp(_branch_flows, repeats=False),
+}
+"""The ops that control flow goes through."""
+
+TERMINATORS = frozenset(("func.return", "scf.condition", "scf.yield"))
+"""The ops that end the blocks of functions and of ``CONTROL_OPS``."""
