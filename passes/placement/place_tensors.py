@@ -1,9 +1,11 @@
 """``ipu-place-tensors``: every tensor type says where the tensor lies."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
@@ -11,10 +13,10 @@ from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_t
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.constants import retype_constant
-from ipu_mlir.passes.support.placement_hints import MAP, PARTS
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MAP, PARTS
+from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, Window, row_major, window_of
 
 
@@ -22,7 +24,7 @@ from ipu_mlir.passes.support.tensor_views import VIEW_OPS, Window, row_major, wi
 class PlaceTensors(Pass):
     """Write into every tensor type where the tensor lies, and a cast wherever an op needs it elsewhere.
 
-    Needs:  ``ipu.parts`` and ``ipu.map`` (``ipu-partition``).
+    Needs:  ``ipu.parts``, ``ipu.map``, ``ipu.homes`` and ``ipu.block_homes`` (``ipu-partition``).
     Leaves: a mapping as encoding of every tensor type; ``tensor.cast`` from mapping to mapping in front of every
             operand that does not lie where the op's parts read it; arguments that bufferization must not write to.
     """
@@ -30,10 +32,20 @@ class PlaceTensors(Pass):
     name = "ipu-place-tensors"
 
     def run(self, module: ir.Operation) -> None:
+        with Refusals() as refuse:
+            for op in list_outside_bodies(module):
+                if _has_home(op) and HOMES not in op.attributes:
+                    refuse(op, f"has no {HOMES}: run ipu-partition first, which decides where its results are stored")
         with module.context, ir.Location.unknown():
             for function in list_ops(module, "func.func"):
                 if len(function.regions[0].blocks):
                     _place_function(function)
+
+
+def _has_home(op: ir.Operation) -> bool:
+    """Whether ``ipu-partition`` writes into ``op`` where its results are stored."""
+    is_tensor = any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
+    return is_tensor and (is_structured(op) or control_op(op) is not None or op.name == "tensor.insert_slice")
 
 
 def _place_function(function: ir.Operation) -> None:
@@ -64,7 +76,7 @@ def _place_op(op: ir.Operation) -> None:
     elif op.name in VIEW_OPS:
         _encode(op.results[0], op.operands[0].type.encoding)
     elif op.name == "tensor.insert_slice":
-        _encode(op.results[0], op.operands[1].type.encoding)
+        _encode_all(op.results, _taken(op, HOMES))
     elif op.name == "arith.constant" and MAP in op.attributes:
         _place_constant(op)
     elif op.name == "tensor.empty" and MAP in op.attributes:
@@ -72,60 +84,42 @@ def _place_op(op: ir.Operation) -> None:
         del op.attributes[MAP]
     elif op.name == "ipu.place":
         _place_placed(op)
-    elif op.name == "scf.for":
-        _place_for(op)
-    elif op.name == "scf.while":
-        _place_while(op)
-    elif op.name in ("scf.if", "scf.index_switch"):
-        _place_branches(op)
+    elif control_op(op) is not None:
+        _place_control(op)
 
 
-def _place_for(op: ir.Operation) -> None:
-    body = op.regions[0].blocks[0]
-    types = [value.type for value in list(op.operands)[3:]]
-    _set_types(list(body.arguments)[1:], types)
-    _set_types(list(op.results), types)
-    _place_block(body)
-    _leave_as(_terminator(body), 0, types)
-
-
-def _place_while(op: ir.Operation) -> None:
-    before, after = (region.blocks[0] for region in op.regions)
-    types = [value.type for value in op.operands]
-    _set_types(list(before.arguments), types)
-    _place_block(before)
-    going_on = [value.type for value in list(_terminator(before).operands)[1:]]
-    _set_types(list(after.arguments), going_on)
-    _set_types(list(op.results), going_on)
-    _place_block(after)
-    _leave_as(_terminator(after), 0, types)
-
-
-def _place_branches(op: ir.Operation) -> None:
-    blocks = [block for region in op.regions for block in region.blocks]
-    for block in blocks:
+def _place_control(op: ir.Operation) -> None:
+    """Types for what ``op`` carries and gives, and casts for what comes from elsewhere."""
+    _encode_all(op.results, _taken(op, HOMES))
+    blocks = list(blocks_of(op))
+    for block, homes in zip(blocks, _taken(op, BLOCK_HOMES) or [()] * len(blocks), strict=True):
+        _encode_all(block.arguments, homes)
         _place_block(block)
-    types = [value.type for value in _terminator(blocks[0]).operands]
-    _set_types(list(op.results), types)
-    for block in blocks[1:]:
-        _leave_as(_terminator(block), 0, types)
+    for flow in flows(op):
+        for number, target in enumerate(flow.targets, start=flow.first):
+            value = flow.source.operands[number]
+            if value.type != target.type:
+                flow.source.operands[number] = _cast_before(flow.source, value, target.type)
 
 
-def _terminator(block: ir.Block) -> ir.Operation:
-    return list(block.operations)[-1].operation
+def _taken(op: ir.Operation, name: str) -> Any:
+    """The attribute of that name, taken away from ``op``; empty if there is none."""
+    if name not in op.attributes:
+        return ()
+    attribute = op.attributes[name]
+    del op.attributes[name]
+    return attribute
 
 
-def _set_types(values: list[ir.Value], types: list[ir.Type]) -> None:
-    for value, wanted in zip(values, types, strict=True):
-        value.set_type(wanted)
+def _encode_all(values: Iterable[ir.Value], homes: Iterable[ir.Attribute]) -> None:
+    for value, home in zip(values, homes, strict=True):
+        if isinstance(value.type, ir.RankedTensorType):
+            _encode(value, home)
 
 
-def _leave_as(terminator: ir.Operation, first: int, types: list[ir.Type]) -> None:
-    """Cast what leaves a block to where its receiver lies."""
-    for number, wanted in enumerate(types, start=first):
-        value = terminator.operands[number]
-        if value.type != wanted:
-            terminator.operands[number] = _earlier_cast(value, wanted, terminator) or _cast(value, wanted, terminator)
+def _cast_before(op: ir.Operation, value: ir.Value, wanted: ir.Type) -> ir.Value:
+    """``value`` as ``wanted``; cast before ``op`` unless another op of the block has it there already."""
+    return _earlier_cast(value, wanted, op) or _cast(value, wanted, op)
 
 
 def _place_structured(op: ir.Operation) -> None:
@@ -133,14 +127,10 @@ def _place_structured(op: ir.Operation) -> None:
     assert nest is not None, "ipu-partition refuses ops without known loops"
     parts = parts_from_attr(op.attributes[PARTS])
     accesses = memory_accesses(op, nest)
+    _encode_all(op.results, _taken(op, HOMES))
     for result, access in zip(op.results, [x for x in accesses if x.written], strict=True):
-        home = _needed(parts, access, row_major(result.type.shape))
-        encoding = mapping_to_attr(home)
-        init = access.value
-        if not isinstance(init.owner, ir.Block) and init.owner.name == "tensor.empty" and init.type.encoding is None:
-            _encode(init, encoding)
-        access.replace_value(_brought(init, home, op))
-        _encode(result, encoding)
+        if access.value.type != result.type:
+            access.replace_value(_cast_before(op, access.value, result.type))
     bring_operands(op)
 
 
@@ -175,7 +165,7 @@ def _brought(value: ir.Value, mapping: Mapping, op: ir.Operation) -> ir.Value:
     wanted = _with_encoding(value.type, mapping_to_attr(mapping))
     if value.type == wanted:
         return value
-    return _earlier_cast(value, wanted, op) or _cast(value, wanted, op)
+    return _cast_before(op, value, wanted)
 
 
 def _cast(value: ir.Value, wanted: ir.Type, op: ir.Operation) -> ir.Value:

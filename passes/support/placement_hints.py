@@ -10,6 +10,12 @@ from ipu_mlir.dialects.support.bindings import ir
 MAP = "ipu.map"
 """Attribute with the home mapping of an argument, a constant or an empty tensor."""
 
+HOMES = "ipu.homes"
+"""Attribute with the home mapping of each result of any other op; unit for a result that is no tensor."""
+
+BLOCK_HOMES = "ipu.block_homes"
+"""Attribute of loops with the home mapping of each argument of each of their blocks; unit for one that is no tensor."""
+
 PARTS = "ipu.parts"
 """Attribute with the parts of a structured op."""
 

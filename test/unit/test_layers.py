@@ -67,7 +67,6 @@ ROOMS = (
     "ipu_mlir/inspect",
     "ipu_mlir/compilation",
     "ipu_mlir",
-    
     "tools/report",
     "tools/sweep",
     "tools",

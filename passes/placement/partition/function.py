@@ -1,9 +1,11 @@
 """The decisions for one function: parts op by op, in program order, and from them where each tensor lies."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
 from typing import Any
 
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr
@@ -23,7 +25,15 @@ from ipu_mlir.passes.placement.partition.split_reduction import cut_reductions, 
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
 from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation, Planner
 from ipu_mlir.passes.support.initial_values import is_filled_here, is_initial_fill
-from ipu_mlir.passes.support.placement_hints import MAP, PARTS, argument_hints, broken_home_rule, wishes
+from ipu_mlir.passes.support.placement_hints import (
+    BLOCK_HOMES,
+    HOMES,
+    MAP,
+    PARTS,
+    argument_hints,
+    broken_home_rule,
+    wishes,
+)
 from ipu_mlir.passes.support.tensor_views import row_major, window_of
 
 
@@ -46,6 +56,7 @@ class FunctionPartition:
                 self.homes[argument] = hint
         self._visit_block(block)
         self._record_arguments(function, list(block.arguments))
+        self._record(block)
 
     def _visit(self, op: ir.Operation) -> None:
         if is_structured(op):
@@ -58,52 +69,31 @@ class FunctionPartition:
         elif op.name == "tensor.insert_slice":
             self.homes[op.results[0]] = self._home(op.operands[1])
             self._home(op.operands[0])
-        elif op.name == "scf.for":
-            self._for(op)
-        elif op.name == "scf.while":
-            self._while(op)
-        elif op.name in ("scf.if", "scf.index_switch"):
-            self._branches(op)
-        elif op.name in ("func.return", "scf.yield", "scf.condition", "tensor.extract"):
+        elif control_op(op) is not None:
+            self._control(op)
+        elif is_terminator(op) or op.name == "tensor.extract":
             self._homes_of(list(op.operands))
 
     def _visit_block(self, block: ir.Block) -> None:
         for op in list(block.operations):
             self._visit(op.operation)
 
-    def _for(self, op: ir.Operation) -> None:
-        """What a loop carries lies where its initial value lies."""
-        body = op.regions[0].blocks[0]
-        homes = self._homes_of(list(op.operands)[3:])
-        self._set_homes(list(body.arguments)[1:], homes)
-        self._set_homes(list(op.results), homes)
-        self._visit_block(body)
+    def _control(self, op: ir.Operation) -> None:
+        """What a loop carries or a branch gives lies where the first value that it can be lies."""
+        self._follow(op, op)
+        for block in blocks_of(op):
+            self._visit_block(block)
+            self._follow(op, terminator(block))
 
-    def _while(self, op: ir.Operation) -> None:
-        """What comes in lies where its initial value lies; what goes on lies where the condition's operands lie."""
-        before, after = (region.blocks[0] for region in op.regions)
-        self._set_homes(list(before.arguments), self._homes_of(list(op.operands)))
-        self._visit_block(before)
-        condition = list(before.operations)[-1].operation
-        homes = self._homes_of(list(condition.operands)[1:])
-        self._set_homes(list(after.arguments), homes)
-        self._set_homes(list(op.results), homes)
-        self._visit_block(after)
-
-    def _branches(self, op: ir.Operation) -> None:
-        """Results lie where the first branch leaves them."""
-        for region in op.regions:
-            for block in region.blocks:
-                self._visit_block(block)
-        if len(op.results):
-            first = list(op.regions[0].blocks[0].operations)[-1].operation
-            self._set_homes(list(op.results), self._homes_of(list(first.operands)))
+    def _follow(self, op: ir.Operation, source: ir.Operation) -> None:
+        """Place what values go to from ``source``, if nothing else went there before."""
+        for flow in flows(op):
+            if flow.source == source:
+                homes = zip(flow.targets, self._homes_of(flow.values()), strict=True)
+                self.homes.update({to: home for to, home in homes if home is not None and to not in self.homes})
 
     def _homes_of(self, values: list[ir.Value]) -> list[Mapping | None]:
         return [self._home(value) if isinstance(value.type, ir.RankedTensorType) else None for value in values]
-
-    def _set_homes(self, values: list[ir.Value], homes: list[Mapping | None]) -> None:
-        self.homes.update({value: home for value, home in zip(values, homes, strict=True) if home is not None})
 
     def _structured(self, op: ir.Operation, is_step: bool = False) -> Parts | None:
         """Cut ``op``, and place what it makes; gives its parts, or None where they are refused."""
@@ -198,6 +188,7 @@ class FunctionPartition:
             self.refuse(init.owner, "cannot lie where its hint says: the op that fills it cannot be cut like that")
         self.homes[init] = home
         if init.owner.name == "linalg.fill":
+            self.homes[init.owner.operands[1]] = home
             cuts = [PartLoop(size, size, 0) for size in init.type.shape]
             for dimension, index in enumerate(access.indices):
                 if index.plain_loop is not None:
@@ -256,6 +247,26 @@ class FunctionPartition:
         if first < 0 or last >= self.target.num_tiles:
             return f"has parts on tiles {first} to {last}, but the target has {self.target.num_tiles} tiles"
         return None
+
+    def _record(self, block: ir.Block) -> None:
+        """Write into the IR where everything lies that is not an argument, a constant or a view."""
+        for each in block.operations:
+            op = each.operation
+            if op.name == "tensor.empty" and op.results[0] in self.homes:
+                op.attributes[MAP] = mapping_to_attr(self.homes[op.results[0]])
+            elif is_structured(op) or op.name == "tensor.insert_slice":
+                op.attributes[HOMES] = self._attribute(op.results)
+            elif control_op(op) is not None:
+                op.attributes[HOMES] = self._attribute(op.results)
+                blocks = list(blocks_of(op))
+                if any(len(inner.arguments) for inner in blocks):
+                    op.attributes[BLOCK_HOMES] = ir.ArrayAttr.get([self._attribute(b.arguments) for b in blocks])
+                for inner in blocks:
+                    self._record(inner)
+
+    def _attribute(self, values: Iterable[ir.Value]) -> ir.ArrayAttr:
+        homes = (self.homes.get(value) for value in values)
+        return ir.ArrayAttr.get([ir.UnitAttr.get() if home is None else mapping_to_attr(home) for home in homes])
 
     def _record_arguments(self, function: ir.Operation, arguments: list[ir.Value]) -> None:
         old = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []

@@ -1,4 +1,4 @@
-// RUN: ipu-opt %s --ipu-place-tensors --split-input-file | filecheck %s
+// RUN: ipu-opt %s --ipu-partition --ipu-place-tensors --split-input-file | filecheck %s
 
 #halves = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
 
