@@ -31,6 +31,7 @@ from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
 from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
+from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
 from ipu_mlir.passes.raising.scans.raise_scans import RaiseScans
@@ -69,6 +70,7 @@ PASSES: tuple[type[Pass], ...] = (
     NormalizeIndices,
     Partition,
     PlaceTensors,
+    RaiseCountedLoops,
     RaiseDynamicSlices,
     RaiseElementOps,
     RaiseLoops,

@@ -40,6 +40,7 @@ PLACE: tuple[str, ...] = (
     "ipu-inline-scalar-ops",
     "canonicalize",
     "ipu-raise-loops",
+    "ipu-raise-counted-loops",
     "ipu-raise-ranks",
     "ipu-raise-dynamic-slices",
     "ipu-raise-element-ops",

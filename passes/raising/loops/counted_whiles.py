@@ -57,7 +57,7 @@ def counted_while(loop: ir.Operation) -> CountedWhile | None:
     if limit is None or limit[0].name != "arith.cmpi" or limit[1][0] not in before.arguments:
         return None
     counter = list(before.arguments).index(limit[1][0])
-    end, first = constant_index(limit[1][1]), _splat(loop.operands[counter])
+    end, first = constant_index(limit[1][1]), splat_integer(loop.operands[counter])
     step = scalar_op(yielded[counter])
     if ir.IntegerAttr(limit[0].attributes["predicate"]).value != _LESS or end is None or first is None or step is None:
         return None
@@ -80,26 +80,35 @@ def scalar_op(value: ir.Value) -> tuple[ir.Operation, list[ir.Value]] | None:
     if isinstance(value.owner, ir.Block):
         return None
     op = value.owner.operation
-    if op.name != "linalg.generic":
-        return op, [_unwrapped(operand) for operand in op.operands]
-    block = op.regions[0].blocks[0]
-    if len(op.attributes["iterator_types"]) or len(list(block.operations)) != 2:
-        return None
-    (inner, _) = (each.operation for each in block.operations)
-    given = dict(zip(block.arguments, op.operands, strict=True))
-    return inner, [given.get(operand, operand) for operand in inner.operands]
+    return op, [_unwrapped(operand) for operand in op.operands]
 
 
 def _unwrapped(value: ir.Value) -> ir.Value:
-    """The scalar that ``value`` wraps, or the tensor without dimensions of which it is the element."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name in ("tensor.extract", "tensor.from_elements"):
-        if len(value.owner.operands) != 1:
-            break
-        value = value.owner.operands[0]
-    return value
+    """The scalar that ``value`` wraps, or the tensor without dimensions of which it is the element.
+
+    Bodies of structured ops without loops count as scalar code.
+    """
+    while True:
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            op, number = owner.owner.operation, ir.BlockArgument(value).arg_number
+            if not _is_scalar(op) or number >= len(op.operands) - len(op.results):
+                return value
+            value = op.operands[number]
+        elif owner.name in ("tensor.extract", "tensor.from_elements") and len(owner.operands) == 1:
+            value = owner.operands[0]
+        elif _is_scalar(owner.operation):
+            ends = terminator_of(owner.operation.regions[0].blocks[0]).operands
+            value = ends[ir.OpResult(value).result_number]
+        else:
+            return value
 
 
-def _splat(value: ir.Value) -> int | None:
+def _is_scalar(op: ir.Operation) -> bool:
+    return op.name == "linalg.generic" and not len(op.attributes["iterator_types"])
+
+
+def splat_integer(value: ir.Value) -> int | None:
     """The integer that a constant without dimensions holds."""
     if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
         return None

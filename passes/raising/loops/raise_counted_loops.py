@@ -1,0 +1,153 @@
+"""``ipu-raise-counted-loops``: a ``while`` that counts is a ``for``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.analysis.control_flow import terminator
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.raising.loops.counted_whiles import scalar_op, splat_integer
+from ipu_mlir.passes.raising.loops.nests import constant_index
+from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
+_INVISIBLE = frozenset(("arith.constant", "tensor.empty", "tensor.extract", "tensor.from_elements", "linalg.generic"))
+
+
+@dataclass(frozen=True)
+class RaiseCountedLoops(Pass):
+    """Write ``while i < n: ...; i += 1`` as a loop over numbers, as which planner and profile know how often it runs.
+
+    JAX and TensorFlow write every loop with a ``while``. A counter begins at a constant, is compared with constants
+    only, and grows by the same constant in every round; several that count alike are one number.
+
+    Needs:  linalg on tensors; scalars may be wrapped in tensors.
+    Leaves: ``scf.while`` only where no constants decide how often it runs.
+    """
+
+    name = "ipu-raise-counted-loops"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for loop in list_ops(module, "scf.while"):
+                rounds = _rounds(loop)
+                if rounds is not None:
+                    with ir.InsertionPoint(loop), loop.location:
+                        _write(loop, rounds)
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """The numbers that a loop counts, and which of the values that it carries are that number."""
+
+    numbers: range
+    counters: frozenset[int]
+
+    @property
+    def last(self) -> int:
+        """What a counter is after the loop."""
+        return self.numbers.start + len(self.numbers) * self.numbers.step
+
+
+def _rounds(loop: ir.Operation) -> _Rounds | None:
+    """What ``loop`` counts, if nothing else decides how often it runs and its condition does nothing else."""
+    before, after = (region.blocks[0] for region in loop.regions)
+    condition, yielded = terminator(before), terminator(after)
+    arguments = list(before.arguments)
+    *ops, _ = (op.operation for op in before.operations)
+    if list(condition.operands)[1:] != arguments or any(
+        op.name not in _INVISIBLE and not op.name.startswith("arith.") for op in ops
+    ):
+        return None
+    limits = _limits(condition.operands[0], arguments)
+    if not limits:
+        return None
+    growth = {number: _growth(loop, number, yielded) for number in range(len(arguments))}
+    lead = growth[next(iter(limits))]
+    if lead is None or any(growth[number] != lead for number in limits):
+        return None
+    first, step = lead
+    numbers = range(first, min(limits.values()), step)
+    rounds = _Rounds(numbers, frozenset(number for number, each in growth.items() if each == lead))
+    widths = [_integer_width(arguments[number].type) for number in rounds.counters]
+    fits = all(width is None or rounds.last < 1 << (width - 1) for width in widths)
+    return rounds if fits else None
+
+
+def _limits(condition: ir.Value, arguments: Sequence[ir.Value]) -> dict[int, int] | None:
+    """What each compared argument, by its number, stays below while ``condition`` holds; None if that is not all."""
+    found = scalar_op(condition)
+    if found is None:
+        return None
+    op, operands = found
+    if op.name == "arith.andi":
+        both = [_limits(operand, arguments) for operand in operands]
+        if both[0] is None or both[1] is None:
+            return None
+        return {
+            number: min(limits[number] for limits in both if limits is not None and number in limits)
+            for number in both[0] | both[1]
+        }
+    if op.name != "arith.cmpi":
+        return None
+    predicate, (number, limit) = ir.IntegerAttr(op.attributes["predicate"]).value, operands
+    if predicate in (_SGT, _SGE):
+        predicate, number, limit = {_SGT: _SLT, _SGE: _SLE}[predicate], limit, number
+    end = constant_index(limit) if constant_index(limit) is not None else splat_integer(limit)
+    if predicate not in (_SLT, _SLE) or number not in arguments or end is None:
+        return None
+    return {list(arguments).index(number): end + (predicate == _SLE)}
+
+
+def _growth(loop: ir.Operation, number: int, yielded: ir.Operation) -> tuple[int, int] | None:
+    """The constants at which value ``number`` begins and by which it grows; None for what is no such counter."""
+    init = loop.operands[number]
+    first = splat_integer(init) if splat_integer(init) is not None else constant_index(init)
+    made = scalar_op(yielded.operands[number])
+    if first is None or made is None or made[0].name != "arith.addi":
+        return None
+    argument = loop.regions[1].blocks[0].arguments[number]
+    for value, step in (made[1], made[1][::-1]):
+        by = constant_index(step) if constant_index(step) is not None else splat_integer(step)
+        if value == argument and by is not None and by > 0:
+            return first, by
+    return None
+
+
+def _integer_width(kind: ir.Type) -> int | None:
+    element = kind.element_type if isinstance(kind, ir.ShapedType) else kind
+    return element.width if isinstance(element, ir.IntegerType) else None
+
+
+def _write(loop: ir.Operation, rounds: _Rounds) -> None:
+    """Put the ``scf.for`` before ``loop`` and erase that."""
+    arith, scf = upstream("arith"), upstream("scf")
+    numbers = rounds.numbers
+    bounds = [arith.ConstantOp(ir.IndexType.get(), n).result for n in (numbers.start, numbers.stop, numbers.step)]
+    carried = [number for number in range(len(loop.operands)) if number not in rounds.counters]
+    made = scf.ForOp(*bounds, [loop.operands[number] for number in carried])
+    old = loop.regions[1].blocks[0]
+    known: Known = dict(zip((old.arguments[n] for n in carried), made.inner_iter_args, strict=True))
+    with ir.InsertionPoint(made.body):
+        for number in rounds.counters:
+            known[old.arguments[number]] = _as(made.induction_variable, old.arguments[number].type)
+        *body, end = (op.operation for op in old.operations)
+        for op in body:
+            clone_into(op, known)
+        scf.YieldOp([known.get(end.operands[n], end.operands[n]) for n in carried])
+    last = arith.ConstantOp(ir.IndexType.get(), max(rounds.last, numbers.start)).result
+    for number, result in enumerate(loop.results):
+        if number in rounds.counters:
+            result.replace_all_uses_with(_as(last, result.type))
+        else:
+            result.replace_all_uses_with(made.results[carried.index(number)])
+    loop.erase()
+
+
+def _as(index: ir.Value, kind: ir.Type) -> ir.Value:
+    """``index`` as an integer, or as a tensor of one that has no dimensions."""
+    arith, tensor = upstream("arith"), upstream("tensor")
+    element = kind.element_type if isinstance(kind, ir.ShapedType) else kind
+    number = index if element == index.type else arith.IndexCastOp(element, index).result
+    return tensor.FromElementsOp(kind, [number]).result if isinstance(kind, ir.ShapedType) else number
