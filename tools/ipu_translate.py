@@ -1,13 +1,26 @@
-"""``ipu-translate``: the NumPy source that a program runs as."""
+"""``ipu-translate``: the array program and the NumPy source that a program runs as."""
 
 import argparse
+import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
 from ipu_mlir.tools.machine_flags import FLAGS, add_entry_flag, file_name
 
-_DESCRIPTION = "Translate a program of supersteps into the NumPy source that runs it."
-_EPILOG = "exit status: 0 done, 1 the program is wrong, 2 wrong usage\n"
+if TYPE_CHECKING:
+    from ipu_mlir.runtime.translator.array_ir.statements import Program
+
+_DESCRIPTION = "Translate a program of supersteps into an array program, and that into the NumPy source that runs."
+_EPILOG = """\
+An array program says which elements of which array each statement reads and writes; all that the translator decides is
+a pass on it. --from-arrays reads such a program back, so that a single pass can be tried on a text:
+
+  ipu-translate --compile --to-arrays --print-after-all add.mlir
+  ipu-translate --from-arrays --to-arrays --passes=hoist-invariants loop.txt
+
+exit status: 0 done, 1 the program is wrong, 2 wrong usage
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,32 +32,97 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser("ipu-translate", _DESCRIPTION, _EPILOG)
     flag = parser.add_argument
     flag("file", metavar="FILE", type=file_name, nargs="?", default="-", help="MLIR text or bytecode (default: stdin)")
-    flag("--to-numpy", action="store_true", help="to Python source that calls NumPy")
+    to = parser.add_mutually_exclusive_group()
+    to.add_argument("--to-numpy", action="store_true", help="to Python source that calls NumPy")
+    to.add_argument("--to-arrays", action="store_true", help="to the text of the array program")
+    to.add_argument("--list-passes", action="store_true", help="print the passes on array programs and stop")
+    flag("--from-arrays", action="store_true", help="FILE is the text of an array program that was just imported")
     add_entry_flag(parser)
     flag("--compile", action="store_true", help="compile linalg on tensors to supersteps first")
+    flag("--passes", metavar="NAME,NAME", help="run these passes only; none for an empty list (with --to-arrays)")
+    flag("--stop-after", metavar="NAME", help="run the passes up to this one (with --to-arrays)")
+    flag("--print-after", metavar="NAME", action="append", default=[], help="print the program after a pass to stderr")
+    flag("--print-after-all", action="store_true", help="print the program after each pass that changes it to stderr")
+    flag("--elide", metavar="N", type=int, help="print constants of more than N elements as ...")
     flag("-o", dest="output", metavar="FILE", default="-", help="write to FILE, whole or not at all (default: stdout)")
     arguments = parser.parse_args(list(argv))
-    if not arguments.to_numpy:
-        raise UsageError("say what to translate to: --to-numpy")
+    if not (arguments.to_numpy or arguments.to_arrays or arguments.list_passes):
+        raise UsageError("say what to translate to: --to-numpy or --to-arrays")
+    if (arguments.passes is not None or arguments.stop_after) and not arguments.to_arrays:
+        raise UsageError("--passes and --stop-after leave an array program: add --to-arrays")
     return arguments
 
 
 def _ipu_translate(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
-    write_output(arguments.output, _source(arguments))
+    write_output(arguments.output, _list() if arguments.list_passes else _translated(arguments))
     return 0
 
 
-def _source(arguments: argparse.Namespace) -> str:
+def _list() -> str:
+    from ipu_mlir.runtime.translator.passes import ARRAY_PASSES
+
+    width = max(len(each.name) for each in ARRAY_PASSES)
+    return "".join(f"{each.name:{width}}  {each.description()}\n" for each in ARRAY_PASSES)
+
+
+def _translated(arguments: argparse.Namespace) -> str:
+    from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+    from ipu_mlir.runtime.translator.array_ir.printing import program_text
+    from ipu_mlir.runtime.translator.passes import ARRAY_PASSES, ArrayPass, optimized, passes_named
+    from ipu_mlir.runtime.translator.translate import translate_arrays
+
+    passes = ARRAY_PASSES
+    if arguments.passes is not None:
+        passes = passes_named([name for name in arguments.passes.split(",") if name])
+    if arguments.stop_after:
+        (last,) = passes_named([arguments.stop_after])
+        passes = passes[: passes.index(last) + 1]
+    wanted = {each.name for each in passes_named(arguments.print_after)}
+    program = _imported(arguments)
+    before = program_text(program, arguments.elide)
+
+    def after(each: ArrayPass, left: "Program") -> None:
+        nonlocal before
+        _verify(left, f"after pass {each.name!r}")
+        if each.name in wanted or arguments.print_after_all:
+            text = program_text(left, arguments.elide)
+            if each.name in wanted or text != before:
+                print(f"// after {each.name}\n{text}", file=sys.stderr)
+            before = text
+
+    _verify(program, "as it was read", renamed=False)
+    program = optimized(program, TranslatorOptions(), passes, after)
+    if arguments.to_arrays:
+        return program_text(program, arguments.elide)
+    return translate_arrays(program, TranslatorOptions()).source
+
+
+def _verify(program: "Program", when: str, renamed: bool = True) -> None:
+    from ipu_mlir.dialects.support.errors import CompileError
+    from ipu_mlir.runtime.translator.array_ir.verify import errors_of
+
+    errors = errors_of(program, renamed)
+    if errors:
+        raise CompileError(f"the array program {when} is not legal:\n  " + "\n  ".join(errors))
+
+
+def _imported(arguments: argparse.Namespace) -> "Program":
     from ipu_mlir.compilation.entry import entry_name
     from ipu_mlir.compilation.sources import load_module
+    from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+    from ipu_mlir.runtime.translator.translate import array_program
     from ipu_mlir.tools.programs import read_program
 
-    module = load_module(read_program(arguments.file))
+    source = read_program(arguments.file)
+    if arguments.from_arrays:
+        if isinstance(source.content, bytes):
+            raise UsageError("--from-arrays takes text, not bytecode")
+        return parse_program(source.content)
+    module = load_module(source)
+    entry = entry_name(module, arguments.entry)
     if arguments.compile:
         import ipu_mlir
 
-        return ipu_mlir.compile(module, entry=arguments.entry).source()
-    from ipu_mlir.runtime.translator.translate import translate
-
-    return translate(module, entry_name(module, arguments.entry)).source
+        module = ipu_mlir.compile(module, entry=entry).module()
+    return array_program(module, entry)

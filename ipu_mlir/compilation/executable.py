@@ -111,16 +111,22 @@ class Executable:
         return self._engine.source
 
     def mlir(self, level: str = "l3") -> str:
-        """The program as MLIR text, mappings as aliases.
+        """The program as MLIR text, mappings as aliases; the levels are those of ``module``."""
+        from ipu_mlir.dialects.support.printing import to_text
+
+        return to_text(self.module(level))
+
+    def module(self, level: str = "l3") -> Any:
+        """The program as a module: lowered anew from what came in, but for the level that runs. Not to be changed.
 
         Args:
             level: ``l0`` as it came in, ``l1`` normalised, ``l2`` placed on tiles, ``l3`` supersteps.
         """
-        from ipu_mlir.dialects.support.printing import to_text
-
         if level not in LEVELS:
             raise CompileError(f"there is no level {level!r}; the levels are {', '.join(LEVELS)}")
-        return to_text(self._at(level))
+        if level == "l0":
+            return self._l0
+        return self._l3 if level == "l3" else self._at_anew(level)
 
     def placements(self) -> "Placements":
         """Where the arguments, constants and results lie on the tiles; prints as a table."""
@@ -143,12 +149,6 @@ class Executable:
         from ipu_mlir.runtime.profile.build import profile_of
 
         return profile_of(self._l3, self.entry, inputs, source=self._l0.operation)
-
-    def _at(self, level: str) -> Any:
-        """The program at ``level``: lowered anew from what came in, but for the level that runs."""
-        if level == "l0":
-            return self._l0
-        return self._l3 if level == "l3" else self._at_anew(level)
 
     def _at_anew(self, level: str) -> ir.Operation:
         module = entry_alone(self._l0.operation, self.entry)

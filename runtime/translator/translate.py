@@ -13,28 +13,12 @@ from ipu_mlir.dialects.support.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
 from ipu_mlir.runtime.translator.array_ir.access import Buffer
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.statements import Program
 from ipu_mlir.runtime.translator.codegen.emit.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.codegen.source import SourceWriter
 from ipu_mlir.runtime.translator.codegen.vocabulary import code_of, namespace
 from ipu_mlir.runtime.translator.importing.read import Problem, read_program
-from ipu_mlir.runtime.translator.optimize.aliases import without_copies
-from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
-from ipu_mlir.runtime.translator.optimize.borders import with_borders
-from ipu_mlir.runtime.translator.optimize.constants import with_constants
-from ipu_mlir.runtime.translator.optimize.counted_loops import with_counted_loops
-from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
-from ipu_mlir.runtime.translator.optimize.hoist import hoisted
-from ipu_mlir.runtime.translator.optimize.layout import with_layouts
-from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
-from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
-from ipu_mlir.runtime.translator.optimize.reductions.split_reductions import without_split_reductions
-from ipu_mlir.runtime.translator.optimize.reductions.stepped_reductions import without_stepped_reductions
-from ipu_mlir.runtime.translator.optimize.repeated_checks import without_repeated_checks
-from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
-from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
-from ipu_mlir.runtime.translator.optimize.simplify import simplified
-from ipu_mlir.runtime.translator.optimize.swapped_buffers import with_swapped_buffers
-from ipu_mlir.runtime.translator.optimize.versions import with_versions
+from ipu_mlir.runtime.translator.passes import optimized
 
 
 @dataclass(frozen=True)
@@ -83,15 +67,11 @@ def translate(
         CompileError: the function is missing, nested too deeply, or uses ops that the runtime lacks; all are listed.
     """
     options = options or TranslatorOptions()
-    check_nesting(module.operation)
-    program, problems = read_program(module.operation, entry)
-    if problems:
-        raise CompileError(unsupported_message(problems))
-    program = without_split_reductions(with_fresh_results(with_versions(program)))
-    program = with_counted_loops(without_stepped_reductions(with_gathered_numbers(without_copies(program))))
-    program = without_repeated_checks(with_constants(with_signed_zeros(simplified(program))))
-    program = with_borders(with_swapped_buffers(hoisted(with_layouts(decomposed(program, options)))), options)
-    program = with_late_numbers(with_lookup_tables(with_dynamic_slices(program), options))
+    return translate_arrays(optimized(array_program(module, entry), options), options)
+
+
+def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
+    """The NumPy source of an array program that all passes have run on."""
     schedule, has_blocks = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
@@ -101,6 +81,19 @@ def translate(
         for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
     )
     return Translation(source, arguments, results, writer.plan.total_bytes, writer.texts.constants, has_blocks)
+
+
+def array_program(module: ir.Module | ir.Operation, entry: str = "main") -> Program:
+    """Function ``entry`` of ``module`` as an array program, as it was imported.
+
+    Raises:
+        CompileError: the function is missing, nested too deeply, or uses ops that the runtime lacks; all are listed.
+    """
+    check_nesting(module.operation)
+    program, problems = read_program(module.operation, entry)
+    if problems:
+        raise CompileError(unsupported_message(problems))
+    return program
 
 
 def _spec(name: str, shape: tuple[int, ...], buffer: Buffer) -> ArraySpec:

@@ -1,0 +1,498 @@
+"""Array programs from the text that ``array_ir.printing`` makes."""
+
+import base64
+import re
+from collections.abc import Callable
+from typing import Any, Never
+
+import numpy as np
+
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.control import Block, Bound, Branch, Control, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.array_ir.expression import (
+    Accumulator,
+    Apply,
+    Const,
+    Expression,
+    Gather,
+    LoopNumber,
+    Read,
+    Slice,
+)
+from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
+from ipu_mlir.runtime.translator.array_ir.statements import (
+    Check,
+    Dot,
+    Elementwise,
+    FirstExtreme,
+    Fold,
+    LibraryCall,
+    Origin,
+    Program,
+    Reduce,
+    Scan,
+    SliceUpdate,
+    Statement,
+)
+
+_TOKEN = re.compile(
+    r"""\s+|//[^\n]*
+    |(?P<string>"[^"]*")
+    |(?P<shape>scalar\b|\d+(?:x\d+)+(?!\w))
+    |(?P<number>-?(?:0x[0-9a-f]+|\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf\b))
+    |(?P<word>[@%#]?\w[\w.]*)
+    |(?P<mark>->|[][(){}:,=*+#.-])""",
+    re.VERBOSE,
+)
+
+
+class ArrayTextError(CompileError):
+    """The text of an array program is wrong: what was found in which line, and what was expected."""
+
+
+def parse_program(text: str) -> Program:
+    """The program that ``text`` describes. Locations in comments are not read.
+
+    Raises:
+        ArrayTextError: the text is no array program.
+    """
+    return _Parser(text).program()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._kind = self._token = ""
+        self._begin = 0
+        self._buffers: dict[str, Buffer] = {}
+        self._values: dict[str, Expression] = {}
+        self._next()
+
+    # tokens
+
+    def _next(self) -> str:
+        """Step over the current token, and give it."""
+        passed = self._token
+        while True:
+            self._begin = self._at
+            if self._at == len(self._text):
+                self._kind = self._token = ""
+                return passed
+            found = _TOKEN.match(self._text, self._at)
+            if found is None:
+                self._token = self._text[self._at]
+                self._fail("a token")
+            self._at = found.end()
+            if found.lastgroup:
+                self._kind, self._token = found.lastgroup, found[0]
+                return passed
+
+    def _fail(self, expected: str) -> Never:
+        line = self._text.count("\n", 0, self._begin) + 1
+        raise ArrayTextError(f"line {line} of the array program has {self._token!r} where {expected} is expected")
+
+    def _take(self, token: str) -> bool:
+        """Step over ``token`` if it comes next."""
+        if self._token != token or self._kind == "string":
+            return False
+        self._next()
+        return True
+
+    def _expect(self, *tokens: str) -> None:
+        for token in tokens:
+            if not self._take(token):
+                self._fail(repr(token))
+
+    def _of_kind(self, kind: str, what: str) -> str:
+        if self._kind != kind:
+            self._fail(what)
+        return self._next()
+
+    def _integer(self) -> int:
+        text = self._of_kind("number", "a whole number")
+        try:
+            return int(text, 0)
+        except ValueError:
+            self._fail("a whole number")
+
+    def _shape(self) -> tuple[int, ...]:
+        if self._kind == "number":
+            return (self._integer(),)
+        text = self._of_kind("shape", "a shape such as 2x3")
+        return () if text == "scalar" else tuple(map(int, text.split("x")))
+
+    def _name(self) -> str:
+        """A word, or text in quotation marks."""
+        if self._kind == "string":
+            return self._next()[1:-1].encode().decode("unicode_escape")
+        return self._of_kind("word", "a name").removeprefix("@")
+
+    def _dtype(self) -> np.dtype[Any]:
+        name = self._of_kind("word", "a type")
+        try:
+            return np.dtype(name)
+        except TypeError:
+            self._fail(f"a NumPy type, not {name!r},")
+
+    def _listed(self, item: Callable[[], Any], end: str) -> list[Any]:
+        """Items with commas between them, and ``end``."""
+        found = []
+        while not self._take(end):
+            if found:
+                self._expect(",")
+            found.append(item())
+        return found
+
+    # program
+
+    def program(self) -> Program:
+        self._expect("program")
+        if self._kind == "mark":
+            self._expect("@")
+        name = self._name()
+        self._expect("(")
+        arguments = self._listed(lambda: self._of_kind("word", "an argument"), ")")
+        self._expect("->", "(")
+        results_at = self._begin
+        while self._token not in ("{", ""):
+            self._next()  # the results name buffers that are declared below
+        self._expect("{")
+        while self._token in {role.value for role in Role}:
+            self._declaration()
+        statements = self._block()
+        end = self._at, self._kind, self._token, self._begin
+        self._at = results_at
+        self._token = ""
+        self._next()
+        results = self._listed(self._array, ")")
+        self._at, self._kind, self._token, self._begin = end
+        if self._token:
+            self._fail("the end")
+        accesses, shapes = tuple(a for a, _ in results), tuple(s for _, s in results)
+        return Program(name, tuple(map(self._buffer, arguments)), tuple(statements), accesses, shapes)
+
+    def _declaration(self) -> None:
+        role = Role(self._next())
+        name = self._of_kind("word", "a buffer")
+        if name in self._buffers:
+            self._fail(f"a buffer other than {name}, which is declared already,")
+        self._expect(":")
+        dtype = self._dtype()
+        self._expect("[")
+        shape = self._shape()
+        self._expect("]")
+        elements = self._integer() if self._take("elements") else int(np.prod(shape, dtype=object))
+        narrow = self._next() if self._take("narrow") else None
+        home: tuple[int, ...] | None = ()
+        if self._take("floating"):
+            home = None
+        elif self._take("in"):
+            home = tuple(int(number.removeprefix("#")) for number in self._path())
+        bounds = None
+        if self._take("bounds"):
+            self._expect("[")
+            bounds = tuple(self._listed(self._integer, "]"))
+        counts = self._take("counts")
+        mutable = self._take("mutable")
+        value = self._constant(dtype, elements) if role is Role.CONSTANT else None
+        buffer = Buffer(name[1:], elements, dtype, role, shape, value, mutable, home, narrow, bounds, counts)
+        self._buffers[name] = _loop_numbers(buffer) or buffer
+
+    def _path(self) -> list[str]:
+        return self._of_kind("word", "a block").split(".")
+
+    def _constant(self, dtype: np.dtype[Any], elements: int) -> np.ndarray:
+        self._expect("=")
+        if self._take("bytes"):
+            raw = self._of_kind("string", "bytes in base64")[1:-1]
+            value = np.frombuffer(base64.b64decode(raw), dtype)
+        else:
+            self._expect("[")
+            value = np.array(self._listed(lambda: self._scalar(dtype), "]"), dtype)
+        if value.size != elements:
+            self._fail(f"a constant of {elements} elements, not {value.size},")
+        return value
+
+    def _scalar(self, dtype: np.dtype[Any]) -> Any:
+        """A number of ``dtype``; NaNs may be given by their bits."""
+        if self._take("bits"):
+            return np.array([self._integer()], f"u{dtype.itemsize}").view(dtype)[0]
+        if dtype.kind == "b":
+            return np.bool_(self._of_kind("word", "True or False") == "True")
+        if self._take("nan"):
+            return dtype.type("nan")
+        text = self._of_kind("number", "a number")
+        return dtype.type(int(text, 0) if dtype.kind in "iu" else text)
+
+    # statements
+
+    def _block(self) -> list[Statement]:
+        statements = []
+        while not self._take("}"):
+            statements.append(self._statement())
+        return statements
+
+    def _statement(self) -> Statement:
+        kind = self._of_kind("word", "a statement")
+        origin = Origin("", "")
+        if kind in ("for", "while", "if"):
+            return self._control(kind, origin)
+        if kind == "call":
+            return self._call(origin)
+        first_word = self._next() if kind in ("reduce", "first_extreme") else ""
+        unsigned = self._take("unsigned")
+        extents = self._shape()
+        self._loops = len(extents)
+        reduced = [False] * len(extents)
+        if self._take("over"):
+            for loop in self._loop_list():
+                reduced[loop] = True
+        if kind == "dot":
+            a, b, out = (self._access(end) for end in (",", ",", ""))
+            return Dot(extents, origin, a, b, out)
+        if kind in ("reduce", "first_extreme"):
+            source, out = (self._access(end) for end in (",", ""))
+            made = Reduce if kind == "reduce" else FirstExtreme
+            return made(extents, origin, tuple(reduced), first_word, source, out, unsigned)
+        self._expect("{")
+        self._values = {}
+        while self._kind == "word" and self._token.startswith("%"):
+            name = self._next()
+            self._expect("=")
+            self._values[name] = self._value()
+        statement = self._computed(kind, extents, origin, tuple(reduced))
+        self._expect("}")
+        return statement
+
+    def _side(self) -> tuple[int, Expression, int]:
+        """``d0 from %1 for 3``: a loop, where it begins, and how many points it has."""
+        (loop,) = self._loop_list()
+        self._expect("from")
+        index = self._value()
+        self._expect("for")
+        return loop, index, self._integer()
+
+    def _loop_list(self) -> list[int]:
+        loops = []
+        while self._token.startswith("d") and self._token[1:].isdigit():
+            loops.append(int(self._next()[1:]))
+            if not self._take(","):
+                break
+        return loops
+
+    def _computed(self, kind: str, extents: tuple[int, ...], origin: Origin, reduced: tuple[bool, ...]) -> Statement:
+        if kind == "check":
+            self._expect("require")
+            value = self._value()
+            self._expect(",")
+            return Check(extents, origin, (value,), self._name())
+        if kind == "slice_update":
+            self._expect("replace")
+            old = self._access()
+            self._expect("along")
+            boxes = self._listed(self._side, "by")
+            loops, indexes, sizes = (tuple(box[part] for box in boxes) for part in range(3))
+            value = self._value()
+            self._expect(",")
+            return SliceUpdate(extents, origin, loops, indexes, sizes, value, old, self._access())
+        values, outputs, inits = [], [], []
+        while self._take("update" if kind == "fold" else "store"):
+            values.append(self._value())
+            self._expect(",")
+            outputs.append(self._access())
+            if kind == "fold":
+                self._expect("from")
+                inits.append(self._value())
+        match kind:
+            case "elementwise":
+                return Elementwise(extents, origin, tuple(outputs), tuple(values))
+            case "scan":
+                return Scan(extents, origin, reduced, tuple(outputs), tuple(values))
+            case "fold":
+                return Fold(extents, origin, reduced, tuple(outputs), tuple(inits), tuple(values))
+        return self._fail(f"a statement, not {kind!r},")
+
+    def _call(self, origin: Origin) -> LibraryCall:
+        codelet = self._name()
+        self._expect("(")
+        inputs = self._listed(self._array, ")")
+        self._expect("->", "(")
+        outputs = self._listed(lambda: (self._array(), self._take("updated")), ")")
+        arrays = [*inputs, *(array for array, _ in outputs)]
+        accesses = [access for access, _ in arrays]
+        return LibraryCall(
+            (),
+            origin,
+            codelet,
+            tuple(accesses[: len(inputs)]),
+            tuple(accesses[len(inputs) :]),
+            tuple(shape for _, shape in arrays),
+            tuple(updated for _, updated in outputs),
+        )
+
+    def _control(self, kind: str, origin: Origin) -> Control:
+        self._loops = 0
+        if kind == "for":
+            unsigned = self._take("unsigned")
+            variable = None
+            first = self._bound()
+            if self._take("="):
+                variable, first = first, self._bound()
+            self._expect("to")
+            upper = self._bound()
+            self._expect("step")
+            step = self._bound()
+            (ids, (body,)) = self._blocks("")
+            assert variable is None or isinstance(variable, Access)
+            return ForLoop((), origin, ids, first, upper, step, variable, body, unsigned)
+        condition = self._access()
+        if kind == "while":
+            ids, (before, after, leaving) = self._blocks("", "do", "leaving")
+            return WhileLoop((), origin, ids, condition, before, after, leaving)
+        ids, (yes, no) = self._blocks("", "else")
+        return Branch((), origin, ids, condition, yes, no)
+
+    def _blocks(self, *heads: str) -> tuple[tuple[int, ...], list[Block]]:
+        ids, blocks = [], []
+        for head in heads:
+            if head:
+                self._expect(head)
+            ids.append(int(self._of_kind("word", "the number of a block").removeprefix("#")))
+            self._expect("{")
+            blocks.append(tuple(self._block()))
+        return tuple(ids), blocks
+
+    def _bound(self) -> Bound:
+        return self._integer() if self._kind == "number" else self._access()
+
+    # accesses and values
+
+    def _buffer(self, name: str) -> Buffer:
+        if name not in self._buffers:
+            self._fail(f"a buffer that is declared, not {name},")
+        return self._buffers[name]
+
+    def _access(self, end: str = "") -> Access:
+        buffer = self._buffer(self._of_kind("word", "a buffer"))
+        access = self._element(buffer, self._loops)
+        if end:
+            self._expect(end)
+        return access
+
+    def _array(self) -> tuple[Access, tuple[int, ...]]:
+        """``%y[16*d0 + d1] : 48x16``: as many loops as the shape has dimensions."""
+        buffer = self._buffer(self._of_kind("word", "a buffer"))
+        access = self._element(buffer, None)
+        self._expect(":")
+        shape = self._shape()
+        if len(access.strides) > len(shape):
+            self._fail(f"a shape of {len(access.strides)} dimensions or more")
+        return Access(buffer, access.offset, access.strides + (0,) * (len(shape) - len(access.strides))), shape
+
+    def _element(self, buffer: Buffer, loops: int | None) -> Access:
+        """``[12*d0 - d2 + 3]``; of ``loops`` loops, or as many as are named."""
+        self._expect("[")
+        offset, strides = 0, dict[int, int]()
+        sign = 1
+        while True:
+            if self._take("-"):
+                sign = -sign
+            factor, loop = 1, None
+            if self._kind == "number":
+                factor = self._integer()
+                if self._take("*"):
+                    loop = self._of_kind("word", "a loop")
+            else:
+                loop = self._of_kind("word", "a number or a loop")
+            if loop is None:
+                offset += sign * factor
+            else:
+                if not re.fullmatch(r"d\d+", loop) or (loops is not None and int(loop[1:]) >= loops):
+                    self._fail(f"one of {loops} loops, not {loop},")
+                strides[int(loop[1:])] = sign * factor
+            if self._take("]"):
+                break
+            sign = 1
+            if self._token == "+":
+                self._next()
+            elif self._kind == "number" and self._token.startswith("-"):
+                pass
+            elif self._token != "-":
+                self._fail("'+', '-' or ']'")
+        count = max(strides, default=-1) + 1 if loops is None else loops
+        return Access(buffer, offset, tuple(strides.get(loop, 0) for loop in range(count)))
+
+    def _type_of(self, plain: np.dtype[Any]) -> np.dtype[Any]:
+        return self._dtype() if self._take(":") else plain
+
+    def _value(self) -> Expression:
+        word = self._of_kind("word", "a value")
+        if word in self._values:
+            return self._values[word]
+        if word.startswith("%"):
+            buffer = self._buffer(word)
+            access = self._element(buffer, self._loops)
+            return Read(self._type_of(buffer.dtype), access)
+        self._expect("(")
+        if word == "gather":
+            return self._gather()
+        if word == "slice":
+            return self._slice()
+        if word in _SCALARS:
+            return self._leaf(np.dtype(word))
+        args = tuple(self._listed(self._value, ")"))
+        if not args:
+            self._fail(f"an argument of {word}")
+        return Apply(self._type_of(args[0].dtype), word, args)
+
+    def _gather(self) -> Gather:
+        access = self._access()
+        self._expect("+")
+        stride = self._integer()
+        self._expect("*")
+        index = self._value()
+        self._expect(",", "limit")
+        limit = self._integer()
+        self._expect(")")
+        return Gather(self._type_of(access.buffer.dtype), access, index, stride, limit)
+
+    def _slice(self) -> Slice:
+        access = self._access()
+        starts, sizes, steps = [], [], []
+        while self._take(","):
+            starts.append(self._value())
+            self._expect("for")
+            sizes.append(None if self._take("one") else self._integer())
+            self._expect("step")
+            steps.append(self._integer())
+        self._expect(")")
+        dtype = self._type_of(access.buffer.dtype)
+        return Slice(dtype, access, tuple(starts), tuple(sizes), tuple(steps))
+
+    def _leaf(self, dtype: np.dtype[Any]) -> Expression:
+        """``float32(0.0)``, ``float32(running 0)`` or ``int64(%i + 3)``."""
+        if self._take("running"):
+            value: Expression = Accumulator(dtype, self._integer())
+        elif self._token.startswith("%"):
+            buffer = self._buffer(self._next())
+            negative = self._take("-")
+            offset = self._integer() if negative or self._take("+") else 0
+            value = LoopNumber(dtype, buffer, -offset if negative else offset)
+        else:
+            value = Const(dtype, self._scalar(dtype))
+        self._expect(")")
+        return value
+
+
+def _loop_numbers(constant: Buffer) -> Buffer | None:
+    """The buffer of 0, 1, 2, ... or another step that passes know, if ``constant`` holds that."""
+    value = constant.value
+    if value is None or constant.dtype != INDEX or len(constant.shape) != 1 or value.size < 2:
+        return None
+    known = numbers(value.size, int(value[1]))
+    return known if np.array_equal(value, known.value) else None
+
+
+_SCALARS = frozenset(np.dtype(code).name for code in "?bhiqBHIQefd")

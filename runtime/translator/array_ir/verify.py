@@ -1,0 +1,140 @@
+"""What must hold of an array program after every pass."""
+
+from collections.abc import Iterator, Sequence
+
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.control import Block, Control, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, postorder
+from ipu_mlir.runtime.translator.array_ir.printing import affine_text
+from ipu_mlir.runtime.translator.array_ir.statements import (
+    Check,
+    Elementwise,
+    Fold,
+    LibraryCall,
+    Program,
+    Reduce,
+    Scan,
+    SliceUpdate,
+    Statement,
+)
+
+
+def errors_of(program: Program, renamed: bool = True) -> list[str]:
+    """What is wrong with ``program``, a sentence each: none if it is legal.
+
+    Accesses have a stride per loop and stay inside their buffers; arguments and constants are not written; a buffer is
+    written before it is read; what is stored has the type of its buffer; blocks have numbers of their own, and buffers
+    belong to blocks that are around them. If buffers are ``renamed`` (all passes but the first need that), only
+    ``mutable`` ones are written by several statements.
+    """
+    return list(_Verifier(program, renamed).errors())
+
+
+class _Verifier:
+    def __init__(self, program: Program, renamed: bool) -> None:
+        self._program = program
+        self._renamed = renamed
+        self._writers: dict[Buffer, int] = {}
+        self._ids: set[int] = set()
+
+    def errors(self) -> Iterator[str]:
+        yield from self._block(self._program.statements, frozenset(), set(self._program.arguments))
+        for access, shape in zip(self._program.results, self._program.result_shapes, strict=True):
+            yield from _outside(access, shape, "result")
+
+    def _block(self, block: Block, around: frozenset[int], written: set[Buffer]) -> Iterator[str]:
+        """Errors of a block whose buffers belong to blocks ``around`` it; ``written`` grows by what it writes."""
+        for statement in block:
+            if isinstance(statement, Control):
+                yield from self._control(statement, around, written)
+                continue
+            at = f"{type(statement).__name__} of {statement.origin.op or 'no op'}"
+            yield from (f"{at}: {error}" for error in self._simple(statement, around, written))
+
+    def _control(self, control: Control, around: frozenset[int], written: set[Buffer]) -> Iterator[str]:
+        if isinstance(control, ForLoop) and control.variable is not None:
+            written.add(control.variable.buffer)
+        inside = set(written)
+        for number, block in zip(control.ids, control.blocks(), strict=True):
+            if number in self._ids:
+                yield f"block #{number} stands twice"
+            self._ids.add(number)
+            yield from self._block(block, around | {number}, inside)
+            if isinstance(control, WhileLoop):
+                around |= {number}  # what the condition allocates is there for what comes after it
+        yield from self._read(control.read_directly(), inside, type(control).__name__)
+        written |= inside  # what only one branch writes is somebody else's check: a branch may be known to be taken
+
+    def _simple(self, statement: Statement, around: frozenset[int], written: set[Buffer]) -> Iterator[str]:
+        for access, shape, what in _accesses_with_shapes(statement):
+            yield from _outside(access, shape, what)
+            if not around.issuperset(access.buffer.home or ()):
+                yield f"%{access.buffer.name} belongs to block #{access.buffer.home[-1]}, which is not around it"
+        yield from self._read(statement.sources(), written, "it")
+        yield from _wrong_types(statement)
+        for dest in statement.dests():
+            buffer = dest.buffer
+            if buffer.role is not Role.TEMPORARY:
+                yield f"writes %{buffer.name}, which is {'a' if buffer.role is Role.CONSTANT else 'an'} {buffer.role.value}"
+            count = self._writers[buffer] = self._writers.get(buffer, 0) + 1
+            if self._renamed and count == 2 and not buffer.mutable:
+                yield f"writes %{buffer.name}, which another statement writes and which is not mutable"
+            written.add(buffer)
+
+    def _read(self, accesses: Sequence[Access], written: set[Buffer], who: str) -> Iterator[str]:
+        for access in accesses:
+            buffer = access.buffer
+            if buffer.role is Role.TEMPORARY and buffer not in written:
+                yield f"{who} reads %{buffer.name}, which nothing has written"
+
+
+def _accesses_with_shapes(statement: Statement) -> list[tuple[Access, tuple[int, ...], str]]:
+    if isinstance(statement, LibraryCall):
+        both = (*statement.inputs, *statement.outputs)
+        return [(access, shape, "array") for access, shape in zip(both, statement.shapes, strict=True)]
+    found = [(access, statement.extents, "dest") for access in statement.dests()]
+    for node in postorder(_roots(statement)):
+        if isinstance(node, Read):
+            found.append((node.access, statement.extents, "source"))
+        elif isinstance(node, Gather):
+            last = node.stride * (node.limit - 1)
+            for shift in (0, last):
+                moved = Access(node.access.buffer, node.access.offset + shift, node.access.strides)
+                found.append((moved, statement.extents, "gathered"))
+    if not _roots(statement):
+        found += [(access, statement.extents, "source") for access in statement.sources()]
+    if isinstance(statement, Fold | Scan | Reduce) and len(statement.reduced) != len(statement.extents):
+        raise AssertionError("a reduction says of each loop whether it is reduced")
+    return found
+
+
+def _roots(statement: Statement) -> tuple[Expression, ...]:
+    match statement:
+        case Elementwise() | Fold() | Scan() | Check() | SliceUpdate():
+            return statement.expressions()
+    return ()
+
+
+def _outside(access: Access, extents: tuple[int, ...], what: str) -> Iterator[str]:
+    """Whether the box of ``extents`` leaves the buffer, or has another number of loops."""
+    if len(access.strides) != len(extents):
+        yield f"{what} %{access.buffer.name} has {len(access.strides)} strides for {len(extents)} loops"
+        return
+    if 0 in extents:
+        return
+    ends = [stride * (extent - 1) for stride, extent in zip(access.strides, extents, strict=True)]
+    low, high = access.offset + sum(min(e, 0) for e in ends), access.offset + sum(max(e, 0) for e in ends)
+    if low < 0 or high >= access.buffer.elements:
+        text = f"%{access.buffer.name}[{affine_text(access.offset, access.strides)}]"
+        yield f"{what} {text} reaches element {low if low < 0 else high} of {access.buffer.elements}"
+
+
+def _wrong_types(statement: Statement) -> Iterator[str]:
+    if not isinstance(statement, Elementwise | Fold | Scan):
+        return
+    for value, out in zip(statement.values, statement.outputs, strict=True):
+        if value.dtype != out.buffer.dtype:
+            yield f"stores {value.dtype} into %{out.buffer.name}, which is {out.buffer.dtype}"
+    for node in postorder(statement.values):
+        if isinstance(node, Read) and node.dtype.itemsize != node.access.buffer.dtype.itemsize:
+            yield f"reads %{node.access.buffer.name} of {node.access.buffer.dtype} as {node.dtype}"

@@ -1,0 +1,97 @@
+"""The passes on array programs, in the order in which they run."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.statements import Program
+from ipu_mlir.runtime.translator.optimize.aliases import without_copies
+from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
+from ipu_mlir.runtime.translator.optimize.borders import with_borders
+from ipu_mlir.runtime.translator.optimize.constants import with_constants
+from ipu_mlir.runtime.translator.optimize.counted_loops import with_counted_loops
+from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
+from ipu_mlir.runtime.translator.optimize.hoist import hoisted
+from ipu_mlir.runtime.translator.optimize.layout import with_layouts
+from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
+from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
+from ipu_mlir.runtime.translator.optimize.reductions.split_reductions import without_split_reductions
+from ipu_mlir.runtime.translator.optimize.reductions.stepped_reductions import without_stepped_reductions
+from ipu_mlir.runtime.translator.optimize.repeated_checks import without_repeated_checks
+from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
+from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
+from ipu_mlir.runtime.translator.optimize.simplify import simplified
+from ipu_mlir.runtime.translator.optimize.swapped_buffers import with_swapped_buffers
+from ipu_mlir.runtime.translator.optimize.versions import with_versions
+
+
+@dataclass(frozen=True)
+class ArrayPass:
+    """A named rewrite of array programs; the first line of its function's docstring says what it leaves."""
+
+    name: str
+    rewrite: Callable[..., Program]
+    has_options: bool = False
+    """True if the rewrite also takes the ``TranslatorOptions``."""
+
+    def run(self, program: Program, options: TranslatorOptions) -> Program:
+        """``program`` rewritten; ``program`` itself does not change."""
+        return self.rewrite(program, options) if self.has_options else self.rewrite(program)
+
+    def description(self) -> str:
+        """The first line of the function's docstring."""
+        return (self.rewrite.__doc__ or "").partition("\n")[0].replace("``", "").replace("program ", "", 1)
+
+
+ARRAY_PASSES: tuple[ArrayPass, ...] = (
+    ArrayPass("rename-buffers", with_versions),
+    ArrayPass("own-results", with_fresh_results),
+    ArrayPass("merge-partials", without_split_reductions),
+    ArrayPass("forward-copies", without_copies),
+    ArrayPass("gather-bits", with_gathered_numbers),
+    ArrayPass("merge-steps", without_stepped_reductions),
+    ArrayPass("count-loops", with_counted_loops),
+    ArrayPass("simplify", simplified),
+    ArrayPass("order-signed-zeros", with_signed_zeros),
+    ArrayPass("fold-constants", with_constants),
+    ArrayPass("drop-repeated-checks", without_repeated_checks),
+    ArrayPass("decompose-reductions", decomposed, has_options=True),
+    ArrayPass("propagate-layouts", with_layouts),
+    ArrayPass("hoist-invariants", hoisted),
+    ArrayPass("double-buffer", with_swapped_buffers),
+    ArrayPass("fill-borders", with_borders, has_options=True),
+    ArrayPass("update-slices", with_dynamic_slices),
+    ArrayPass("look-up-tables", with_lookup_tables, has_options=True),
+    ArrayPass("widen-arguments", with_late_numbers),
+)
+
+
+def optimized(
+    program: Program,
+    options: TranslatorOptions,
+    passes: Sequence[ArrayPass] = ARRAY_PASSES,
+    after: Callable[[ArrayPass, Program], None] | None = None,
+) -> Program:
+    """``program`` after ``passes``; ``after`` sees each of them, and what it left."""
+    for each in passes:
+        program = each.run(program, options)
+        if after is not None:
+            after(each, program)
+    return program
+
+
+def passes_named(names: Sequence[str]) -> tuple[ArrayPass, ...]:
+    """The passes of ``names``, in that order.
+
+    Raises:
+        CompileError: there is no such pass; with the nearest names.
+    """
+    known = {each.name: each for each in ARRAY_PASSES}
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"
+            raise CompileError(f"there is no pass on array programs {name!r}{hint}")
+    return tuple(known[name] for name in names)
