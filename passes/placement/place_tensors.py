@@ -125,7 +125,6 @@ def _cast_before(op: ir.Operation, value: ir.Value, wanted: ir.Type) -> ir.Value
 def _place_structured(op: ir.Operation) -> None:
     nest = loop_nest(op)
     assert nest is not None, "ipu-partition refuses ops without known loops"
-    parts = parts_from_attr(op.attributes[PARTS])
     accesses = memory_accesses(op, nest)
     _encode_all(op.results, _taken(op, HOMES))
     for result, access in zip(op.results, [x for x in accesses if x.written], strict=True):

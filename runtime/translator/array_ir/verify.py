@@ -75,7 +75,8 @@ class _Verifier:
         for dest in statement.dests():
             buffer = dest.buffer
             if buffer.role is not Role.TEMPORARY:
-                yield f"writes %{buffer.name}, which is {'a' if buffer.role is Role.CONSTANT else 'an'} {buffer.role.value}"
+                kind = "a constant" if buffer.role is Role.CONSTANT else "an argument"
+                yield f"writes %{buffer.name}, which is {kind}"
             count = self._writers[buffer] = self._writers.get(buffer, 0) + 1
             if self._renamed and count == 2 and not buffer.mutable:
                 yield f"writes %{buffer.name}, which another statement writes and which is not mutable"
