@@ -7,8 +7,11 @@ of one of its blocks) become the arguments of a block or the results of the regi
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from ipu_mlir.dialects.support.bindings import ir
+
+ControlKind = Literal["repeat", "while", "if", "switch"]
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,20 @@ class ControlOp:
     flows: Callable[[ir.Operation], tuple[Flow, ...]]
     """In an order in which every value has come somewhere before it goes on, if blocks are visited where they end."""
 
-    repeats: bool
-    """True if its blocks may run more than once each time the op runs: a loop."""
+    kind: ControlKind
+    """How its blocks run: ``repeat`` its only one a number of times, ``while`` both as long as the first one says so;
+    of any other, one of them or none."""
+
+    block_names: Callable[[ir.Operation], list[str]]
+    """What its blocks are called, in the order of the regions, those that have no block as well."""
 
     trip_count: Callable[[ir.Operation], int | None] = lambda op: None
     """How often the last region runs each time the op runs; None where that is known only at run time."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether its blocks may run more than once each time the op runs: a loop."""
+        return self.kind in ("repeat", "while")
 
 
 def terminator(block: ir.Block) -> ir.Operation:
@@ -68,6 +80,14 @@ def flows(op: ir.Operation) -> tuple[Flow, ...]:
     """The flows of a region op of ``CONTROL_OPS``, in the order in which values go along them; none for other ops."""
     row = CONTROL_OPS.get(op.name)
     return row.flows(op) if row is not None else ()
+
+
+def sources_of(value: ir.Value) -> list[ir.Value]:
+    """The values that ``value`` can be, if it is a result or an argument of a block of a control op; else none."""
+    inside = isinstance(value.owner, ir.Block)
+    op = value.owner.owner.operation if inside else value.owner.operation
+    ways = (flow for flow in flows(op) if value in flow.targets)
+    return [flow.source.operands[flow.first + flow.targets.index(value)] for flow in ways]
 
 
 def is_terminator(op: ir.Operation) -> bool:
@@ -108,6 +128,10 @@ def _branch_flows(op: ir.Operation) -> tuple[Flow, ...]:
     return tuple(Flow(terminator(block), 0, tuple(op.results)) for block in blocks_of(op))
 
 
+def _cases(op: ir.Operation) -> list[int]:
+    return list(ir.DenseI64ArrayAttr(op.attributes["cases"]))
+
+
 def trip_count(loop: ir.Operation) -> int | None:
     """How often the body of ``loop`` runs each time the loop does; None where that is known only at run time."""
     row = CONTROL_OPS.get(loop.name)
@@ -135,11 +159,18 @@ def _constant(value: ir.Value) -> int | None:
     return ir.IntegerAttr(owner.attributes["value"]).value
 
 
+def counter_of(block: ir.Block) -> tuple[ir.Value, ir.Operation] | None:
+    """The number that a loop counts in ``block``, and the loop: its first operands are begin, end and step."""
+    op = block.owner.operation
+    row = CONTROL_OPS.get(op.name)
+    return (block.arguments[0], op) if row is not None and row.kind == "repeat" else None
+
+
 CONTROL_OPS: dict[str, ControlOp] = {
-    "scf.for": ControlOp(_for_flows, repeats=True, trip_count=_for_trip_count),
-    "scf.while": ControlOp(_while_flows, repeats=True),
-    "scf.if": ControlOp(_branch_flows, repeats=False),
-    "scf.index_switch": ControlOp(_branch_flows, repeats=False),
+    "scf.for": ControlOp(_for_flows, "repeat", lambda op: ["body"], _for_trip_count),
+    "scf.while": ControlOp(_while_flows, "while", lambda op: ["condition", "body"]),
+    "scf.if": ControlOp(_branch_flows, "if", lambda op: ["then", "else"]),
+    "scf.index_switch": ControlOp(_branch_flows, "switch", lambda op: ["default", *(f"case {x}" for x in _cases(op))]),
 }
 """The ops that control flow goes through."""
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.costs.exchange import exchange_cycles_per_tile, groups_of
 from ipu_mlir.dialects.costs.links import ipu_link_cycles
 from ipu_mlir.dialects.costs.sync import all_sync_cycles

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ipu_mlir.dialects.analysis.buffers import root_of
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.program.tree import steps
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
-from ipu_mlir.dialects.attributes.buffers import root_of
 from ipu_mlir.dialects.machine.machine import MACHINES
 from ipu_mlir.dialects.mapping.loops import ceil_div
 from ipu_mlir.dialects.memory.exchange_code import ExchangeCode

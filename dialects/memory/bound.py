@@ -6,11 +6,11 @@ even so, and then nobody has to look at the tiles one by one.
 
 from typing import Any
 
+from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import steps
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr
-from ipu_mlir.dialects.attributes.buffers import element_bytes
 from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.family import distinct_sizes

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.analysis.locations import name_scope, place_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
-from ipu_mlir.dialects.attributes.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.support.bindings import ir
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
-from ipu_mlir.dialects.attributes.buffers import element_bytes
 from ipu_mlir.dialects.memory.assumptions import ALLOCATION_BYTES
 from ipu_mlir.dialects.memory.per_tile import PerTile
 from ipu_mlir.dialects.support.bindings import ir

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ipu_mlir.dialects.attributes.buffers import may_overlap, roots_of
+from ipu_mlir.dialects.analysis.buffers import may_overlap, roots_of
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
 from ipu_mlir.dialects.support.bindings import ext, ir

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ipu_mlir.dialects.attributes.buffers import memory_mapping, root_of
+from ipu_mlir.dialects.analysis.buffers import memory_mapping, root_of
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail, verifier

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+from ipu_mlir.dialects.analysis.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loads_in, loop_nest, num_outputs, reads_operand
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.attributes.attributes import PartsAttr, parts_from_attr
-from ipu_mlir.dialects.attributes.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.mapping.part_rules import broken_part_rule

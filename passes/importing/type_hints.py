@@ -5,6 +5,7 @@ Passes that run before placing ignore encodings, drop them or break on them.
 
 from typing import Any
 
+from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
@@ -15,7 +16,7 @@ from ipu_mlir.passes.support.rewriting import list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 # Their results lie where an operand lies, or where what leaves a block lies.
-_FOLLOWING = VIEW_OPS | {"tensor.insert_slice", "scf.for", "scf.while", "scf.if", "scf.index_switch"}
+_FOLLOWING = VIEW_OPS | CONTROL_OPS.keys() | {"tensor.insert_slice"}
 
 
 def anchor_types(function: ir.Operation, refuse: Refusals) -> None:

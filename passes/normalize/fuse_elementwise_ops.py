@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.control_flow import is_loop
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.steps import MODULE, UpstreamStep, upstream_manager
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops, list_outside_bodies
 
 _FUSED = ("linalg.generic", "tensor.expand_shape", "tensor.collapse_shape")
-_LOOPS = ("scf.for", "scf.while", "scf.forall", "scf.parallel")
 _SECOND_USE = "ipu.second_use"
 """Upstream fuses a producer that has one use. This op is another one, and no pass leaves it."""
 
@@ -59,7 +59,7 @@ def _is_in_further_loop(reader: ir.Operation, block: ir.Block) -> bool:
     """Whether a loop is around ``reader`` but not around all of ``block``, which dominates it."""
     while reader.block != block:
         reader = reader.parent.operation
-        if reader.name in _LOOPS:
+        if is_loop(reader):
             return True
     return False
 

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.control_flow import enclosing_loop
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
-
-_LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(frozen=True)
@@ -23,12 +22,7 @@ class HoistCasts(Pass):
 
     def run(self, module: ir.Operation) -> None:
         for cast in list_ops(module, "tensor.cast"):
-            loop = _enclosing_loop(cast)
+            loop = enclosing_loop(cast)
             while loop is not None and not is_made_inside(cast.operands[0], loop):
                 cast.move_before(loop)
-                loop = _enclosing_loop(cast)
-
-
-def _enclosing_loop(op: ir.Operation) -> ir.Operation | None:
-    parent = op.parent
-    return parent.operation if parent is not None and parent.operation.name in _LOOPS else None
+                loop = enclosing_loop(cast)

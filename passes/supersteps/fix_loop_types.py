@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.control_flow import is_loop
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_outside_bodies
 
-_LOOPS = ("scf.for", "scf.while")
 _MOST_AROUND = 3
 
 
@@ -39,8 +39,8 @@ def _deep_loops(module: ir.Operation) -> Iterator[ir.Operation]:
     around: dict[ir.Operation, int] = {}
     for op in list_outside_bodies(module)[1:]:
         parent = op.parent.operation
-        around[op] = around.get(parent, 0) + (parent.name in _LOOPS)
-        if op.name in _LOOPS and around[op] > _MOST_AROUND:
+        around[op] = around.get(parent, 0) + is_loop(parent)
+        if is_loop(op) and around[op] > _MOST_AROUND:
             yield op
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from ipu_mlir.dialects.analysis.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.attributes.attributes import parts_to_attr
-from ipu_mlir.dialects.attributes.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.mapping.mapping import Mapping

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.attributes.buffers import VIEW_OPS, roots_of
+from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, roots_of
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.dialects.support.bindings import ir

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from operator import add, mul, sub
 
+from ipu_mlir.dialects.analysis.control_flow import counter_of
 from ipu_mlir.dialects.support.bindings import ir
 
 Range = tuple[int, int]
@@ -50,9 +51,10 @@ class IndexRanges:
 
     def _counter(self, value: ir.Value, depth: int) -> Range | None:
         """That of the counter of an ``scf.for``."""
-        loop = value.owner.owner.operation
-        if loop.name != "scf.for" or value != value.owner.arguments[0]:
+        counted = counter_of(value.owner)
+        if counted is None or value != counted[0]:
             return None
+        loop = counted[1]
         start, end, step = (self.of(bound, depth + 1) for bound in list(loop.operands)[:3])
         if "unsignedCmp" in loop.attributes and (start[0] < 0 or end[0] < 0):
             return None

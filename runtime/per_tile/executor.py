@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.attributes.attributes import target_from_attr
 from ipu_mlir.dialects.machine.target import Target
@@ -17,7 +18,7 @@ from ipu_mlir.runtime.per_tile.program.exchange import Traffic
 from ipu_mlir.runtime.per_tile.program.function_ops import FUNCTION_OPS, constant
 from ipu_mlir.runtime.per_tile.program.host import as_held, gather, place, to_host
 from ipu_mlir.runtime.per_tile.program.machine import HeldBytes, Machine
-from ipu_mlir.runtime.per_tile.program.program import TERMINATORS, Program
+from ipu_mlir.runtime.per_tile.program.program import Program
 from ipu_mlir.runtime.per_tile.supported import check_supported
 
 Array = np.ndarray[Any, Any]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping
+from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping
 from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.costs.sync import all_sync_cycles
 from ipu_mlir.dialects.machine.machine import machine_of

@@ -1,8 +1,9 @@
 """The program tree, as the profile has it."""
 
+from ipu_mlir.dialects.analysis.buffers import root_of
+from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
-from ipu_mlir.dialects.attributes.buffers import root_of
 from ipu_mlir.dialects.memory.names import argument_name, constant_name, writer_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile.compilation import NodeKind, ProgramNode
@@ -68,10 +69,10 @@ class _Part:
                 bodies = [self.block(node.condition, "condition"), self.block(node.body, "body")]
                 return self._control("while", "while", node.op, times, bodies)
             case Branch():
-                is_if = node.op.name == "scf.if"
-                names = ["then", "else"] if is_if else ["default", *(f"case {x}" for x in _cases(node.op))]
+                control = CONTROL_OPS[node.op.name]
+                names = control.block_names(node.op)
                 arms = [self.block(body, name) for body, name in zip(node.bodies, names, strict=False)]
-                return self._control("if" if is_if else "switch", "if" if is_if else "switch", node.op, times, arms)
+                return self._control(control.kind, control.kind, node.op, times, arms)
             case Call():
                 return self._control("call", f"@{node.callee}", node.op, times, [self.block(node.body, "body")])
 
@@ -80,7 +81,3 @@ class _Part:
         kind: NodeKind, name: str, op: ir.Operation, times: int | None, children: list[ProgramNode]
     ) -> ProgramNode:
         return ProgramNode(kind, name, place_of(op.location) or None, times, None, tuple(children))
-
-
-def _cases(op: ir.Operation) -> list[int]:
-    return list(ir.DenseI64ArrayAttr(op.attributes["cases"]))

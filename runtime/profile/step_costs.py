@@ -5,12 +5,12 @@ from functools import cached_property
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.program.tree import Step
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
-from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.exchange_cost import cost_of_exchange
 from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes

@@ -5,7 +5,7 @@ import pytest
 from support.corpus import programs
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.attributes.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.ipu import context
 from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
 from ipu_mlir.dialects.mapping.views import View

@@ -208,3 +208,23 @@ def test_no_circular_imports():
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"these modules import each other in a circle: {' -> '.join(reversed(error.args[1]))}")
+
+
+SCF_ITSELF = {
+    "dialects/analysis/control_flow.py",  # the table
+    "dialects/costs/scalar_ops.py",  # in bodies, which have no flows of tensors
+    "ipu_mlir/compilation/supported_ops.py",  # ops that are not supported
+    "passes/importing/carried_sizes.py",  # gives loops and branches other types
+    "passes/placement/preparation/branch_switches.py",  # writes one as the other
+    "runtime/per_tile/program/control_flow.py",  # how each op runs
+    "runtime/per_tile/vertices/body.py",
+    "runtime/translator/importing/read_control.py",
+    "runtime/translator/importing/read_region.py",
+}
+
+
+def test_control_flow_is_asked_for_in_one_place():
+    """What a loop carries is a question to ``analysis.control_flow``: another region op is one row there."""
+    names = {path.relative_to(ROOT).as_posix() for path in FILES.values() if '"scf.' in path.read_text()}
+    raising = {name for name in names if name.startswith("passes/raising/")}
+    assert names - raising == SCF_ITSELF

@@ -1,5 +1,6 @@
 """From the functions of a module to the tree of its program."""
 
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, StepKind, While
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
@@ -79,36 +80,17 @@ class _Builder:
         if name == "func.call":
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             return Call(op, callee, self.function(callee, op))
-        if name == "scf.for":
-            return Repeat(op, self._sequence(op.regions[0].blocks[0]), trip_count(op))
-        if name == "scf.while":
-            condition, body = (self._sequence(region.blocks[0]) for region in op.regions)
-            return While(op, condition, body)
-        if name in ("scf.if", "scf.index_switch"):
-            return Branch(op, tuple(self._sequence(block) for region in op.regions for block in region.blocks))
-        return None
-
-
-def trip_count(loop: ir.Operation) -> int | None:
-    """How often the body of an ``scf.for`` runs; None where its bounds are not constants."""
-    bounds = [_constant(value) for value in list(loop.operands)[:3]]
-    if any(bound is None for bound in bounds):
-        return None
-    low, end, step = (bound for bound in bounds if bound is not None)
-    if "unsignedCmp" in loop.attributes:
-        low, end = (bound % (1 << _width(loop.operands[0].type)) for bound in (low, end))
-    return max(0, -(-(end - low) // step)) if step > 0 else None
-
-
-def _width(integer: ir.Type) -> int:
-    return integer.width if isinstance(integer, ir.IntegerType) else 64
-
-
-def _constant(value: ir.Value) -> int | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(owner.attributes["value"]).value
+        control = control_op(op)
+        if control is None:
+            return None
+        bodies = tuple(map(self._sequence, blocks_of(op)))
+        match control.kind:
+            case "repeat":
+                return Repeat(op, bodies[0], control.trip_count(op))
+            case "while":
+                return While(op, bodies[0], bodies[1])
+            case "if" | "switch":
+                return Branch(op, bodies)
 
 
 def _error(op: ir.Operation, message: str) -> CompileError:

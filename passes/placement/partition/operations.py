@@ -4,10 +4,10 @@ from collections.abc import Mapping as Dict
 from collections.abc import Sequence
 from math import prod
 
+from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, reads_operand
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess
-from ipu_mlir.dialects.attributes.buffers import element_bytes
 from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.machine.target import Target

@@ -6,26 +6,19 @@ Everything that it does not know is refused before it decides anything, all at o
 from math import prod
 from typing import Any
 
+from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS, TERMINATORS
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
-_KNOWN = VIEW_OPS | {
-    "arith.constant",
-    "func.return",
-    "ipu.place",
-    "scf.condition",
-    "scf.for",
-    "scf.if",
-    "scf.index_switch",
-    "scf.while",
-    "scf.yield",
-    "tensor.empty",
-    "tensor.extract",
-    "tensor.insert_slice",
-}
+_KNOWN = (
+    VIEW_OPS
+    | CONTROL_OPS.keys()
+    | TERMINATORS
+    | {"arith.constant", "ipu.place", "tensor.empty", "tensor.extract", "tensor.insert_slice"}
+)
 _DENSE = (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)
 _WAY_OUT = {
     "func.call": "only functions with a body of one block that do not call themselves can be inlined",

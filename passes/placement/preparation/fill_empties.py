@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.control_flow import control_op, is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, reads_operand
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -53,4 +54,4 @@ def _may_read(use: ir.OpOperand) -> bool:
         return reads_operand(op, number)
     if op.name == "tensor.insert_slice":
         return number == 0
-    return op.name.startswith("scf.") or op.name in ("func.return", "func.call", "ipu.place")
+    return control_op(op) is not None or is_terminator(op) or op.name in ("func.call", "ipu.place")

@@ -4,10 +4,18 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
 
+from ipu_mlir.dialects.analysis.control_flow import (
+    CONTROL_OPS,
+    blocks_of,
+    is_branch,
+    is_loop,
+    is_terminator,
+    terminator,
+)
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.placement.preparation.overwritten_views import LOOPS, base_of, is_overwritten
+from ipu_mlir.passes.placement.preparation.overwritten_views import base_of, is_overwritten
 from ipu_mlir.passes.support.named_ops import copy_into
 from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
@@ -44,7 +52,7 @@ class MaterializeViews(Pass):
                 for number in _owning_operands(op):
                     if _is_part_of_another(op.operands[number]):
                         _copy_operand(op, number)
-            for op in list_ops(function, "scf.if", "scf.index_switch", "scf.for", "scf.while"):
+            for op in list_ops(function, *CONTROL_OPS):
                 _own_results(op)
 
 
@@ -53,11 +61,10 @@ def _own_results(op: ir.Operation) -> None:
 
     What all blocks of a branch hand on, updated in place or not, stays where it is.
     """
-    ends = [block.operations[len(block.operations) - 1].operation for region in op.regions for block in region.blocks]
-    is_loop = op.name in LOOPS
+    ends = [terminator(block) for block in blocks_of(op)]
     for number, values in enumerate(zip_longest(*(list(end.operands) for end in ends))):
         bases = [base_of(value) if _is_tensor(value) else None for value in values]
-        if not is_loop and all(base == bases[0] for base in bases):
+        if is_branch(op) and all(base == bases[0] for base in bases):
             continue
         for end, base in zip(ends, bases, strict=True):
             if base is not None and not is_made_inside(base, op):
@@ -70,7 +77,7 @@ def _is_tensor(value: ir.Value | None) -> bool:
 
 def _owning_operands(op: ir.Operation) -> range:
     """The operands that need memory of their own."""
-    if op.name in ("func.return", "scf.yield", "scf.condition", "scf.for", "scf.while"):
+    if is_terminator(op) or is_loop(op):
         return range(len(op.operands))
     if op.name == "tensor.insert_slice":
         return range(1, 2)

@@ -6,11 +6,11 @@ the view.
 
 from collections.abc import Iterator
 
+from ipu_mlir.dialects.analysis.control_flow import control_op, is_branch, is_loop, is_terminator, sources_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.support.rewriting import is_made_inside
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
-
-LOOPS = ("scf.for", "scf.while")
 
 
 def is_overwritten(view: ir.Operation) -> bool:
@@ -36,7 +36,7 @@ def _aliases(value: ir.Value) -> Iterator[ir.Value]:
         op = use.owner.operation
         if op.name in VIEW_OPS:
             yield from _aliases(op.results[0])
-        elif op.name == "scf.yield" and op.parent.operation.name in ("scf.if", "scf.index_switch"):
+        elif is_terminator(op) and is_branch(op.parent.operation):
             yield from _aliases(op.parent.operation.results[use.operand_number])
 
 
@@ -53,23 +53,16 @@ def base_of(value: ir.Value) -> ir.Value:
             value = op.operands[0]
         elif op.name == "tensor.insert_slice":
             value = op.operands[1]
-        elif op.name == "scf.for":
-            value = op.operands[3 + number]
-        elif op.name == "scf.while":
-            value = base_of(_end(op, 0).operands[1 + number])
-            if value.owner != op.regions[0].blocks[0]:
-                break
-            value = op.operands[ir.BlockArgument(value).arg_number]
-        elif op.name in ("scf.if", "scf.index_switch"):
-            value = _end(op, 0).operands[number]
+        elif control_op(op) is not None:
+            value = sources_of(value)[0]
+            if is_loop(op) and is_made_inside(value, op):  # the condition of a while hands it on
+                value = base_of(value)
+                if value.owner != op.regions[0].blocks[0]:
+                    break
+                value = sources_of(value)[0]
         else:
             break
     return value
-
-
-def _end(op: ir.Operation, region: int) -> ir.Operation:
-    block = op.regions[region].blocks[0]
-    return block.operations[len(block.operations) - 1].operation
 
 
 def _writers(value: ir.Value) -> Iterator[ir.Operation]:
@@ -78,7 +71,7 @@ def _writers(value: ir.Value) -> Iterator[ir.Operation]:
         op = use.owner.operation
         is_output = is_structured(op) and use.operand_number >= len(op.operands) - len(op.results)
         is_dest = op.name == "tensor.insert_slice" and use.operand_number == 1
-        if is_output or is_dest or op.name in LOOPS:
+        if is_output or is_dest or is_loop(op):
             yield op
 
 
@@ -102,7 +95,7 @@ def _may_follow(reader: ir.Operation, writer: ir.Operation, view: ir.Operation) 
         return True
     if read == written or written.is_before_in_block(read):
         return True
-    return any(op.name in LOOPS and not _is_inside(view, op) for op in _with_ancestors(read))
+    return any(is_loop(op) and not _is_inside(view, op) for op in _with_ancestors(read))
 
 
 def _with_ancestors(op: ir.Operation) -> Iterator[ir.Operation]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.control_flow import is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -55,7 +56,7 @@ def _is_written_by(use: ir.OpOperand) -> bool:
     user = use.owner.operation
     if is_structured(user):
         return use.operand_number >= len(user.operands) - len(user.results)
-    return goes_on_filling(use) or user.name == "scf.yield"
+    return goes_on_filling(use) or (is_terminator(user) and user.name != "func.return")
 
 
 def _outside_bodies(op: ir.Operation) -> ir.Operation:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ipu_mlir.dialects.attributes.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.dialects.support.bindings import ir
@@ -40,11 +41,10 @@ class WrittenElements:
                 if op.operation.name in _HAND_ON:
                     for value in op.operation.operands:
                         self._read(op, value)
-                if op.operation.name == "scf.yield":
+                elif is_terminator(op.operation):
                     self._yielded(op, block)
-                for region in op.operation.regions:
-                    for inner in region.blocks:
-                        self.check(inner)
+                for inner in blocks_of(op.operation):
+                    self.check(inner)
 
     def _yielded(self, op: Any, block: ir.Block) -> None:
         """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""
@@ -101,13 +101,13 @@ class WrittenElements:
 def _kept(root: ir.Value) -> str | None:
     """What ``root`` is, if it is an argument or a constant; what a loop carries is looked for before the loop."""
     while isinstance(root.owner, ir.Block):
-        loop = root.owner.owner.operation
-        if loop.name == "func.func":
+        around = root.owner.owner.operation
+        if around.name == "func.func":
             return f"argument {ir.BlockArgument(root).arg_number}"
-        if loop.name != "scf.for" and (loop.name != "scf.while" or root.owner != loop.regions[0].blocks[0]):
+        initial = next((flow for flow in flows(around) if flow.source == around and root in flow.targets), None)
+        if initial is None:
             return None
-        shift = 2 if loop.name == "scf.for" else 0  # the counter is the first argument, after three bounds
-        root = root_of(loop.operands[ir.BlockArgument(root).arg_number + shift])
+        root = root_of(initial.values()[initial.targets.index(root)])
     return "a constant" if root.owner.operation.name == "memref.get_global" else None
 
 

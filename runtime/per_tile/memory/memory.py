@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
-from ipu_mlir.dialects.attributes.buffers import element_bytes
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.memory.keeping import Room
 from ipu_mlir.runtime.per_tile.memory.lifetimes import lifetimes_of
@@ -9,9 +10,6 @@ from ipu_mlir.runtime.per_tile.program.machine import Block, Run
 
 KEPT_ELEMENTS = 1 << 24
 """Index arrays of so many elements in all are kept for operations that run again."""
-
-TERMINATORS = frozenset(("func.return", "scf.yield", "scf.condition"))
-
 
 Maker = Callable[["Program", ir.OpView], Run]
 MoverMaker = Callable[["Program", ir.OpView, tuple[int, ...]], Run]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
@@ -159,8 +160,6 @@ CONTROL_OPS: dict[str, Callable[["Reader", ir.Operation], None]] = {
     "func.call": read_call,
 }
 
-_TERMINATORS = ("scf.yield", "scf.condition", "func.return")
-
 
 _Fill = Callable[[], list[Alternative]]
 """Reads a block of a branch, which hands on its results; gives the memory from outside that each of them is."""
@@ -201,7 +200,7 @@ def _choose(reader: "Reader", results: Sequence[Value], found: Sequence[Alternat
 def _read_block(reader: "Reader", ops: list[ir.Operation]) -> list[ir.Value]:
     """Read ``ops``; the operands of the terminator are what the block hands on."""
     for op in ops:
-        if op.name in _TERMINATORS:
+        if op.name in TERMINATORS:
             for value in op.operands:
                 if value in reader.unknown:
                     raise Unsupported("it needs an op inside that the runtime cannot run")

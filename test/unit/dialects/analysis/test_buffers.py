@@ -3,7 +3,7 @@
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.attributes.buffers import element_bytes, may_overlap, memory_mapping, root_of, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import element_bytes, may_overlap, memory_mapping, root_of, strides_and_offset
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.parsing import parse_module

@@ -1,5 +1,6 @@
 """What a memref type says: shape, element size, strides, offset and mapping."""
 
+from ipu_mlir.dialects.analysis.control_flow import is_branch, sources_of
 from ipu_mlir.dialects.attributes.attributes import mapping_of_text
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
@@ -43,10 +44,8 @@ def roots_of(value: ir.Value) -> set[ir.Value]:
     chosen: list[ir.Value] = []
     if op.name == "arith.select":
         chosen = list(op.operands)[1:]
-    elif op.name in ("scf.if", "scf.index_switch"):
-        blocks = [block for region in op.regions for block in region.blocks]
-        ends = [block.operations[len(block.operations) - 1] for block in blocks]
-        chosen = [end.operands[ir.OpResult(root).result_number] for end in ends]
+    elif is_branch(op):
+        chosen = sources_of(root)
     return {root}.union(*map(roots_of, chosen))
 
 
