@@ -39,9 +39,11 @@ def local_numbers(steps: Sequence[Step], places: dict[Buffer, Buffer]) -> LocalN
     if _depth(steps) > MOST_NESTED:
         return LocalNumbers()
     uses = _Uses(places)
-    uses.block(steps, (), False)
+    uses.block(steps, ())
     dtypes = {}
-    for place in uses.in_loops - uses.refused:
+    for place in uses.paths:
+        if place in uses.refused:
+            continue
         written = uses.written[place]
         if len(written) == 1 and all(_seen_as(next(iter(written)), dtype) for dtype in uses.read[place]):
             (dtypes[place],) = written
@@ -72,7 +74,6 @@ class _Uses:
     """How each place is used."""
 
     places: dict[Buffer, Buffer]
-    in_loops: set[Buffer] = field(default_factory=set)
     refused: set[Buffer] = field(default_factory=set)
     written: dict[Buffer, set[np.dtype]] = field(default_factory=lambda: defaultdict(set))
     read: dict[Buffer, set[np.dtype]] = field(default_factory=lambda: defaultdict(set))
@@ -83,56 +84,53 @@ class _Uses:
         (writes, path), *others = self.paths[place]
         return writes and all(other[: len(path)] == path for _, other in others)
 
-    def block(self, steps: Sequence[Step], path: tuple[int, ...], in_loop: bool) -> None:
+    def block(self, steps: Sequence[Step], path: tuple[int, ...]) -> None:
         for step in steps:
             match step:
                 case Call():
-                    self._call(step, path, in_loop)
+                    self._call(step, path)
                 case ControlStep():
-                    self._control(step, path, in_loop)
+                    self._control(step, path)
                 case _:
                     self.refused.update(self._place(view) for view in views_of(step))
 
-    def _control(self, step: ControlStep, path: tuple[int, ...], in_loop: bool) -> None:
-        inside = in_loop or step.kind != "if"
+    def _control(self, step: ControlStep, path: tuple[int, ...]) -> None:
         scalars = [scalar for scalar in step.scalars if isinstance(scalar, View)]
         if step.kind != "while":
             for scalar in scalars:
-                self._note(scalar, False, path, inside)
+                self._note(scalar, False, path)
         if step.variable is not None:
-            self._note(step.variable, True, (*path, step.ids[0]), inside)
+            self._note(step.variable, True, (*path, step.ids[0]))
         # the first block of a while runs in any case, and the others after it
         prefixes = [(*path, number) for number in step.ids]
         if step.kind == "while":
             prefixes = [path, (*path, step.ids[1]), path]
         for position, (prefix, block) in enumerate(zip(prefixes, step.blocks, strict=True)):
-            self.block(block, prefix, inside)
+            self.block(block, prefix)
             if step.kind == "while" and position == 0:
                 for scalar in scalars:
-                    self._note(scalar, False, path, inside)
+                    self._note(scalar, False, path)
 
-    def _call(self, call: Call, path: tuple[int, ...], in_loop: bool) -> None:
+    def _call(self, call: Call, path: tuple[int, ...]) -> None:
         alone = is_number_call(call)
         for position, operand in enumerate(call.operands):
             if isinstance(operand, View):
-                self._note(operand, False, path, in_loop)
+                self._note(operand, False, path)
                 if not alone and not takes_numbers(call, position):
                     self.refused.add(self._place(operand))
         if called_function(call) == "require":
             return
-        self._note(call.out, True, path, in_loop)
+        self._note(call.out, True, path)
         if not alone:
             self.refused.add(self._place(call.out))
 
-    def _note(self, view: View, writes: bool, path: tuple[int, ...], in_loop: bool) -> None:
+    def _note(self, view: View, writes: bool, path: tuple[int, ...]) -> None:
         place = self._place(view)
         if view.shape or view.offset or view.buffer.elements != 1 or view.buffer.role is not Role.TEMPORARY:
             self.refused.add(place)
             return
         (self.written if writes else self.read)[place].add(view.dtype)
         self.paths[place].append((writes, path))
-        if in_loop:
-            self.in_loops.add(place)
 
     def _place(self, view: View) -> Buffer:
         return self.places.get(view.buffer, view.buffer)

@@ -26,6 +26,7 @@ from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, loop_number, numbers
 from ipu_mlir.runtime.translator.array_ir.linear import linear_part
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, SliceUpdate, Statement
+from ipu_mlir.runtime.translator.optimize.single_scatters import single_scatter
 
 BOOL = np.dtype(np.bool_)
 
@@ -34,7 +35,10 @@ def with_dynamic_slices(program: Program) -> Program:
     """``program`` with updates of slices as ``SliceUpdate``, and slices at the variable of a loop indexed by it."""
 
     def block(statements: Sequence[Statement]) -> list[Statement]:
-        return [in_blocks(_update(statement) or _indexed(statement), block) for statement in statements]
+        return [
+            in_blocks(_update(statement) or single_scatter(statement) or _indexed(statement), block)
+            for statement in statements
+        ]
 
     return program.with_statements(block(program.statements))
 
