@@ -52,7 +52,9 @@ def single_scatter(statement: Statement) -> SliceUpdate | None:
         for d in range(rank)
     ]
     value: Expression = Read(update.buffer.dtype, Access(update.buffer, update.offset, tuple(strides)))
-    numbers = {d: Read(index.buffer.dtype, _standing(index, rank)) for d, index in places.items()}
+    numbers = {d: _number(index, rank) for d, index in places.items()}
+    if any(isinstance(n, Const) and not 0 <= n.value < extents[d] for d, n in numbers.items()):
+        return None
     combine = _COMBINE[statement.codelet]
     if combine is not None:
         value = apply(combine, _old(out, extents, numbers), value)
@@ -73,11 +75,17 @@ def _counting_axis(index: Access, shape: tuple[int, ...], extent: int) -> int | 
     return long[0] - len(shape) if np.array_equal(seen, np.arange(extent)) else None
 
 
+def _number(index: Access, rank: int) -> Expression:
+    """The single number at ``index``."""
+    known, dtype = index.buffer.value, index.buffer.dtype
+    return Read(dtype, _standing(index, rank)) if known is None else Const.of(known[index.offset], dtype)
+
+
 def _standing(access: Access, rank: int) -> Access:
     return Access(access.buffer, access.offset, (0,) * rank)
 
 
-def _old(out: Access, extents: tuple[int, ...], places: dict[int, Read]) -> Expression:
+def _old(out: Access, extents: tuple[int, ...], places: dict[int, Expression]) -> Expression:
     """What ``out`` holds at ``places``; those outside, where nothing is written, are taken for the nearest inside."""
     strides = tuple(0 if d in places else stride for d, stride in enumerate(out.strides))
     if len(places) == 1:
