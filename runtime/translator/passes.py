@@ -29,7 +29,7 @@ from ipu_mlir.runtime.translator.optimize.versions import with_versions
 
 @dataclass(frozen=True)
 class ArrayPass:
-    """A named rewrite of array programs; the first line of its function's docstring says what it leaves."""
+    """A named rewrite of array programs; the first line of its function's docstring says what it does."""
 
     name: str
     rewrite: Callable[..., Program]
@@ -42,7 +42,7 @@ class ArrayPass:
 
     def description(self) -> str:
         """The first line of the function's docstring."""
-        return (self.rewrite.__doc__ or "").partition("\n")[0].replace("``", "").replace("program ", "", 1)
+        return (self.rewrite.__doc__ or "").partition("\n")[0].replace("``", "")
 
 
 ARRAY_PASSES: tuple[ArrayPass, ...] = (

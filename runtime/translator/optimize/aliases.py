@@ -46,7 +46,7 @@ class Copied:
 
 
 def without_copies(program: Program) -> Program:
-    """``program`` with reads of copies and fills replaced; statements whose results nobody reads are gone."""
+    """Read the sources of copies and the numbers of fills; drop what nobody reads."""
     timeline = Timeline.of(program)
     copies: dict[Buffer, Copied] = {}
     fills: dict[Buffer, Const] = dict(splat_constants(program))

@@ -12,7 +12,7 @@ from ipu_mlir.runtime.translator.array_ir.transform import with_rewritten_values
 
 
 def with_gathered_numbers(program: Program) -> Program:
-    """``program`` in which arguments that only gathers read stay bits: what is gathered becomes numbers in each run."""
+    """Leave arguments that only gathers read as bits, and convert what is gathered."""
     tables = {table: bits for statement in program.statements for table, bits in numbers_of(statement)}
     for statement in all_statements(program.statements) if tables else ():
         for buffer in _read_otherwise(statement):
@@ -38,7 +38,7 @@ def with_gathered_numbers(program: Program) -> Program:
 
 
 def with_late_numbers(program: Program) -> Program:
-    """``program`` that makes numbers of an argument just before it reads them first, small arguments before large ones.
+    """Convert narrow arguments just before they are read first, small ones before large ones.
 
     There they can share a loop over blocks with what reads them. What nobody reads is not made.
     """

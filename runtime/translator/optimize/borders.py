@@ -19,7 +19,7 @@ class Span:
 
 
 def with_borders(program: Program, options: TranslatorOptions) -> Program:
-    """``program`` with fills of large buffers cut down to the border of the box that is written into them next."""
+    """Fill only the border of a large buffer that is then overwritten but for it."""
 
     def block(statements: Sequence[Statement]) -> list[Statement]:
         found: list[Statement] = []

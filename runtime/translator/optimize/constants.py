@@ -17,7 +17,7 @@ _MOST_ELEMENTS = 65536  # of a result: larger ones would cost more to keep than 
 
 
 def with_constants(program: Program) -> Program:
-    """``program`` with constant buffers in place of element-wise results that depend on constants alone."""
+    """Compute what depends on constants alone."""
     known: dict[Buffer, Buffer] = {}
     results = {access.buffer for access in program.results}
 

@@ -28,7 +28,7 @@ from ipu_mlir.runtime.translator.optimize.induction import counter, sources, wit
 
 
 def with_counted_loops(program: Program) -> Program:
-    """``program`` with such loops as ``ForLoop``, and choices that the number of a round decides as decided."""
+    """Write loops that count as ``ForLoop``, and decide what the number of a round decides."""
     if not any(isinstance(statement, ForLoop | WhileLoop) for statement in all_statements(program.statements)):
         return program
     counted = program.with_statements(_decided(_block(program.statements, _readers(program))))

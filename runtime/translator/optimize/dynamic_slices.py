@@ -32,7 +32,7 @@ BOOL = np.dtype(np.bool_)
 
 
 def with_dynamic_slices(program: Program) -> Program:
-    """``program`` with updates of slices as ``SliceUpdate``, and slices at the variable of a loop indexed by it."""
+    """Write updates of slices as ``SliceUpdate``, and index slices at the variable of a loop by it."""
 
     def block(statements: Sequence[Statement]) -> list[Statement]:
         return [

@@ -8,7 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Pr
 
 
 def hoisted(program: Program) -> Program:
-    """``program`` with such statements before their loops, those of inner loops as far out as they can go."""
+    """Compute before a loop what every round computes alike."""
     return program.with_statements(_block(program.statements, ()))
 
 

@@ -16,7 +16,7 @@ from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, wit
 
 
 def with_layouts(program: Program) -> Program:
-    """``program`` in which temporaries written by a ``Dot`` lie as all their element-wise readers walk them."""
+    """Compute a product transposed where all its readers read it transposed."""
     readers: dict[Buffer, list[Statement]] = {}
     everything = [s for s in all_statements(program.statements) if not isinstance(s, Control)]
     for statement in everything:

@@ -40,7 +40,7 @@ _ROUNDED = {round_to(name): name for name in NAMES}
 
 
 def with_lookup_tables(program: Program, options: TranslatorOptions) -> Program:
-    """``program`` with tables for what takes longer to compute than to look up."""
+    """Look up what takes longer to compute, in tables of all values of a narrow float."""
     given = dict(pair for statement in program.statements for pair in numbers_of(statement))
     made = _Tables(given, options)
 

@@ -9,7 +9,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import Check, Program, Stat
 
 
 def without_repeated_checks(program: Program) -> Program:
-    """``program`` without assertions of what an earlier one has asserted of the same, unchanged data."""
+    """Drop assertions of what an earlier one has asserted of the same data."""
 
     def block(statements: Sequence[Statement], asserted: frozenset[Any]) -> list[Statement]:
         known, found = set(asserted), []

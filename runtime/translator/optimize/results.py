@@ -9,7 +9,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin,
 
 
 def with_fresh_results(program: Program) -> Program:
-    """``program`` in which every result is a temporary buffer of its own, whole and in order.
+    """Give every result a temporary buffer of its own, whole and in order.
 
     Arguments, constants, slices, and buffers that are returned twice are copied. Floats of 16 and 8 bits are given back
     as their bits.

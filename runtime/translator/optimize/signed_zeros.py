@@ -30,7 +30,7 @@ _MOST_ELEMENTS = 65536  # of a constant that is looked through
 
 
 def with_signed_zeros(program: Program) -> Program:
-    """``program`` in which element-wise maxima and minima give +0 and -0 as MLIR does."""
+    """Let element-wise maxima and minima tell +0 from -0, as MLIR does."""
     zeros = _Zeros()
 
     def block(statements: Sequence[Statement]) -> list[Statement]:

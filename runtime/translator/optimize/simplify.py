@@ -28,7 +28,7 @@ BOOL = np.dtype(np.bool_)
 
 
 def simplified(program: Program) -> Program:
-    """``program`` with every scalar body simplified."""
+    """Fold constants, and spell bodies as NumPy runs them fastest, with the same bits."""
     no_minus_zero: set[Buffer] = set()
 
     def block(old_statements: Sequence[Statement]) -> list[Statement]:

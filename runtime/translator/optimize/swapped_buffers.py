@@ -21,7 +21,7 @@ _Number = Callable[[Read], Expression]
 
 
 def with_swapped_buffers(program: Program) -> Program:
-    """``program`` with loops of known length two rounds at a time where that saves copies."""
+    """Run loops of known length two rounds at a time where that saves copies."""
     everything = all_statements(program.statements)
     if not any(isinstance(statement, ForLoop) for statement in everything):
         return program

@@ -14,7 +14,7 @@ from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, wit
 
 
 def with_versions(program: Program) -> Program:
-    """``program`` in which every buffer that is not ``mutable`` is written by exactly one statement, completely."""
+    """Give every buffer one writer: what is overwritten whole becomes a new buffer, any other is ``mutable``."""
     versions = _Versions(set())
     statements, current = versions.block(program.statements, (), {})
     results = tuple(_now(access, current) for access in program.results)

@@ -29,7 +29,7 @@ from ipu_mlir.runtime.translator.optimize.simplify import simplify
 
 
 def decomposed(program: Program, options: TranslatorOptions) -> Program:
-    """``program`` without ``Fold``: each has become statements that one emitter can emit."""
+    """Write reductions as contractions, reductions by one ufunc, and scans."""
 
     read = {access.buffer for access in program.results}
     for statement in all_statements(program.statements):

@@ -22,7 +22,7 @@ from ipu_mlir.runtime.translator.optimize.reductions.whole_reduction import (
 
 
 def without_split_reductions(program: Program) -> Program:
-    """``program`` with every pair of partial results and their combination as one ``Fold``.
+    """Merge partial results and their combination into one ``Fold``.
 
     Needs the versions of ``with_versions``. What filled the partial results is left for ``without_dead``.
     """

@@ -16,7 +16,7 @@ from ipu_mlir.runtime.translator.optimize.reductions.joined_loops import joined
 
 
 def without_stepped_reductions(program: Program) -> Program:
-    """``program`` with every run of such steps as one ``Fold``. Needs copies to be gone (``without_copies``)."""
+    """Merge reductions that run block by block into one ``Fold``. Needs copies to be gone."""
     readers: dict[Buffer, set[int]] = defaultdict(set)
     for statement in all_statements(program.statements):
         accesses = statement.read_directly() if isinstance(statement, Control) else statement.sources()
