@@ -16,7 +16,7 @@ class Role(Enum):
     CONSTANT = "constant"
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Buffer:
     """Memory of ``elements`` elements; compared by identity.
 

@@ -1,10 +1,11 @@
 """Statements with other accesses or other loops: the mechanical part of every rewriting step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.control import Control
 from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, rewrite
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Check,
@@ -12,6 +13,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Elementwise,
     Fold,
     LibraryCall,
+    Program,
     Reduce,
     Scan,
     SliceUpdate,
@@ -60,6 +62,26 @@ def with_accesses(statement: Statement, source: Change, dest: Change) -> Stateme
         case Reduce():
             return replace(statement, source=source(statement.source), out=dest(statement.out))
     raise AssertionError(f"unknown statement {statement!r}")
+
+
+def with_other_buffers(program: Program, others: Mapping[Buffer, Buffer]) -> Program:
+    """``program`` in which other buffers stand for those that ``others`` names."""
+    if not others:
+        return program
+
+    def change(access: Access) -> Access:
+        return replace(access, buffer=others[access.buffer]) if access.buffer in others else access
+
+    def block(statements: Sequence[Statement]) -> list[Statement]:
+        return [
+            statement.changed(block, change)
+            if isinstance(statement, Control)
+            else with_accesses(statement, change, change)
+            for statement in statements
+        ]
+
+    results = tuple(map(change, program.results))
+    return replace(program, statements=tuple(block(program.statements)), results=results)
 
 
 def with_loop_split(statement: Statement, loop: int, inner: int) -> Statement:

@@ -40,8 +40,8 @@ def own(reader: "Reader", mlir_type: ir.Type, name: str) -> Value:
         parts = memref_parts(mlir_type)
         reach = 1 + parts.offset + sum((n - 1) * s for n, s in zip(parts.shape, parts.strides, strict=True))
         elements = reach if parts.elements else 0
-        buffer = Buffer(name, elements, parts.dtype, Role.TEMPORARY, parts.shape, mutable=True, home=reader.path)
-        buffer.narrow = narrow_float(mlir_type)
+        fields = {"mutable": True, "home": reader.path, "narrow": narrow_float(mlir_type)}
+        buffer = Buffer(name, elements, parts.dtype, Role.TEMPORARY, parts.shape, **fields)
         return BufferView(buffer, parts.shape, parts.strides, parts.offset)
     dtype = dtype_of(mlir_type)
     if dtype is None:

@@ -138,10 +138,11 @@ class Reader:
         narrow = narrow_float(value.type)
         if narrow is None:
             return self._fresh(value, Role.ARGUMENT)
-        numbers = self._fresh(value, Role.TEMPORARY)
-        given = replace(numbers.buffer, dtype=bits_dtype(narrow), role=Role.ARGUMENT)
-        numbers.buffer.name += "_numbers"
-        seen = replace(numbers, buffer=given)
+        fresh = self._fresh(value, Role.TEMPORARY)
+        seen = replace(fresh, buffer=replace(fresh.buffer, dtype=bits_dtype(narrow), role=Role.ARGUMENT))
+        numbers = replace(fresh, buffer=replace(fresh.buffer, name=f"{fresh.buffer.name}_numbers"))
+        self.views[value] = numbers
+        given = seen.buffer
         if 0 not in seen.shape:
             read = Apply(numbers.buffer.dtype, of_bits(narrow), (Read(given.dtype, whole(seen)),))
             origin = Origin("func.func", place_of(value.location))

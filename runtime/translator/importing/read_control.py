@@ -48,10 +48,10 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
         for init, stays, result in zip(inits, same, op.results, strict=True)
     ]
     hand_over(reader, carried, inits, origin)
-    count = Buffer("count", 1, dtype_of(number.type) or INDEX, Role.TEMPORARY, (), mutable=True, home=reader.path)
+    dtype = dtype_of(number.type) or INDEX
     known = known_rounds(*bounds)
-    count.counts = True
-    count.bounds = known if known and known[1] <= np.iinfo(count.dtype).max else None
+    range_ = known if known and known[1] <= np.iinfo(dtype).max else None
+    count = Buffer("count", 1, dtype, Role.TEMPORARY, mutable=True, home=reader.path, bounds=range_, counts=True)
     variable = Access(count, 0, ())
     inside = reader.new_block()
     with reader.block(inside) as body:

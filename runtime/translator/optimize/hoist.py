@@ -1,18 +1,26 @@
 """What a loop computes alike in every round is computed once, before it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, WhileLoop, all_statements
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Program, Reduce, Statement
+from ipu_mlir.runtime.translator.array_ir.transform import with_other_buffers
 
 
 def hoisted(program: Program) -> Program:
     """Compute before a loop what every round computes alike."""
-    return program.with_statements(_block(program.statements, ()))
+    homes: _Homes = {}
+    moved = program.with_statements(_block(program.statements, (), homes))
+    return with_other_buffers(moved, {buffer: replace(buffer, home=path) for buffer, path in homes.items()})
 
 
-def _block(statements: Sequence[Statement], path: tuple[int, ...]) -> list[Statement]:
+_Homes = dict[Buffer, tuple[int, ...]]
+"""The blocks of buffers that outlive the rounds of a loop now."""
+
+
+def _block(statements: Sequence[Statement], path: tuple[int, ...], homes: _Homes) -> list[Statement]:
     """The statements of the block at ``path``."""
     found: list[Statement] = []
     for statement in statements:
@@ -20,11 +28,11 @@ def _block(statements: Sequence[Statement], path: tuple[int, ...]) -> list[State
             found.append(statement)
             continue
         blocks = [
-            tuple(_block(block, (*path, number)))
+            tuple(_block(block, (*path, number), homes))
             for number, block in zip(statement.ids, statement.blocks(), strict=True)
         ]
         if isinstance(statement, ForLoop | WhileLoop):
-            found += _taken_out(blocks, _changed(statement.with_blocks(blocks)), path)
+            found += _taken_out(blocks, _changed(statement.with_blocks(blocks)), path, homes)
         found.append(statement.with_blocks(blocks))
     return found
 
@@ -34,7 +42,9 @@ def _changed(loop: Control) -> set[Buffer]:
     return {dest.buffer for statement in all_statements([loop]) for dest in statement.dests()}
 
 
-def _taken_out(blocks: list[tuple[Statement, ...]], changed: set[Buffer], path: tuple[int, ...]) -> list[Statement]:
+def _taken_out(
+    blocks: list[tuple[Statement, ...]], changed: set[Buffer], path: tuple[int, ...], homes: _Homes
+) -> list[Statement]:
     """The statements that need nothing of the loop; they are no longer in ``blocks``."""
     taken: list[Statement] = []
     for position, block in enumerate(blocks):
@@ -43,7 +53,7 @@ def _taken_out(blocks: list[tuple[Statement, ...]], changed: set[Buffer], path: 
             if _is_alike(statement, changed):
                 taken.append(statement)
                 for dest in statement.dests():
-                    dest.buffer.home = path  # it outlives the rounds now
+                    homes[dest.buffer] = path
                     changed.discard(dest.buffer)
             else:
                 left.append(statement)

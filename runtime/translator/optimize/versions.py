@@ -5,20 +5,21 @@ contents and what reads the new ones are told apart here, so that everything aft
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
 from ipu_mlir.runtime.translator.array_ir.control import Control, WhileLoop
 from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Program, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_accesses
+from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_accesses, with_other_buffers
 
 
 def with_versions(program: Program) -> Program:
     """Give every buffer one writer: what is overwritten whole becomes a new buffer, any other is ``mutable``."""
-    versions = _Versions(set())
+    versions = _Versions()
     statements, current = versions.block(program.statements, (), {})
     results = tuple(_now(access, current) for access in program.results)
-    return replace(program, statements=tuple(statements), results=results)
+    renamed = replace(program, statements=tuple(statements), results=results)
+    return with_other_buffers(renamed, {b: replace(b, mutable=True) for b in versions.mutable if not b.mutable})
 
 
 _Current = dict[Buffer, Buffer]
@@ -30,9 +31,13 @@ def _now(access: Access, current: _Current) -> Access:
 
 @dataclass
 class _Versions:
-    """Gives buffers new versions, block by block; ``written`` are those that hold something already."""
+    """Gives buffers new versions, block by block.
 
-    written: set[Buffer]
+    ``written`` are those that hold something already, ``mutable`` those with several writers or written in part.
+    """
+
+    written: set[Buffer] = field(default_factory=set)
+    mutable: set[Buffer] = field(default_factory=set)
 
     def block(
         self, statements: Sequence[Statement], path: tuple[int, ...], current: _Current
@@ -66,22 +71,21 @@ class _Versions:
             home = here.buffer.home
             if isinstance(statement, LibraryCall) or (home is not None and home != path):
                 fresh[dest] = here  # a codelet may update in place; what is of another block has one name everywhere
-                here.buffer.mutable = True
+                self.mutable.add(here.buffer)
             else:
-                fresh[dest] = _dest(here, extents, self.written)
+                fresh[dest] = self._dest(here, extents)
         found = with_accesses(statement, lambda access: _now(access, current), lambda dest: fresh[dest])
         for old, new in fresh.items():
             current[old.buffer] = new.buffer
             self.written.add(new.buffer)
         return found
 
-
-def _dest(dest: Access, extents: tuple[int, ...], written: set[Buffer]) -> Access:
-    """Where to write: a new buffer if everything is overwritten, else the old one, which is then mutable."""
-    buffer = dest.buffer
-    if buffer.role is not Role.TEMPORARY or digits_of_cover(dest, extents) is None:
-        buffer.mutable = True
-        return dest
-    if buffer not in written:
-        return dest
-    return replace(dest, buffer=replace(buffer, mutable=False))
+    def _dest(self, dest: Access, extents: tuple[int, ...]) -> Access:
+        """Where to write: a new buffer if everything is overwritten, else the old one, which is then mutable."""
+        buffer = dest.buffer
+        if buffer.role is not Role.TEMPORARY or digits_of_cover(dest, extents) is None:
+            self.mutable.add(buffer)
+            return dest
+        if buffer not in self.written:
+            return dest
+        return replace(dest, buffer=replace(buffer, mutable=False))

@@ -1,6 +1,7 @@
 """Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -19,7 +20,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 )
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Fold, Program, Reduce, Scan, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
+from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_other_buffers
 from ipu_mlir.runtime.translator.optimize.reductions.chunks import in_chunks
 from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
 from ipu_mlir.runtime.translator.optimize.reductions.first_extremes import kept_from_first
@@ -43,7 +44,9 @@ def decomposed(program: Program, options: TranslatorOptions) -> Program:
             )
         return statements
 
-    return program.with_statements(block(program.statements))
+    parts = program.with_statements(block(program.statements))
+    scanned = {out.buffer for s in all_statements(parts.statements) if isinstance(s, Scan) for out in s.outputs}
+    return with_other_buffers(parts, {b: replace(b, mutable=True) for b in scanned if not b.mutable})
 
 
 def _parts(fold: Fold, options: TranslatorOptions, read: Set[Buffer]) -> list[Statement]:
@@ -142,7 +145,6 @@ def _scanned(fold: Fold) -> list[Statement]:
     for out, init in zip(fold.outputs, fold.inits, strict=True):
         if not (isinstance(init, Read) and init.access == out):
             statements.append(Elementwise(extents, fold.origin, (out,), (init,)))
-        out.buffer.mutable = True  # written here and by the scan
 
     def running(node: Expression) -> Expression:
         return Read(node.dtype, fold.outputs[node.index]) if isinstance(node, Accumulator) else node
