@@ -1,6 +1,6 @@
 """What the machine takes for real programs is what it took before, and does not depend on how a program is written.
 
-``IPU_MLIR_WRITE_CYCLES=1 pytest test/e2e/test_cycles.py`` writes ``cycles.json`` anew; say in the commit why it changed.
+``IPU_MLIR_WRITE_CYCLES=1 pytest test/e2e/test_cycles.py`` writes ``cycles.json`` anew; the commit says why it changed.
 """
 
 import json
