@@ -34,13 +34,14 @@ def with_induction(loop: ForLoop, before: Sequence[Statement]) -> ForLoop:
     variable = loop.variable
     if variable is None or variable.buffer.bounds is None or not is_integer(variable.buffer.dtype):
         return loop
-    assert isinstance(loop.lower, int) and isinstance(loop.step, int), "the bounds of the variable are known"
+    lower, by = loop.lower, loop.step
+    assert isinstance(lower, int) and isinstance(by, int), "the bounds of the variable are known"
     for buffer in _carried(loop):
         found = counter(buffer, loop.body, before)
-        if found is None or found.step % loop.step or not _is_replaceable(loop.body, buffer):
+        if found is None or found.step % by or not _is_replaceable(loop.body, buffer):
             continue
-        factor = found.step // loop.step
-        start = found.first - factor * loop.lower
+        factor = found.step // by
+        start = found.first - factor * lower
         highest = factor * variable.buffer.bounds[1] + start + found.step
         if highest > np.iinfo(buffer.dtype).max or highest > np.iinfo(variable.buffer.dtype).max:
             continue

@@ -76,8 +76,8 @@ def _in_pieces(
     """``out <- sum of a * b`` in f32, piece by piece; the sums of the pieces are integers, which wrap around."""
     loop, inner = at
     statements: list[Statement] = []
-    factors = (in_memory(cast(x, _F32), name, statements) for x, name in ((a, "lhs"), (b, "rhs")))
-    whole = with_loop_split(Dot(fold.extents, fold.origin, *factors, out), loop, inner)
+    factor_a, factor_b = (in_memory(cast(x, _F32), name, statements) for x, name in ((a, "lhs"), (b, "rhs")))
+    whole = with_loop_split(Dot(fold.extents, fold.origin, factor_a, factor_b, out), loop, inner)
     assert isinstance(whole, Dot)
     extents = (*whole.extents[: loop + 1], 1, *whole.extents[loop + 2 :])
     reduced = tuple(other == loop for other in range(len(extents)))
