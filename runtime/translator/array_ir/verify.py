@@ -23,7 +23,7 @@ def errors_of(program: Program, renamed: bool = True) -> list[str]:
     """What is wrong with ``program``, a sentence each: none if it is legal.
 
     Accesses have a stride per loop and stay inside their buffers; arguments and constants are not written; a buffer is
-    written before it is read; what is stored has the type of its buffer; blocks have numbers of their own, and buffers
+    written before anything but a copy reads it; what is stored has the type of its buffer; blocks have numbers of their own, and buffers
     belong to blocks that are around them. If buffers are ``renamed`` (all passes but the first need that), only
     ``mutable`` ones are written by several statements.
     """
@@ -70,7 +70,8 @@ class _Verifier:
             yield from _outside(access, shape, what)
             if not around.issuperset(access.buffer.home or ()):
                 yield f"%{access.buffer.name} belongs to block #{access.buffer.home[-1]}, which is not around it"
-        yield from self._read(statement.sources(), written, "it")
+        if not (isinstance(statement, Elementwise) and statement.copied()):  # a copy of anything may never be read
+            yield from self._read(statement.sources(), written, "it")
         yield from _wrong_types(statement)
         for dest in statement.dests():
             buffer = dest.buffer
