@@ -14,10 +14,22 @@ from ipu_mlir.runtime.translator.array_ir.verify import errors_of
 from ipu_mlir.runtime.translator.passes import ArrayPass, optimized
 from ipu_mlir.runtime.translator.translate import array_program, translate_arrays
 
-NAMES = (
-    "jax_argmax jax_cnn_train jax_cumsum jax_dropout_threefry jax_f16_mlp jax_heat2d_fori jax_lstm_fwd jax_math_zoo "
-    "jax_newton_while jax_sort kerasjax_mnist_sgd_step onnx_cnn pt_mlp_train tf_keras_mnist_loop_on_device"
-).split()
+NAMES = [
+    "jax_argmax",
+    "jax_cnn_train",
+    "jax_cumsum",
+    "jax_dropout_threefry",
+    "jax_f16_mlp",
+    "jax_heat2d_fori",
+    "jax_lstm_fwd",
+    "jax_math_zoo",
+    "jax_newton_while",
+    "jax_sort",
+    "kerasjax_mnist_sgd_step",
+    "onnx_cnn",
+    "pt_mlp_train",
+    "tf_keras_mnist_loop_on_device",
+]
 
 
 def without_comments(text: str) -> str:

@@ -23,9 +23,9 @@ def errors_of(program: Program, renamed: bool = True) -> list[str]:
     """What is wrong with ``program``, a sentence each: none if it is legal.
 
     Accesses have a stride per loop and stay inside their buffers; arguments and constants are not written; a buffer is
-    written before anything but a copy reads it; what is stored has the type of its buffer; blocks have numbers of their own, and buffers
-    belong to blocks that are around them. If buffers are ``renamed`` (all passes but the first need that), only
-    ``mutable`` ones are written by several statements.
+    written before anything but a copy reads it; what is stored has the type of its buffer; blocks have numbers of their
+    own, and buffers belong to blocks that are around them. If buffers are ``renamed`` (all passes but the first need
+    that), only ``mutable`` ones are written by several statements.
     """
     return list(_Verifier(program, renamed).errors())
 
