@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [
     *sorted((ROOT / "dialects" / "ops").glob("*.py")),
     *sorted((ROOT / "passes").rglob("*.py")),
-    ROOT / "dialects" / "part_rules.py",
+    ROOT / "dialects" / "mapping" / "part_rules.py",
 ]
 NOT_A_DIAGNOSTIC = {"base.py"}  # where refusals are made, not where they are used
 EXPECTED = re.compile(r"expected-error(?:-re)?\s*(?:@\S+)?\s*\{\{(.*)\}\}")
