@@ -7,9 +7,10 @@ from support.corpus import FOLDER
 
 import ipu_mlir as ipu
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.parsing import ArrayTextError, parse_program
+from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.array_ir.printing import program_text
 from ipu_mlir.runtime.translator.array_ir.statements import Program
+from ipu_mlir.runtime.translator.array_ir.tokens import ArrayTextError
 from ipu_mlir.runtime.translator.array_ir.verify import errors_of
 from ipu_mlir.runtime.translator.passes import ArrayPass, optimized
 from ipu_mlir.runtime.translator.translate import array_program, translate_arrays

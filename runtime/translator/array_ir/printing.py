@@ -48,6 +48,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Scan,
     SliceUpdate,
     Statement,
+    expressions_of,
 )
 
 _SHORT = 16
@@ -109,15 +110,8 @@ def _buffers_in(statements: Sequence[Statement]) -> Iterator[Buffer]:
                 yield from _buffers_in(block)
         else:
             yield from (access.buffer for access in (*statement.sources(), *statement.dests()))
-            roots = _roots(statement)
+            roots = expressions_of(statement)
             yield from (node.buffer for node in postorder(roots) if isinstance(node, LoopNumber))
-
-
-def _roots(statement: Statement) -> tuple[Expression, ...]:
-    match statement:
-        case Elementwise() | Fold() | Scan() | Check() | SliceUpdate():
-            return statement.expressions()
-    return ()
 
 
 @dataclass
@@ -207,7 +201,7 @@ class _Printer:
                 return
         kind = {Elementwise: "elementwise", Fold: "fold", Scan: "scan", SliceUpdate: "slice_update", Check: "check"}
         yield f"{indent}{kind[type(statement)]} {loops}{over} {{{comment}"
-        values = _Values(self, _roots(statement))
+        values = _Values(self, expressions_of(statement))
         yield from (f"{indent}  {line}" for line in values.lines)
         text = values.text
         match statement:

@@ -47,6 +47,11 @@ class Computed(Statement):
         return list(self._reads)
 
 
+def expressions_of(statement: Statement) -> tuple[Expression, ...]:
+    """All that ``statement`` evaluates; nothing for one that only names arrays."""
+    return statement.expressions() if isinstance(statement, Computed) else ()
+
+
 @dataclass(frozen=True)
 class Elementwise(Computed):
     """``outputs[i] <- values[i]`` at every point; no loop is reduced. Fills and copies are of this kind."""

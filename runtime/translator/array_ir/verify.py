@@ -4,18 +4,17 @@ from collections.abc import Iterator, Sequence
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Block, Control, ForLoop, WhileLoop
-from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, postorder
+from ipu_mlir.runtime.translator.array_ir.expression import Gather, Read, postorder
 from ipu_mlir.runtime.translator.array_ir.printing import affine_text
 from ipu_mlir.runtime.translator.array_ir.statements import (
-    Check,
     Elementwise,
     Fold,
     LibraryCall,
     Program,
     Reduce,
     Scan,
-    SliceUpdate,
     Statement,
+    expressions_of,
 )
 
 
@@ -95,7 +94,7 @@ def _accesses_with_shapes(statement: Statement) -> list[tuple[Access, tuple[int,
         both = (*statement.inputs, *statement.outputs)
         return [(access, shape, "array") for access, shape in zip(both, statement.shapes, strict=True)]
     found = [(access, statement.extents, "dest") for access in statement.dests()]
-    for node in postorder(_roots(statement)):
+    for node in postorder(expressions_of(statement)):
         if isinstance(node, Read):
             found.append((node.access, statement.extents, "source"))
         elif isinstance(node, Gather):
@@ -103,18 +102,11 @@ def _accesses_with_shapes(statement: Statement) -> list[tuple[Access, tuple[int,
             for shift in (0, last):
                 moved = Access(node.access.buffer, node.access.offset + shift, node.access.strides)
                 found.append((moved, statement.extents, "gathered"))
-    if not _roots(statement):
+    if not expressions_of(statement):
         found += [(access, statement.extents, "source") for access in statement.sources()]
     if isinstance(statement, Fold | Scan | Reduce) and len(statement.reduced) != len(statement.extents):
         raise AssertionError("a reduction says of each loop whether it is reduced")
     return found
-
-
-def _roots(statement: Statement) -> tuple[Expression, ...]:
-    match statement:
-        case Elementwise() | Fold() | Scan() | Check() | SliceUpdate():
-            return statement.expressions()
-    return ()
 
 
 def _outside(access: Access, extents: tuple[int, ...], what: str) -> Iterator[str]:
