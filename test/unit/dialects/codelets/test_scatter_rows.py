@@ -76,6 +76,48 @@ def test_guard_that_does_not_hold_keeps_every_row():
     np.testing.assert_array_equal(codelet_named("scatter_add").vectorised(*given_operands)[0], before)
 
 
+@pytest.mark.parametrize("name", ["set", "add", "mul", "max", "min"])
+@given(
+    rows=st.lists(st.tuples(st.integers(-2, 6), st.booleans()), min_size=1, max_size=12),
+    columns=st.integers(1, 3),
+    is_apart=st.booleans(),
+)
+def test_rows_with_a_guard_each_are_rows_one_by_one(name, rows, columns, is_apart):
+    """The elements stand in one piece, or apart: a part of wider rows."""
+    given_operands = operands([row for row, _ in rows], columns, 5)
+    given_operands[2] = np.array([guard for _, guard in rows]).reshape(-1, 1)
+    if is_apart:
+        given_operands[-1] = np.repeat(given_operands[-1], 2, axis=1)[:, ::2]
+    codelet = codelet_named(f"scatter_{name}")
+    expected = codelet.per_tile(*given_operands)[0]
+    found = codelet.vectorised(*given_operands)[0]
+    assert found is given_operands[-1], "in place"
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["set", "add", "mul", "max", "min"])
+@pytest.mark.parametrize("guard", [[[True]], [[True], [False], [True]]], ids=["for all", "for each"])
+@pytest.mark.parametrize("last", [4, 5], ids=["inside", "one outside"])
+def test_one_row_of_updates_for_several_places(name, guard, last):
+    def given_operands():
+        found = operands([1, 1, last], 2, 5)
+        found[2], found[3] = np.array(guard), np.float32([[2, 3]])
+        return found
+
+    codelet = codelet_named(f"scatter_{name}")
+    expected = codelet.per_tile(*given_operands())[0]
+    np.testing.assert_array_equal(codelet.vectorised(*given_operands())[0], expected)
+
+
+def test_index_of_few_bits_counts_rows_and_not_elements():
+    """Row 100 of 3 columns begins at element 300, which 8 bits do not hold; -1 is no row, neither is it 255."""
+    given_operands = operands([100, 2, 100, -1], 3, 300)
+    given_operands[:2] = (index.astype(np.int8) for index in given_operands[:2])
+    codelet = codelet_named("scatter_add")
+    expected = codelet.per_tile(*given_operands)[0]
+    np.testing.assert_array_equal(codelet.vectorised(*given_operands)[0], expected)
+
+
 @pytest.mark.parametrize("is_contiguous", [True, False])
 def test_more_rows_than_fit_into_the_cache_at_once(is_contiguous):
     """20,000 updates of 5 elements: several pieces in the first round, rows that come again in the next ones."""
