@@ -132,12 +132,6 @@ def _cases(op: ir.Operation) -> list[int]:
     return list(ir.DenseI64ArrayAttr(op.attributes["cases"]))
 
 
-def trip_count(loop: ir.Operation) -> int | None:
-    """How often the body of ``loop`` runs each time the loop does; None where that is known only at run time."""
-    row = CONTROL_OPS.get(loop.name)
-    return row.trip_count(loop) if row is not None else None
-
-
 def _for_trip_count(loop: ir.Operation) -> int | None:
     bounds = [_constant(value) for value in list(loop.operands)[:3]]
     if any(bound is None for bound in bounds):

@@ -12,7 +12,6 @@ from ipu_mlir.dialects.analysis.control_flow import (
     is_branch,
     is_loop,
     terminator,
-    trip_count,
 )
 from ipu_mlir.dialects.support.bindings import ir
 
@@ -101,7 +100,7 @@ def test_a_while_hands_on_what_its_condition_says(op_of):
     ]
     condition = terminator(op.regions[0].blocks[0])
     assert flows(op)[1].values() == list(condition.operands)[1:], "not the condition itself"
-    assert trip_count(op) is None
+    assert control_op(op).trip_count(op) is None
 
 
 def test_every_branch_of_a_switch_gives_the_results(op_of):
@@ -113,7 +112,8 @@ def test_every_branch_of_a_switch_gives_the_results(op_of):
 
 @pytest.mark.parametrize(("upper", "rounds"), [("%c9", 5), ("%c0", 0), ("%n", None)])
 def test_rounds_of_a_for(op_of, upper, rounds):
-    assert trip_count(op_of(FOR.replace("UPPER", upper))) == rounds
+    op = op_of(FOR.replace("UPPER", upper))
+    assert control_op(op).trip_count(op) == rounds
 
 
 def test_the_loop_around_an_op(op_of):
