@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs.specs import TensorSpec
     from ipu_mlir.tracing.hints import place
-    from ipu_mlir.tracing.tensor import Tensor
+    from ipu_mlir.tracing.surface.tensor import Tensor
 
     __version__: str
 
@@ -60,7 +60,7 @@ _HOME = {
     "RunError": "ipu_mlir.dialects.support.errors",
     "Target": "ipu_mlir.dialects.machine.target",
     "TargetError": "ipu_mlir.dialects.support.errors",
-    "Tensor": "ipu_mlir.tracing.tensor",
+    "Tensor": "ipu_mlir.tracing.surface.tensor",
     "TensorSpec": "ipu_mlir.specs.specs",
     "compile": "ipu_mlir.compilation.compiler",
     "function": "ipu_mlir.compilation.function",

@@ -56,7 +56,7 @@ def compile(
     """
     lowering = plan_lowering(target, pipeline, planner, available_memory_proportion)
     if callable(source) and not hasattr(source, "trace_call"):
-        from ipu_mlir.tracing.traced import TracedFunction
+        from ipu_mlir.tracing.surface.traced import TracedFunction
 
         source = TracedFunction(source)
     if hasattr(source, "trace_call"):

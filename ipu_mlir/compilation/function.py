@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.structure import flatten_arguments
-from ipu_mlir.tracing.traced import TracedFunction, bind_arguments
+from ipu_mlir.tracing.surface.traced import TracedFunction, bind_arguments
 
 if TYPE_CHECKING:
     from ipu_mlir.compilation.executable import Executable

@@ -64,6 +64,8 @@ ROOMS = (
     "runtime",
     "ipu_mlir/specs",
     "ipu_mlir/tracing",
+    "ipu_mlir/tracing/functions",
+    "ipu_mlir/tracing/surface",
     "ipu_mlir/inspect",
     "ipu_mlir/compilation",
     "ipu_mlir",

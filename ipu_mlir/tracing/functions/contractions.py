@@ -12,9 +12,9 @@ from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import Index, Loop, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.functions.reductions import reduce
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
-from ipu_mlir.tracing.reductions import reduce
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import transpose
 

@@ -9,10 +9,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ipu_mlir.tracing import contractions, elementwise, indexing, numpy_functions, reductions, views
+from ipu_mlir.tracing import elementwise, indexing, views
 from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError, located
+from ipu_mlir.tracing.functions import contractions, numpy_functions, reductions
+from ipu_mlir.tracing.functions.ways_out import way_out
 from ipu_mlir.tracing.graph import Symbol
-from ipu_mlir.tracing.ways_out import way_out
 
 Axes = reductions.Axes
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.tracing import contractions, indexing, reductions, views
+from ipu_mlir.tracing import indexing, views
 from ipu_mlir.tracing.elementwise import astype, where
 from ipu_mlir.tracing.emit import filled
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError, located
+from ipu_mlir.tracing.functions import contractions, reductions
+from ipu_mlir.tracing.functions.padding import pad
+from ipu_mlir.tracing.functions.ways_out import numpy_name, way_out
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
 from ipu_mlir.tracing.operands import common_dtype, operand, tensor, trace_of
-from ipu_mlir.tracing.padding import pad
-from ipu_mlir.tracing.ways_out import numpy_name, way_out
 
 
 def call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -24,7 +24,7 @@ from ipu_mlir.tracing.structure import (
     sequence_of,
     unflatten,
 )
-from ipu_mlir.tracing.tensor import Tensor
+from ipu_mlir.tracing.surface.tensor import Tensor
 
 
 class TracedFunction:

@@ -1,0 +1,1 @@
+"""What users touch while a function is traced: the tensor, and the function itself."""
