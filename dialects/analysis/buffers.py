@@ -3,6 +3,7 @@
 from ipu_mlir.dialects.analysis.control_flow import is_branch, sources_of
 from ipu_mlir.dialects.attributes.attributes import mapping_of_text
 from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.support import element_types
 from ipu_mlir.dialects.support.bindings import ir
 
 
@@ -19,13 +20,12 @@ def strides_and_offset(memref: ir.Type) -> tuple[tuple[int, ...], int]:
 
 
 def element_bytes(element_type: ir.Type) -> int:
-    """Bytes that one element takes in memory; a boolean takes one, as all of less than 8 bits.
+    """Bytes that one element takes in the memory of a tile.
 
-    Source: sizes of IEEE and two's complement types; ``index`` is 64 bits wide here as on the host.
+    Raises:
+        CompileError: the type has no row in ``element_types``.
     """
-    if isinstance(element_type, ir.IndexType):
-        return 8
-    return -(-element_type.width // 8)
+    return element_types.element_type(str(element_type)).bytes
 
 
 def root_of(value: ir.Value) -> ir.Value:

@@ -10,7 +10,7 @@ out come from as well.
 
 from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.support.narrow_floats import is_f8, is_narrow_float
+from ipu_mlir.dialects.support.element_types import element_type
 
 
 def uses_amp(dtype: str) -> bool:
@@ -19,7 +19,7 @@ def uses_amp(dtype: str) -> bool:
     >>> [uses_amp(dtype) for dtype in ("f32", "bf16", "f8E5M2", "f64", "i8")]
     [True, True, True, False, False]
     """
-    return dtype == "f32" or is_narrow_float(dtype)
+    return element_type(dtype).unit != ""
 
 
 def weight_load_cycles(machine: Machine) -> int:
@@ -67,7 +67,7 @@ def _worker_1x1_cycles(points: Size, dtype: str, machine: Machine, zeroing: bool
     if dtype == "f32":
         zero = (2 + 8 * points) if zeroing else 0
         return choose(points == 0, 24, choose(points == 1, 47, 46) + zero + turns)
-    some = 17 + 27 if is_f8(dtype) else choose(points == 1, 31, choose(points == 2, 40, 37))
+    some = 17 + 27 if element_type(dtype).unit == "f8" else choose(points == 1, 31, choose(points == 2, 40, 37))
     few = choose(points == 0, 20, some)
     return few + turns + (0 if zeroing else 1) - 7
 

@@ -12,7 +12,6 @@ from ipu_mlir.dialects.costs.op_loops import (
     reduced_loops,
     window_loops,
 )
-from ipu_mlir.dialects.costs.rates import SOFTWARE
 from ipu_mlir.dialects.costs.scalar_ops import body_ops, is_cast, scalar_op, scalar_ops, through_casts
 from ipu_mlir.dialects.costs.sums_of_products import contraction
 from ipu_mlir.dialects.costs.work import (
@@ -29,6 +28,7 @@ from ipu_mlir.dialects.costs.work import (
     Work,
 )
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.element_types import element_type
 
 _FAST_COMBINES = ("add", "sub", "mul", "max", "min")
 
@@ -51,7 +51,9 @@ def classify(op: ir.Operation | ir.OpView, nest: LoopNest) -> Work:
 
 def _is_fast(combine: ScalarOp) -> bool:
     """Whether there are vertices that reduce with this operation."""
-    return combine.shape is Shape.BINARY and combine.name in _FAST_COMBINES and combine.dtype not in SOFTWARE
+    return (
+        combine.shape is Shape.BINARY and combine.name in _FAST_COMBINES and element_type(combine.dtype).slowdown == 1
+    )
 
 
 def _window(op: ir.Operation, nest: LoopNest) -> Window | None:

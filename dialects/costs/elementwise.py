@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from ipu_mlir.dialects.costs.rates import BINARY, BROADCAST, INTEGER, SELECT, SOFTWARE, UNARY, Rate, Rates
-from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, is_float, per_worker, smaller, total
+from ipu_mlir.dialects.costs.rates import BINARY, BROADCAST, INTEGER, SELECT, UNARY, Rate, Rates
+from ipu_mlir.dialects.costs.sizes import Size, ceil_div, per_worker, smaller, total
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.support.narrow_floats import is_f8, is_narrow_float
+from ipu_mlir.dialects.support.element_types import element_type
 
 
 class Shape(Enum):
@@ -41,12 +41,13 @@ class ScalarOp:
 
 def loop_cycles(rate: Rate, n: Size, dtype: str, machine: Machine) -> Size:
     """What one worker takes for ``n`` elements at that rate."""
-    elements = rate.elements or machine.vector_width("f32" if dtype in SOFTWARE else dtype)
-    return ceil_div(n, elements) * (rate.cycles + rate.loop) * SOFTWARE.get(dtype, 1)
+    slowdown = element_type(dtype).slowdown
+    elements = rate.elements or machine.vector_width(dtype if slowdown == 1 else "f32")
+    return ceil_div(n, elements) * (rate.cycles + rate.loop) * slowdown
 
 
 def _rate(rates: Rates, dtype: str) -> Rate:
-    return rates.f16 if is_narrow_float(dtype) else rates.f32
+    return rates.f16 if element_type(dtype).is_narrow else rates.f32
 
 
 def inner_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:
@@ -61,7 +62,7 @@ def inner_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:
     """
     if op.shape is Shape.CAST:
         return cast_inner_cycles(op.dtype, op.to_dtype, n, machine)
-    if is_f8(op.dtype) and op.shape in (Shape.UNARY, Shape.BINARY):
+    if element_type(op.dtype).unit == "f8" and op.shape in (Shape.UNARY, Shape.BINARY):
         return inner_cycles(replace(op, dtype="f16"), n, machine) + f8_conversion_cycles(op.dtype, n, machine)
     rate = {
         Shape.UNARY: lambda: _rate(UNARY[op.name], op.dtype),
@@ -116,13 +117,7 @@ def elementwise_2d_cycles(ops: Sequence[ScalarOp], rows: Size, n: Size, machine:
 
 def has_broadcast(op: ScalarOp) -> bool:
     """Whether there are vertices of ``op`` with one operand that is the same for many elements."""
-    return (
-        op.shape is Shape.BINARY
-        and op.name in BROADCAST
-        and is_float(op.dtype)
-        and op.dtype != "f64"
-        and not is_f8(op.dtype)
-    )
+    return op.shape is Shape.BINARY and op.name in BROADCAST and element_type(op.dtype).unit in ("f32", "f16")
 
 
 def broadcast_scalar_cycles(op: ScalarOp, n: Size, machine: Machine) -> Size:
@@ -152,7 +147,7 @@ def select_2d_cycles(rows: Size, n: Size) -> Size:
 def broadcast_select_cycles(rows: Size, n: Size, dtype: str) -> Size:
     """Worker cycles of a select between two scalars, over ``rows`` regions of ``n`` elements."""
     each = {4: 8 + 4 * n, 2: 23 + 4 * n, 1: 66 + 17 * (n // 4)}
-    return rows * each[min(4, bytes_of(dtype))]
+    return rows * each[min(4, element_type(dtype).bytes)]
 
 
 def cast_inner_cycles(from_dtype: str, to_dtype: str, n: Size, machine: Machine) -> Size:
@@ -161,7 +156,7 @@ def cast_inner_cycles(from_dtype: str, to_dtype: str, n: Size, machine: Machine)
         return ceil_div(n, 4) * (9 if from_dtype == "i8" else 16)
     load, store = machine.vector_width(from_dtype), machine.vector_width(to_dtype)
     if load == 1 or store == 1:
-        return 2 * n * max(SOFTWARE.get(from_dtype, 1), SOFTWARE.get(to_dtype, 1))
+        return 2 * n * max(element_type(from_dtype).slowdown, element_type(to_dtype).slowdown)
     width = min(2 * load, store)
     return ceil_div(n, width) * max(ceil_div(width, load), ceil_div(width, store))
 

@@ -24,7 +24,6 @@ from ipu_mlir.dialects.costs.elementwise import (
     inner_cycles,
 )
 from ipu_mlir.dialects.costs.nonlinearities import pool_cycles
-from ipu_mlir.dialects.costs.rates import SOFTWARE
 from ipu_mlir.dialects.costs.reductions import reduction_cycles
 from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker, product_over, smaller, total
 from ipu_mlir.dialects.costs.work import (
@@ -45,7 +44,7 @@ from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.narrow_floats import is_f8, is_narrow_float
+from ipu_mlir.dialects.support.element_types import element_type
 
 LoopSize: TypeAlias = Callable[[Loops], Size]
 
@@ -139,10 +138,10 @@ def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machi
     """
     groups, field, row = size(work.groups), size(work.field), last(work.field)
     outs, ins, kernel = size(work.out_channels), size(work.in_channels), size(work.kernel)
-    dtype = "f16" if is_narrow_float(work.dtype) else work.dtype
-    if dtype not in ("f16", "f32"):
-        return scalar_mac_cycles(groups * field * outs * ins * kernel, _MAC_CYCLES * SOFTWARE.get(dtype, 1), machine)
-    if is_f8(work.dtype):
+    element = element_type(work.dtype)
+    if not element.unit:
+        return scalar_mac_cycles(groups * field * outs * ins * kernel, _MAC_CYCLES * element.slowdown, machine)
+    if element.unit == "f8":
         factors = groups * (field * ins + ins * outs * kernel)
         as_f16 = _contraction_cycles(replace(work, dtype="f16"), size, last, machine)
         as_f16 = as_f16 + cast_cycles(work.dtype, "f16", factors, machine)
@@ -150,6 +149,7 @@ def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machi
             return as_f16
         one = amp_1x1_cycles(groups, field, ins, outs, work.dtype, machine)
         return smaller(as_f16, smaller(one, amp_1x1_cycles(groups, outs, ins, field, work.dtype, machine)))
+    dtype = element.unit
     best = horizontal_mac_cycles(groups, field, row, ins, outs, kernel, dtype, machine)
     one = amp_1x1_cycles(groups, field, ins, outs, dtype, machine)
     if not work.kernel:

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
-from ipu_mlir.dialects.costs.sizes import is_float
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Reduction, Scan, Window, Work
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.support.element_types import element_type
 
 
 def flops_of(work: Work, sizes: IntArray) -> IntArray:
@@ -24,13 +24,13 @@ def flops_of(work: Work, sizes: IntArray) -> IntArray:
     match work:
         case Contraction():
             prepared = sum((_count(each.ops) * size(each.loops) for each in work.prepared), start=0)
-            return 2 * iterations * is_float(work.dtype) + prepared
+            return 2 * iterations * element_type(work.dtype).is_float + prepared
         case Elementwise() | Gather():
             return _count(work.ops) * iterations
         case Reduction():
             return _count((*work.before, *([work.combine] if work.combine else []))) * iterations
         case Window() | Scan():
-            return iterations * is_float(work.dtype)
+            return iterations * element_type(work.dtype).is_float
         case _:
             return 0 * iterations
 
@@ -42,4 +42,4 @@ def flops_of_parts(work: Work, parts: Parts) -> int:
 
 def _count(ops: Iterable[ScalarOp]) -> int:
     counted = (Shape.UNARY, Shape.BINARY)
-    return sum(op.shape in counted and is_float(op.dtype) and op.name != "compare" for op in ops)
+    return sum(op.shape in counted and element_type(op.dtype).is_float and op.name != "compare" for op in ops)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ipu_mlir.dialects.costs.amp import uses_amp
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
-from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, choose, product_over, smaller
+from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, product_over, smaller
 from ipu_mlir.dialects.costs.work import (
     Contraction,
     Elementwise,
@@ -25,6 +25,7 @@ from ipu_mlir.dialects.costs.work import (
 )
 from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.support.element_types import element_type
 
 SUPERVISOR_CODE_BYTES = 96  # assumed: starts the workers and divides the work among them
 FIELD_BYTES = 4  # a pointer or a count in the state of a vertex
@@ -123,12 +124,13 @@ def scratch_bytes(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
     if isinstance(work, Sort | Rank):
         rows, among = (work.kept, work.reduced) if isinstance(work, Sort) else (work.rows, work.among)
         in_hand = smaller(machine.workers, product_over(sizes, rows))
-        scratch = in_hand * product_over(sizes, among) * bytes_of(work.dtype)
+        scratch = in_hand * product_over(sizes, among) * element_type(work.dtype).bytes
     elif isinstance(work, Reduction):
         results = np.prod(sizes[..., list(work.kept)], axis=-1, dtype=np.int64)
-        shared = machine.workers * results * max(4, bytes_of(work.to_dtype))
+        shared = machine.workers * results * max(4, element_type(work.to_dtype).bytes)
         scratch = choose(results < machine.workers, shared, 0)
     elif isinstance(work, Contraction):
         for each in work.prepared:
-            scratch = scratch + np.prod(sizes[..., list(each.loops)], axis=-1, dtype=np.int64) * bytes_of(work.dtype)
+            factors = np.prod(sizes[..., list(each.loops)], axis=-1, dtype=np.int64)
+            scratch = scratch + factors * element_type(work.dtype).bytes
     return np.broadcast_to(np.asarray(scratch, dtype=np.int64), sizes.shape[:-1])

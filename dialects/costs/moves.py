@@ -1,20 +1,20 @@
 """Cycles of vertices that go over elements: fills, copies, slices, gathers, scatters, sorts, ranks, scans."""
 
-from ipu_mlir.dialects.costs.rates import SOFTWARE
-from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, ceil_log2, choose, per_worker, smaller
+from ipu_mlir.dialects.costs.sizes import Size, ceil_div, ceil_log2, choose, per_worker, smaller
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.support.element_types import element_type
 
 _WORD = 8  # bytes that one instruction moves
 _LOGADDEXP_CYCLES = 36
 
 
 def _words(n: Size, dtype: str) -> Size:
-    return ceil_div(n * bytes_of(dtype), _WORD)
+    return ceil_div(n * element_type(dtype).bytes, _WORD)
 
 
 def fill_worker_cycles(n: Size, dtype: str) -> Size:
     """One worker sets ``n`` elements. Source: hardware.md 4.1."""
-    size = bytes_of(dtype)
+    size = element_type(dtype).bytes
     if size == 1:
         return choose(n < 64, 28 + n // 4, 39 + n // 8)
     if size == 2:
@@ -41,7 +41,7 @@ def transpose_cycles(n: Size, dtype: str, machine: Machine) -> Size:
 def dynamic_slice_cycles(slices: Size, region: Size, dtype: str, machine: Machine) -> Size:
     """``DynamicSlice1D``: ``slices`` regions of ``region`` elements. Source: hardware.md 4.5."""
     words = _words(per_worker(region, machine), dtype)
-    if bytes_of(dtype) == 1:
+    if element_type(dtype).bytes == 1:
         return 25 + machine.workers * (76 + (72 + 2 * words) * slices)
     return 25 + machine.workers * (39 + (24 + 2 * words) * slices)
 
@@ -76,7 +76,7 @@ def multi_update_add_cycles(updates: Size, n: Size, dtype: str, machine: Machine
 
     f16 takes two elements at a time. Each worker takes its share of every row.
     """
-    atoms = ceil_div(per_worker(n, machine), 2 if bytes_of(dtype) == 2 else 1)
+    atoms = ceil_div(per_worker(n, machine), 2 if element_type(dtype).bytes == 2 else 1)
     return machine.workers * (3 + 29 + updates * (11 + (atoms - 1) * 3) + elsewhere * 5)
 
 
@@ -94,7 +94,7 @@ def rank_cycles(keys: Size, rows: Size, own: Size, n: Size, dtype: str, machine:
     The workers share the own elements and compare each with all: a load, a comparison and an addition per key. Or a
     worker sorts a row as in ``sort_cycles`` and writes the places, the rows are shared: whichever is faster.
     """
-    compared = 26 + per_worker(rows * own, machine) * n * keys * (2 + SOFTWARE.get(dtype, 1))
+    compared = 26 + per_worker(rows * own, machine) * n * keys * (2 + element_type(dtype).slowdown)
     by_sorting = 26 + per_worker(rows, machine) * n * (ceil_log2(n) * 10 * keys + 3)
     return 11 + machine.workers * smaller(compared, by_sorting)
 
@@ -106,7 +106,7 @@ def scan_cycles(combine: str, rows: Size, n: Size, dtype: str, machine: Machine)
     element (a load and the operation) before it scans it from what the workers before it have: whichever is faster.
     ``logaddexp`` takes what it does in a reduction (hardware.md 4.2).
     """
-    operation = _LOGADDEXP_CYCLES if combine == "logaddexp" else SOFTWARE.get(dtype, 1)
+    operation = _LOGADDEXP_CYCLES if combine == "logaddexp" else element_type(dtype).slowdown
     by_row = 26 + per_worker(rows, machine) * n * (operation + 2)
     shared = 2 * 26 + rows * per_worker(n, machine) * (2 * operation + 3)
     return 11 + machine.workers * smaller(by_row, shared)

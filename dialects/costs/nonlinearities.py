@@ -3,9 +3,9 @@
 Source: hardware.md 4.4, read in the cycle estimators of PopLibs.
 """
 
-from ipu_mlir.dialects.costs.sizes import Size, bytes_of, ceil_div, larger, per_worker
+from ipu_mlir.dialects.costs.sizes import Size, ceil_div, larger, per_worker
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.support.element_types import element_type
 
 _FORWARD = {
     "relu": ((1, 1), (1, 1)),
@@ -29,7 +29,7 @@ _GRADIENT = {
 
 def nonlinearity_cycles(kind: str, n: Size, dtype: str, machine: Machine, gradient: bool = False) -> Size:
     """``NonLinearity1D`` over ``n`` elements; what is left of the last vector is assumed to take one more operation."""
-    operation, vector = (_GRADIENT if gradient else _FORWARD)[kind][is_narrow_float(dtype)]
+    operation, vector = (_GRADIENT if gradient else _FORWARD)[kind][element_type(dtype).is_narrow]
     width = machine.vector_width(dtype)
     vectors = ceil_div(ceil_div(n, width), machine.workers)
     rest = (n % width != 0) * operation
@@ -52,4 +52,4 @@ def pool_cycles(kind: str, positions: Size, channels: Size, window: Size, dtype:
 
 def loss_cycles(n: Size, dtype: str, machine: Machine, softmax: bool) -> Size:
     """The gradient of a loss over ``n`` elements, by one worker."""
-    return 20 + (9 if softmax else 4) * ceil_div(n, 2 if bytes_of(dtype) == 2 else 1)
+    return 20 + (9 if softmax else 4) * ceil_div(n, 2 if element_type(dtype).bytes == 2 else 1)

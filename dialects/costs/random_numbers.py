@@ -5,7 +5,7 @@ Source: hardware.md 4.5, read in the cycle estimators of PopLibs. Integer divisi
 
 from ipu_mlir.dialects.costs.sizes import Size, choose
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.support.element_types import element_type
 
 
 def _vector_turns(cycles: int, n: Size, width: int) -> Size:
@@ -19,7 +19,7 @@ def dropout_cycles(n: Size, dtype: str, machine: Machine) -> Size:
     751
     """
     width = machine.vector_width(dtype)
-    tail = choose(n % width != 0, 9 if is_narrow_float(dtype) else 1, 0)
+    tail = choose(n % width != 0, 9 if element_type(dtype).is_narrow else 1, 0)
     return 6 + 24 * machine.workers + _vector_turns(2, n, width) + tail
 
 
@@ -30,14 +30,14 @@ def normal_cycles(n: Size, dtype: str, machine: Machine) -> Size:
     1338
     """
     width = machine.vector_width(dtype)
-    tail = choose(n % width != 0, 12 if is_narrow_float(dtype) else 3, 0)
-    return 4 + (24 if is_narrow_float(dtype) else 22) * machine.workers + _vector_turns(4, n, width) + tail
+    tail = choose(n % width != 0, 12 if element_type(dtype).is_narrow else 3, 0)
+    return 4 + (24 if element_type(dtype).is_narrow else 22) * machine.workers + _vector_turns(4, n, width) + tail
 
 
 def truncated_normal_cycles(n: Size, dtype: str, machine: Machine, iterations: int) -> Size:
     """Normal numbers of which those far out are drawn again, ``iterations`` times."""
     width = machine.vector_width(dtype)
-    half = is_narrow_float(dtype)
+    half = element_type(dtype).is_narrow
     turn = (12 if half else 11) * iterations + 5
     tail = choose(n % width != 0, 12 if half else 3, 0)
     return 4 + (28 if half else 26) * machine.workers + _vector_turns(turn, n, width) + tail
@@ -48,13 +48,15 @@ def uniform_cycles(n: Size, dtype: str, machine: Machine) -> Size:
     if dtype.startswith("i"):
         return 22 * machine.workers + 6 * (n // 2)
     width = machine.vector_width(dtype)
-    return 4 + (24 if is_narrow_float(dtype) else 22) * machine.workers + _vector_turns(4, n, width)
+    return 4 + (24 if element_type(dtype).is_narrow else 22) * machine.workers + _vector_turns(4, n, width)
 
 
 def bernoulli_cycles(n: Size, dtype: str, machine: Machine) -> Size:
     """One vector per cycle; PopLibs counts eight times as many elements, which no load and store could follow."""
     return (
-        4 + (21 if is_narrow_float(dtype) else 23) * machine.workers + _vector_turns(1, n, machine.vector_width(dtype))
+        4
+        + (21 if element_type(dtype).is_narrow else 23) * machine.workers
+        + _vector_turns(1, n, machine.vector_width(dtype))
     )
 
 

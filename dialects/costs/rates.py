@@ -133,6 +133,3 @@ INTEGER: dict[str, Rate] = {
 
 SELECT = Rate(5, 1)
 """One of two values by a condition, any type."""
-
-SOFTWARE = {"f64": 20, "i64": 2}
-"""Types without instructions, and how much longer than f32 or i32 they take; assumed."""

@@ -7,7 +7,7 @@ results, whichever is faster. Operands are assumed to lie in memory that is not 
 
 from ipu_mlir.dialects.costs.sizes import Size, ceil_div, per_worker, smaller
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.support.element_types import element_type
 
 
 def strided_cycles(
@@ -20,7 +20,7 @@ def strided_cycles(
 
 def single_output_cycles(n: Size, dtype: str, to_dtype: str, machine: Machine) -> Size:
     """Worker cycles of one result over ``n`` elements that lie in a row."""
-    return 17 + ceil_div(n, machine.vector_width(dtype)) + (5 if is_narrow_float(to_dtype) else 0)
+    return 17 + ceil_div(n, machine.vector_width(dtype)) + (5 if element_type(to_dtype).is_narrow else 0)
 
 
 def continuous_cycles(results: Size, n: Size, dtype: str, machine: Machine) -> Size:
@@ -67,6 +67,6 @@ def reduction_cycles(
 
 def _post_cycles(dtype: str, to_dtype: str) -> int:
     """What storing a result takes after its elements are summed."""
-    if is_narrow_float(dtype):
-        return 8 if is_narrow_float(to_dtype) else 7
+    if element_type(dtype).is_narrow:
+        return 8 if element_type(to_dtype).is_narrow else 7
     return 5

@@ -1,6 +1,5 @@
 """Arithmetic on sizes, each a number or an array of numbers."""
 
-import re
 from collections.abc import Iterable
 from typing import TypeAlias, cast
 
@@ -8,11 +7,8 @@ import numpy as np
 
 from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
-from ipu_mlir.dialects.support.narrow_floats import is_f8
 
 Size: TypeAlias = int | IntArray
-
-_BYTES = {"f64": 8, "i64": 8, "index": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i16": 2, "i8": 1, "i1": 1}
 
 
 def ceil_div(a: Size, b: Size) -> Size:
@@ -65,18 +61,3 @@ def ceil_log2(n: Size) -> Size:
     [0, 1, 2, 3]
     """
     return np.ceil(np.log2(np.maximum(n, 1))).astype(np.int64)
-
-
-def bytes_of(dtype: str) -> int:
-    """Bytes of an element; of a type that has no costs of its own, those that its name says.
-
-    >>> [bytes_of(dtype) for dtype in ("f16", "index", "f8E5M2", "i4", "i12", "f128")]
-    [2, 8, 1, 1, 2, 16]
-    """
-    if is_f8(dtype):
-        return 1
-    return _BYTES.get(dtype) or -(-int("".join(re.findall(r"^[a-z]+(\d+)", dtype)) or 32) // 8)
-
-
-def is_float(dtype: str) -> bool:
-    return dtype.startswith(("f", "bf"))

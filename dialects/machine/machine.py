@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.support.narrow_floats import is_f8, is_narrow_float
+from ipu_mlir.dialects.support.element_types import element_type
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,18 @@ class Machine:
         >>> [IPU2.vector_width(dtype) for dtype in ("f32", "bf16", "f8E4M3FN", "i32")]
         [2, 4, 4, 1]
         """
-        return self.f16_vector_width if is_narrow_float(dtype) else self.f32_vector_width if dtype == "f32" else 1
+        unit = element_type(dtype).unit
+        return self.f32_vector_width if unit == "f32" else self.f16_vector_width if unit else 1
 
     def amp_cycles(self, dtype: str) -> int:
         """Cycles of a worker for one field element in the AMP units."""
-        return self.amp_f32_cycles if dtype == "f32" else self.amp_f16_cycles
+        return self.amp_f32_cycles if element_type(dtype).unit == "f32" else self.amp_f16_cycles
 
     def amp_input_channels(self, dtype: str) -> int:
         """Input channels that one pass through the AMP units sums."""
-        is_byte = is_f8(dtype) and self.amp_takes_f8
-        return self.amp_weight_bytes_per_unit // (4 if dtype == "f32" else 1 if is_byte else 2)
+        unit = element_type(dtype).unit
+        is_byte = unit == "f8" and self.amp_takes_f8
+        return self.amp_weight_bytes_per_unit // (4 if unit == "f32" else 1 if is_byte else 2)
 
     def amp_flops_per_cycle(self, dtype: str) -> int:
         """Floating-point operations of the AMP units of one tile, a multiply-add counted as two.

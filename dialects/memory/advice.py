@@ -13,12 +13,13 @@ from ipu_mlir.dialects.mapping.loops import ceil_div
 from ipu_mlir.dialects.memory.exchange_code import ExchangeCode
 from ipu_mlir.dialects.memory.report import CODE, MemoryReport, Variable
 from ipu_mlir.dialects.ops.vertices import accesses
+from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.dialects.support.errors import Settings
 
 _NOT_SHARED = ("vertex_code", "vertex_state", "control_code")
 """Categories that a tile has however many tiles there are."""
 
-_WIDE = ("f32", "f64", "i32", "i64")
+_WIDE = tuple(name for name, row in ELEMENT_TYPES.items() if row.bits >= 32 and name != "index")
 _PLACES = 3
 """So many exchanges are named."""
 

@@ -12,7 +12,7 @@ from typing import Literal
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.ipu import PlaceOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.build_generic import elementwise
 from ipu_mlir.passes.support.float_widths import rounded

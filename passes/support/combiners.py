@@ -6,7 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.narrow_floats import finite_range, host_dtype, is_f8
+from ipu_mlir.dialects.support.element_types import element_type
+from ipu_mlir.dialects.support.narrow_floats import finite_range
 
 _OF_FLOATS = {
     "arith.addf": -0.0,  # 0.0 would make 0.0 of -0.0
@@ -47,10 +48,7 @@ def _in_type(number: float, name: str) -> float | None:
     >>> _in_type(-math.inf, "f8E4M3FN"), _in_type(-math.inf, "f8E5M2"), _in_type(-0.0, "f8E8M0FNU")
     (-448.0, -inf, None)
     """
-    if not is_f8(name):
-        return number
-    if number == 0 and name.endswith("FNUZ"):
-        return 0.0  # these types have no -0.0
-    if float(np.float32(number).astype(host_dtype(name))) == number:
-        return number
+    held = float(np.float32(number).astype(element_type(name).dtype))
+    if held == number:
+        return held  # 0.0 in a type without a -0.0
     return finite_range(name)[number > 0] if math.isinf(number) else None

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, host_dtype
+from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.runtime.numeric.bfloat16 import bf16_of_bits, bits_of_bf16, round_to_bf16
 from ipu_mlir.runtime.numeric.chunks import in_chunks
 from ipu_mlir.runtime.numeric.float8 import Float8
 from ipu_mlir.runtime.numeric.half import bits_of_f16, f16_of_bits, round_to_f16
 
-NAMES: frozenset[str] = frozenset(ML_DTYPES) | {"f16"}
+NAMES: frozenset[str] = frozenset(row.name for row in ELEMENT_TYPES.values() if row.is_narrow)
 """MLIR's names of the types."""
 
 
@@ -38,12 +38,12 @@ def is_rounding(call: str) -> bool:
 
 def array_dtype(name: str) -> np.dtype[Any]:
     """The dtype of the host's arrays."""
-    return np.dtype(np.float16) if name == "f16" else host_dtype(name)
+    return ELEMENT_TYPES[name].dtype
 
 
 def bits_dtype(name: str) -> np.dtype[Any]:
     """The integers that have as many bits as the type ``name``."""
-    return np.dtype(np.int8 if name.startswith("f8") else np.int16)
+    return np.dtype(f"i{ELEMENT_TYPES[name].bytes}")
 
 
 def smallest_normal(name: str) -> float:
@@ -54,7 +54,7 @@ def smallest_normal(name: str) -> float:
     """
     if name == "f16":
         return float(np.finfo(np.float16).smallest_normal)
-    return float(importlib.import_module("ml_dtypes").finfo(host_dtype(name)).smallest_normal)
+    return float(importlib.import_module("ml_dtypes").finfo(array_dtype(name)).smallest_normal)
 
 
 def functions() -> dict[str, Callable[..., Any]]:

@@ -10,6 +10,7 @@ from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS, TERMINATORS
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
@@ -133,8 +134,8 @@ def _broken_type(kind: Any) -> str | None:
         return f"with a size that is not known: {kind}; name it with ipu-specialize-shapes"
     if not isinstance(kind.element_type, ir.IntegerType | ir.IndexType | ir.FloatType):
         return f"of type {kind}, whose elements are no integers or floats; split it into tensors of numbers"
-    if isinstance(kind.element_type, ir.FloatType) and kind.element_type.width < 8:
-        return f"of type {kind}, whose elements have {kind.element_type.width} bits; use floats of 8 bits or more"
+    if isinstance(kind.element_type, ir.FloatType) and str(kind.element_type) not in ELEMENT_TYPES:
+        return f"of type {kind}, whose elements no tile computes with; they can be {', '.join(ELEMENT_TYPES)}"
     if kind.rank > _MOST_DIMENSIONS:
         return f"of type {kind}, with {kind.rank} dimensions; no more than {_MOST_DIMENSIONS} are run, join some"
     if (elements := prod(kind.shape)) > _MOST_ELEMENTS:

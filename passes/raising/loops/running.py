@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.loops.filling_nests import (
     FillingNest,
     Place,

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.attributes.module_target import module_target
-from ipu_mlir.dialects.costs.sizes import bytes_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.ranks.rank_counts import Key, RankCount, rank_count
 from ipu_mlir.passes.support.build_generic import elementwise, generic, identity_map, loop_index
@@ -48,7 +48,7 @@ class RaiseRanks(Pass):
 
 def _longest(count: RankCount, target: Target) -> int:
     """How many elements have room on a tile: the keys of all, and the first key once more."""
-    key_bytes = [bytes_of(str(_key_type(key))) for key in count.keys]
+    key_bytes = [element_type(str(_key_type(key))).bytes for key in count.keys]
     return target.bytes_per_tile * 7 // 8 // (sum(key_bytes) + key_bytes[0])
 
 

@@ -2,8 +2,8 @@
 
 from math import isqrt
 
-from ipu_mlir.dialects.costs.sizes import bytes_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.support.build_generic import generic, identity_map
 from ipu_mlir.passes.support.three_dimensions import in_all_dimensions, in_three_dimensions
 
@@ -36,7 +36,7 @@ def scan_along(values: ir.Value, combine: str, at: int, longest: int, *, from_en
 
 def longest_scan(tile_bytes: int, element: ir.Type) -> int:
     """How many elements of a type one vertex scans if nothing else is asked for."""
-    return tile_bytes // (_SHARE * bytes_of(str(element)))
+    return tile_bytes // (_SHARE * element_type(str(element)).bytes)
 
 
 def _placeholder(arguments: list[ir.Value]) -> list[ir.Value]:

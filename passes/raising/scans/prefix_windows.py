@@ -6,7 +6,7 @@ from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest, reads_operand
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.support.element_types import is_narrow_float
 
 _FORMULAS = {
     "addf(acc, x)": "add",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.narrow_floats import is_narrow_float
+from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.scans.blocked_scans import scan_along
 from ipu_mlir.passes.raising.scans.prefix_windows import is_exact
 from ipu_mlir.passes.support.float_widths import rounded, widened

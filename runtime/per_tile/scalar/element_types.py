@@ -5,30 +5,23 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES
 
-_INTEGERS: dict[int, Any] = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
-
 
 def dtype_of(element_type: ir.Type) -> np.dtype[Any]:
-    """The dtype that holds ``element_type``: signless integers as signed, ``index`` as 64 bits, bf16 and f8 in float32.
+    """The dtype that holds ``element_type``: that of the host's arrays, or float32 where NumPy has no such type.
 
     Raises:
         CompileError: no dtype does.
     """
-    if isinstance(element_type, ir.IntegerType) and element_type.width in _INTEGERS:
-        return np.dtype(_INTEGERS[element_type.width])
-    if isinstance(element_type, ir.IndexType):
-        return np.dtype(np.int64)
-    if isinstance(element_type, ir.F16Type | ir.F32Type | ir.F64Type):
-        return np.dtype(f"f{element_type.width // 8}")
-    if str(element_type) in ML_DTYPES:
-        return np.dtype(np.float32)
-    raise CompileError(
-        f"the per-tile executor has no element type {element_type}; "
-        f"it has {', '.join(ML_DTYPES)}, f16, f32, f64, i1, i8 to i64, index"
-    )
+    row = ELEMENT_TYPES.get(str(element_type))
+    if row is None:
+        raise CompileError(
+            f"the per-tile executor has no element type {element_type}; it has {', '.join(ELEMENT_TYPES)}"
+        )
+    return row.dtype if row.is_in_numpy else np.dtype(np.float32)
 
 
 def element_type_of(value_type: ir.Type) -> ir.Type:

@@ -5,19 +5,13 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.runtime.numeric.narrow_floats import NAMES
 
 DTYPES: dict[str, np.dtype[Any]] = {
-    **dict.fromkeys(NAMES, np.dtype(np.float32)),  # rounded after each operation
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "i1": np.dtype(np.bool_),
-    "i8": np.dtype(np.int8),
-    "i16": np.dtype(np.int16),
-    "i32": np.dtype(np.int32),
-    "i64": np.dtype(np.int64),
-    "index": np.dtype(np.int64),
+    name: np.dtype(np.float32) if row.is_narrow else row.dtype for name, row in ELEMENT_TYPES.items()
 }
+"""What values of each type are computed in; narrow floats are rounded after each operation."""
 
 
 def dtype_of(mlir_type: ir.Type) -> np.dtype[Any] | None:

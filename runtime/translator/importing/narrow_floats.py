@@ -1,6 +1,7 @@
 """Floats of 16 and 8 bits in expressions: numbers in f32, rounded after each operation."""
 
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.runtime.numeric.narrow_floats import is_rounding
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression
 
@@ -16,9 +17,9 @@ _EXACT = _CHOOSE | _names("arith", "negf") | _names("math", "absf copysign ceil 
 def needs_rounding(op: ir.Operation, name: str) -> bool:
     """Whether what f32 gives for ``op`` may be no number of its result's type, called ``name``.
 
-    The f8 types lack some of f32's numbers that are not near any rounding: -0, infinities, all negative ones.
+    Some types lack numbers of f32 that are not near any rounding: -0, infinities, all negative ones.
     """
-    return op.name not in (_CHOOSE if name.startswith("f8") else _EXACT)
+    return op.name not in (_EXACT if element_type(name).is_ieee else _CHOOSE)
 
 
 def not_rounded(value: Expression) -> tuple[Expression, str | None]:

@@ -27,7 +27,7 @@ func.func @too_many_dimensions(%x: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x
 
 // -----
 
-// expected-error @below {{whose elements have 4 bits; use floats of 8 bits or more}}
+// expected-error @below {{whose elements no tile computes with; they can be f64, f32, f16}}
 func.func @narrow_floats(%x: tensor<8xf4E2M1FN>) {
   return
 }

@@ -22,8 +22,8 @@ DIMENSIONS = "x".join(["2"] * 70)
     ("kind", "said"),
     [
         ("*xf32", "whose rank is not known"),
-        ("8xf4E2M1FN", "whose elements have 4 bits"),
-        ("8xf6E2M3FN", "whose elements have 6 bits"),
+        ("8xf4E2M1FN", "whose elements no tile computes with; they can be f64, f32, f16"),
+        ("8xtf32", "whose elements no tile computes with"),
         ("4611686018427387904xi8", "which has 4,611,686,018,427,387,904 elements"),
         ("4294967296x4294967296xf32", "which has 18,446,744,073,709,551,616 elements"),
         (f"{DIMENSIONS}xf32", "with 70 dimensions"),
