@@ -8,8 +8,8 @@ Source: hardware.md 4.3, read in the performance estimates of PopLibs, where the
 out come from as well.
 """
 
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, choose, larger, per_worker
 from ipu_mlir.dialects.support.element_types import element_type
 
 

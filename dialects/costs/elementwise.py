@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ipu_mlir.dialects.costs.rates import BINARY, BROADCAST, INTEGER, SELECT, UNARY, Rate, Rates
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, per_worker, smaller, total
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, per_worker, smaller, total
 from ipu_mlir.dialects.support.element_types import element_type
 
 

@@ -11,8 +11,8 @@ from typing import overload
 
 import numpy as np
 
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, larger
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, larger
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.traffic import Traffic

@@ -25,7 +25,6 @@ from ipu_mlir.dialects.costs.elementwise import (
 )
 from ipu_mlir.dialects.costs.nonlinearities import pool_cycles
 from ipu_mlir.dialects.costs.reductions import reduction_cycles
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, larger, per_worker, product_over, smaller, total
 from ipu_mlir.dialects.costs.work import (
     Contraction,
     Elementwise,
@@ -41,6 +40,7 @@ from ipu_mlir.dialects.costs.work import (
     Work,
 )
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, choose, larger, per_worker, product_over, smaller, total
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir

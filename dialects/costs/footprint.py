@@ -9,7 +9,6 @@ import numpy as np
 
 from ipu_mlir.dialects.costs.amp import uses_amp
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, choose, product_over, smaller
 from ipu_mlir.dialects.costs.work import (
     Contraction,
     Elementwise,
@@ -24,6 +23,7 @@ from ipu_mlir.dialects.costs.work import (
     Work,
 )
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, choose, product_over, smaller
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.support.element_types import element_type
 

@@ -1,7 +1,7 @@
 """Cycles of vertices that go over elements: fills, copies, slices, gathers, scatters, sorts, ranks, scans."""
 
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, ceil_log2, choose, per_worker, smaller
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, ceil_log2, choose, per_worker, smaller
 from ipu_mlir.dialects.support.element_types import element_type
 
 _WORD = 8  # bytes that one instruction moves

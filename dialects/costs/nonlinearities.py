@@ -3,8 +3,8 @@
 Source: hardware.md 4.4, read in the cycle estimators of PopLibs.
 """
 
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, larger, per_worker
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, larger, per_worker
 from ipu_mlir.dialects.support.element_types import element_type
 
 _FORWARD = {

@@ -3,8 +3,8 @@
 Source: hardware.md 4.5, read in the cycle estimators of PopLibs. Integer divisions round down there.
 """
 
-from ipu_mlir.dialects.costs.sizes import Size, choose
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, choose
 from ipu_mlir.dialects.support.element_types import element_type
 
 

@@ -5,8 +5,8 @@ assumed: they share the results, or each takes a share of the elements of every 
 results, whichever is faster. Operands are assumed to lie in memory that is not interleaved: 64 bits per load.
 """
 
-from ipu_mlir.dialects.costs.sizes import Size, ceil_div, per_worker, smaller
 from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, per_worker, smaller
 from ipu_mlir.dialects.support.element_types import element_type
 
 

@@ -10,7 +10,7 @@ The constants are those of ``assumptions``.
 import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
-from ipu_mlir.dialects.costs.sizes import Size
+from ipu_mlir.dialects.machine.sizes import Size
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.traffic import exchange_traffic
