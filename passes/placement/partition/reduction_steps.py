@@ -4,6 +4,7 @@ from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, indexing_maps,
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.build_generic import bodiless_generic
+from ipu_mlir.passes.support.reduction_marks import STEP, marks_of, step_mark
 from ipu_mlir.passes.support.tensor_views import window_of
 
 
@@ -25,7 +26,7 @@ def run_in_steps(op: ir.Operation, nest: LoopNest, loop: int, block: int) -> lis
     """Replace ``op`` by one op per block of ``loop``; the inputs of each are slices, which move nothing.
 
     Returns:
-        the ops, in order; the last one may have a smaller block.
+        the ops, in order, marked with the loop and where they begin in it; the last one may have a smaller block.
     """
     maps = indexing_maps(op)
     assert maps is not None, "an op with a loop nest has indexing maps"
@@ -38,7 +39,8 @@ def run_in_steps(op: ir.Operation, nest: LoopNest, loop: int, block: int) -> lis
                 _slice(op.operands[n], nest.indices[n], loop, start, nest.extents[loop] - size)
                 for n in range(nest.num_inputs)
             ]
-            step = bodiless_generic(inputs, [so_far], maps, nest.parallel, _codelet(op))
+            attributes = {**_codelet(op), **marks_of(op), STEP: step_mark(loop, start)}
+            step = bodiless_generic(inputs, [so_far], maps, nest.parallel, attributes)
             _copy_body(op, step)
             made.append(step)
             so_far = step.results[0]

@@ -9,6 +9,7 @@ from ipu_mlir.passes.support.build_generic import bodiless_generic, generic
 from ipu_mlir.passes.support.combiners import neutral
 from ipu_mlir.passes.support.named_ops import fill_with
 from ipu_mlir.passes.support.placement_hints import PARTS
+from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, Block, blocks_mark, marks_of
 
 
 def can_split(op: ir.Operation, nest: LoopNest) -> bool:
@@ -37,10 +38,10 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
 
     The loops stay, so that ``parts`` hold for the partial results; of these there is one per block, in leading
     dimensions: ``(m, n, k) -> (k floordiv 32, m, n)``. A loop in blocks of one iteration is no longer reduced. The
-    combination starts from what ``op`` started from.
+    combination starts from what ``op`` started from. Both are marked with the loops and their blocks.
 
     Returns:
-        the op of the partial results, with ``ipu.parts``, and the one that combines them.
+        the op of the partial results, with ``ipu.parts`` and the marks of ``op``, and the one that combines them.
     """
     cut = cut_reductions(nest, parts)
     result = op.results[0].type
@@ -58,8 +59,11 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
         maps[-1] = ir.AffineMap.get(maps[-1].n_dims, 0, [*kept, *maps[-1].results])
         parallel = [was or dict(zip(cut, blocks, strict=True)).get(loop) == 1 for loop, was in enumerate(nest.parallel)]
         partial = bodiless_generic(list(op.operands)[: nest.num_inputs], [partials], maps, parallel)
-        partial.attributes[PARTS] = parts_to_attr(parts)
+        mark = blocks_mark([Block(loop, block) for loop, block in zip(cut, blocks, strict=True)])
+        for name, attribute in {**marks_of(op), PARTS: parts_to_attr(parts), PARTIALS: mark}.items():
+            partial.attributes[name] = attribute
         combined = _combine(partial.results[0], op.operands[nest.num_inputs], len(cut), combiner.name)
+        combined.attributes[COMBINES] = mark
     op.regions[0].blocks[0].append_to(partial.regions[0])
     op.results[0].replace_all_uses_with(combined.results[0])
     op.erase()

@@ -6,7 +6,8 @@
 // RUN: ipu-opt %s --ipu-partition=explain 2>&1 >%t | filecheck %s --check-prefix=EXPLAINED
 // RUN: ipu-opt %s --ipu-partition='explain matmul-memory-proportion=0.04' 2>&1 >%t | filecheck %s --check-prefix=INSTEPS
 
-// With little memory for operands, the sum runs in steps over slices of them; each adds to what the last one left.
+// With little memory for operands, the sum runs in steps over slices of them; each adds to what the last one left, and
+// is marked with the loop and where it begins in it.
 // WHOLE-LABEL: func.func @main
 // WHOLE-NOT: tensor.extract_slice
 // WHOLE-LABEL: func.func @of_its_own
@@ -19,11 +20,11 @@
 // STEPS: %[[W0:.*]] = tensor.extract_slice %[[W]][0, 0] {{\[}}[[N]], 256] [1, 1]
 // STEPS: %[[FIRST:.*]] = linalg.generic
 // STEPS-SAME: ins(%[[X0]], %[[W0]] : {{.*}} outs(%[[ZERO]] :
-// STEPS-SAME: attrs = {{{.*}}ipu.parts = #[[PARTS:p[0-9]+]]}
+// STEPS-SAME: attrs = {{{.*}}ipu.parts = #[[PARTS:p[0-9]+]], ipu.step = array<i64: 2, 0>}
 // STEPS: %[[X1:.*]] = tensor.extract_slice %[[X]][0, [[N]]] [256, [[N]]] [1, 1]
 // STEPS: linalg.generic
 // STEPS-SAME: ins(%[[X1]], %{{.*}} outs(%[[FIRST]] :
-// STEPS-SAME: attrs = {{{.*}}ipu.parts = #[[PARTS]]}
+// STEPS-SAME: attrs = {{{.*}}ipu.parts = #[[PARTS]], ipu.step = array<i64: 2, [[N]]>}
 
 // BALANCED-NOT: temporary
 // BALANCED-LABEL: func.func @main

@@ -1,6 +1,7 @@
 // RUN: ipu-opt %s --ipu-partition --split-input-file | filecheck %s
 
-// Two tiles for each half of the rows: partial results, and the op that adds them up to what was there before.
+// Two tiles for each half of the rows: partial results, and the op that adds them up to what was there before. Both
+// are marked with the loop and its blocks.
 // CHECK-DAG: #[[BLOCKS:map[0-9]*]] = affine_map<(d0, d1, d2) -> (d2 floordiv 5, d0, d1)>
 // CHECK-DAG: #[[PARTS:p[0-9]+]] = #ipu.parts<{{\[}}[4, 8, 3], [16, 16, 0], [5, 13, 1]], 0>
 // CHECK-DAG: #[[FILL:p[0-9]+]] = #ipu.parts<{{\[}}[1, 3, 1], [4, 8, 3], [16, 16, 0]], 0>
@@ -9,12 +10,12 @@
 // CHECK: %[[ZERO:.*]] = arith.constant -0.0
 // CHECK: %[[FILLED:.*]] = linalg.fill {{{.*}}ipu.parts = #[[FILL]]} ins(%[[ZERO]]
 // CHECK: %[[PARTIAL:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[BLOCKS]]], iterator_types = ["parallel", "parallel", "reduction"]}
-// CHECK-SAME: outs(%[[FILLED]] : tensor<3x8x16xf32>) attrs = {{{.*}}ipu.parts = #[[PARTS]]}
+// CHECK-SAME: outs(%[[FILLED]] : tensor<3x8x16xf32>) attrs = {{{.*}}ipu.partials = array<i64: 2, 5>, ipu.parts = #[[PARTS]]}
 // CHECK: arith.mulf
 // CHECK: arith.addf
 // CHECK: %[[SUM:.*]] = linalg.generic
 // CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK-SAME: ins(%[[PARTIAL]] : tensor<3x8x16xf32>) outs(%[[INIT]] : tensor<8x16xf32>)
+// CHECK-SAME: ins(%[[PARTIAL]] : tensor<3x8x16xf32>) outs(%[[INIT]] : tensor<8x16xf32>) attrs = {ipu.combines = array<i64: 2, 5>
 // CHECK: arith.addf
 // CHECK: return %[[SUM]]
 #parts = #ipu.parts<[[4, 8, 3], [16, 16, 0], [5, 13, 1]], 0>
