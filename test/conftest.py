@@ -1,6 +1,14 @@
-"""Makes what tests share importable: ``support`` (tools) and ``cases`` (small programs) of the end-to-end tests."""
+"""Makes what tests share importable: ``support`` (tools) and ``cases`` (small programs) of the end-to-end tests.
+
+Property tests draw the same examples in every run, and take the time that they take: a slow machine is no failure.
+"""
 
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
 sys.path.insert(0, str(Path(__file__).parent / "e2e"))
+
+settings.register_profile("same-everywhere", deadline=None, derandomize=True, database=None)
+settings.load_profile("same-everywhere")
