@@ -2,14 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size
+from ipu_mlir.dialects.mapping.loops import IntArray
+
 Shapes = tuple[tuple[int, ...], ...]
+Loops: TypeAlias = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LibraryCodelet:
     """Vertex code that is not a loop nest over scalars, such as a sort.
 
@@ -17,16 +22,21 @@ class LibraryCodelet:
     vertex reads and writes; the reduction loops are those that one vertex needs whole. The body is not executed. It
     uses the block argument of an output if the codelet updates what that output held, which then is a last operand.
 
+    This is all that there is of a codelet: verifier, planner, costs, memory, profile and both executors ask it. What a
+    vertex takes are pure functions of a call and of the iterations of its loops, shape ``(..., loops)``.
+
     Attributes:
         name: the ``library_call``, without the element type: ``sort``.
         per_tile: operands of one vertex (arrays in the shape of the operand's box) to its outputs; the definition.
         vectorised: whole operands to whole results, all vertices at once; the fast form. It may update an operand that
             is an output in place, and then returns it.
-        scratch_bytes: bytes one vertex needs besides its operands, from the shapes of its input boxes and the
-            element size.
+        cycles: of a vertex.
+        code_bytes: of the code that its workers run, which a tile holds once; assumed.
         source: where the meaning comes from.
         needs: which operands it takes, in words.
         takes: whether it takes operands of these shapes: the inputs, then the outputs.
+        scratch_bytes: of a vertex besides its operands while it runs; assumed.
+        flops: floating-point operations of a vertex.
         fills_outputs: whether ``vectorised`` takes the arrays of the outputs after the operands, fills them and gives
             them back; otherwise what it gives is copied there.
         in_steps: whether it may run over blocks of its outermost reduction loop, one after another, each on what the
@@ -38,10 +48,37 @@ class LibraryCodelet:
     name: str
     per_tile: Callable[..., tuple[np.ndarray[Any, Any], ...]]
     vectorised: Callable[..., tuple[np.ndarray[Any, Any], ...]]
-    scratch_bytes: Callable[[tuple[tuple[int, ...], ...], int], int]
+    cycles: Callable[["CodeletCall", IntArray, Machine], Size]
+    code_bytes: int
     source: str
     needs: str
     takes: Callable[[Shapes, Shapes], bool]
+    scratch_bytes: Callable[["CodeletCall", IntArray, Machine], Size] = lambda call, sizes, machine: 0
+    flops: Callable[["CodeletCall", IntArray], Size] = lambda call, sizes: 0
     fills_outputs: bool = False
     in_steps: bool = False
     rounds: bool = True
+
+    def __repr__(self) -> str:
+        return f"codelet {self.name}"
+
+
+@dataclass(frozen=True)
+class CodeletCall:
+    """An op that calls a library codelet, as far as its costs go: operands in order, the outputs last.
+
+    Attributes:
+        codelet: which one.
+        dtypes: the type of each operand's elements.
+        loops: the loops that each operand's elements depend on.
+        extents: iterations of every loop, over all vertices.
+        kept: the loops that vertices share.
+        reduced: those that each vertex runs whole.
+    """
+
+    codelet: LibraryCodelet
+    dtypes: tuple[str, ...]
+    loops: tuple[Loops, ...]
+    extents: tuple[int, ...]
+    kept: Loops
+    reduced: Loops

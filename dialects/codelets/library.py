@@ -22,6 +22,16 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
 LIBRARY = by_name((SORT, RANK, *SCANS, *SCATTERS))
 
 
+def register(codelet: LibraryCodelet) -> None:
+    """Make a codelet of one's own known to the compiler and to both executors, for as long as the process lives.
+
+    Raises:
+        ValueError: another codelet has that name.
+    """
+    if LIBRARY.setdefault(codelet.name, codelet) is not codelet:
+        raise ValueError(f"there is a codelet called '{codelet.name}' already")
+
+
 def codelet_named(name: str) -> LibraryCodelet:
     """The library codelet of that name.
 

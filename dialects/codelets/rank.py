@@ -4,7 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
+from ipu_mlir.dialects.codelets.codelet import CodeletCall, LibraryCodelet, Shapes
+from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_log2, per_worker, product_over, smaller
+from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.support.element_types import element_type
 
 Array = np.ndarray[Any, Any]
 
@@ -90,13 +94,42 @@ def _takes(inputs: Shapes, outputs: Shapes) -> bool:
     return {*keys} == {keys[0]} and len(positions) == 1 and outputs[0] == (outer, *positions, inner)
 
 
+def rank_cycles(keys: Size, rows: Size, own: Size, n: Size, dtype: str, machine: Machine) -> Size:
+    """Ranks of ``own`` elements among ``n`` in each of ``rows``, by ``keys`` keys. Source: assumed.
+
+    The workers share the own elements and compare each with all: a load, a comparison and an addition per key. Or a
+    worker sorts a row as in ``sort_cycles`` and writes the places, the rows are shared: whichever is faster.
+    """
+    compared = 26 + per_worker(rows * own, machine) * n * keys * (2 + element_type(dtype).slowdown)
+    by_sorting = 26 + per_worker(rows, machine) * n * (ceil_log2(n) * 10 * keys + 3)
+    return 11 + machine.workers * smaller(compared, by_sorting)
+
+
+def _cycles(call: CodeletCall, sizes: IntArray, machine: Machine) -> Size:
+    rows, own = product_over(sizes, _rows(call)), product_over(sizes, call.loops[-2])
+    return rank_cycles(len(call.dtypes) - 2, rows, own, product_over(sizes, call.reduced), call.dtypes[0], machine)
+
+
+def _scratch_bytes(call: CodeletCall, sizes: IntArray, machine: Machine) -> Size:
+    """A copy of every row that a worker has in hand."""
+    in_hand = smaller(machine.workers, product_over(sizes, _rows(call)))
+    return in_hand * product_over(sizes, call.reduced) * element_type(call.dtypes[0]).bytes
+
+
+def _rows(call: CodeletCall) -> tuple[int, ...]:
+    """The loops over rows, which the positions of the own elements do not depend on."""
+    return tuple(loop for loop in call.kept if loop not in call.loops[-2])
+
+
 RANK = LibraryCodelet(
     name="rank",
     per_tile=_rank_one_vertex,
     vectorised=_rank_all,
     fills_outputs=True,
     rounds=False,
-    scratch_bytes=lambda shapes, element_bytes: shapes[0][1] * element_bytes,
+    cycles=_cycles,
+    scratch_bytes=_scratch_bytes,
+    code_bytes=512,
     needs="keys of three dimensions, the positions of the ranks, and a result with a rank for each",
     takes=_takes,
     source="the inverse of numpy.argsort(kind='stable') or numpy.lexsort; in a lone key NaN ties with every number",

@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
+from ipu_mlir.dialects.codelets.codelet import CodeletCall, LibraryCodelet, Shapes
 from ipu_mlir.dialects.codelets.scatter_rows import rows_of, scatter_rows
+from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, double_words, per_worker, product_over
+from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.support.element_types import element_type
 
 Array = np.ndarray[Any, Any]
 
@@ -95,12 +100,44 @@ def _takes(inputs: Shapes, outputs: Shapes) -> bool:
     return inputs[len(outputs[0]) + 2 :] == tuple((size,) for size in outputs[0])
 
 
+def multi_update_cycles(updates: Size, n: Size, dtype: str, machine: Machine, elsewhere: Size = 0) -> Size:
+    """``MultiUpdate``: rows of ``n`` elements, put where indices say. Source: hardware.md 4.5.
+
+    Each worker takes its share of every row, so that a later update wins.
+    """
+    words = double_words(per_worker(n, machine), dtype)
+    return machine.workers * (29 + updates * (19 + 2 * words) + elsewhere * 8)
+
+
+def multi_update_add_cycles(updates: Size, n: Size, dtype: str, machine: Machine, elsewhere: Size = 0) -> Size:
+    """``MultiUpdateAdd``: rows of ``n`` elements, added where indices say. Source: hardware.md 4.5.
+
+    f16 takes two elements at a time. Each worker takes its share of every row.
+    """
+    atoms = ceil_div(per_worker(n, machine), 2 if element_type(dtype).bytes == 2 else 1)
+    return machine.workers * (3 + 29 + updates * (11 + (atoms - 1) * 3) + elsewhere * 5)
+
+
+def _cycles(adds: bool, call: CodeletCall, sizes: IntArray, machine: Machine) -> Size:
+    """Every vertex looks at all updates, which are assumed to be spread evenly over all elements."""
+    update = call.loops[len(call.dtypes) - len(call.kept) - 2]  # before the positions in each dimension
+    shared = [loop for loop in call.kept if loop in update]
+    by_row = bool(shared) and call.kept[-1] == shared[-1] and len(call.kept) > 1
+    row = sizes[..., call.kept[-1]] if by_row else 1
+    updates = product_over(sizes, call.reduced) * product_over(sizes, shared[:-1] if by_row else shared)
+    places = [loop for loop in call.kept if loop not in shared]
+    here = ceil_div(updates * product_over(sizes, places), max(prod(call.extents[loop] for loop in places), 1))
+    cycles = multi_update_add_cycles if adds else multi_update_cycles
+    return cycles(here, row, call.dtypes[-1], machine, updates - here)
+
+
 def _codelet(name: str, ufunc: np.ufunc | None) -> LibraryCodelet:
     return LibraryCodelet(
         name=f"scatter_{name}",
         per_tile=partial(_scatter_one_vertex, ufunc),
         vectorised=partial(_scatter_all, ufunc),
-        scratch_bytes=lambda shapes, element_bytes: 0,
+        cycles=partial(_cycles, ufunc is not None),
+        code_bytes=288,
         in_steps=True,
         rounds=ufunc in (np.add, np.multiply),
         needs="per dimension of its result an index, then a guard, an update, and per dimension the positions in it",

@@ -1,6 +1,8 @@
 """Which work a structured op is: from its loops, its indices and its body; on tensors as on buffers."""
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
+from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, has_broadcast
 from ipu_mlir.dialects.costs.op_loops import (
     accumulator,
@@ -14,19 +16,7 @@ from ipu_mlir.dialects.costs.op_loops import (
 )
 from ipu_mlir.dialects.costs.scalar_ops import body_ops, is_cast, scalar_op, scalar_ops, through_casts
 from ipu_mlir.dialects.costs.sums_of_products import contraction
-from ipu_mlir.dialects.costs.work import (
-    Elementwise,
-    Gather,
-    Loops,
-    Move,
-    Rank,
-    Reduction,
-    Scan,
-    Scatter,
-    Sort,
-    Window,
-    Work,
-)
+from ipu_mlir.dialects.costs.work import Elementwise, Gather, Loops, Move, Reduction, Window, Work
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import element_type
 
@@ -116,26 +106,11 @@ def _gather(op: ir.Operation, nest: LoopNest, ops: list[ScalarOp]) -> Gather:
     return Gather(dtype_of(op, nest.num_inputs), loops, tuple(slices), tuple(ops))
 
 
-def _library(op: ir.Operation, nest: LoopNest) -> Work:
-    """A library codelet that this module does not know counts as one plain operation per iteration; assumed."""
-    name = ir.StringAttr(op.attributes["library_call"]).value
-    dtype = dtype_of(op, nest.num_inputs)
-    if name == "sort":
-        return Sort(dtype, kept_loops(nest), reduced_loops(nest))
-    if name == "rank":
-        own = tuple(sorted(loops_of(nest.indices[nest.num_inputs - 1], len(nest.extents))))
-        rows = tuple(loop for loop in kept_loops(nest) if loop not in own)
-        return Rank(dtype_of(op, 0), nest.num_inputs - 1, rows, own, reduced_loops(nest))
-    if name.startswith("scan_"):
-        combine = name.removeprefix("scan_").removesuffix("_from_end")
-        return Scan(dtype, combine, kept_loops(nest), reduced_loops(nest))
-    if name.startswith("scatter_"):
-        kept = kept_loops(nest)
-        extents = tuple(nest.extents[loop] for loop in kept)
-        update = nest.indices[nest.num_inputs - len(kept) - 1]  # before the positions in each dimension
-        shared = tuple(loop for loop in kept if loop in loops_of(update, len(nest.extents)))
-        return Scatter(dtype, name != "scatter_set", kept, extents, reduced_loops(nest), shared)
-    return Elementwise((ScalarOp(Shape.INTEGER, "plain", dtype),))
+def _library(op: ir.Operation, nest: LoopNest) -> CodeletCall:
+    codelet = codelet_named(ir.StringAttr(op.attributes["library_call"]).value)
+    dtypes = tuple(dtype_of(op, number) for number in range(len(op.operands)))
+    loops = tuple(tuple(sorted(loops_of(indices, len(nest.extents)))) for indices in nest.indices)
+    return CodeletCall(codelet, dtypes, loops, nest.extents, kept_loops(nest), reduced_loops(nest))
 
 
 def _move(op: ir.Operation, nest: LoopNest) -> Move:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.costs import moves
 from ipu_mlir.dialects.costs.amp import (
     amp_1x1_cycles,
@@ -25,22 +26,9 @@ from ipu_mlir.dialects.costs.elementwise import (
 )
 from ipu_mlir.dialects.costs.nonlinearities import pool_cycles
 from ipu_mlir.dialects.costs.reductions import reduction_cycles
-from ipu_mlir.dialects.costs.work import (
-    Contraction,
-    Elementwise,
-    Gather,
-    Loops,
-    Move,
-    Rank,
-    Reduction,
-    Scan,
-    Scatter,
-    Sort,
-    Window,
-    Work,
-)
+from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Move, Reduction, Window, Work
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, ceil_div, choose, larger, per_worker, product_over, smaller, total
+from ipu_mlir.dialects.machine.sizes import Size, choose, larger, per_worker, product_over, smaller, total
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
@@ -113,16 +101,8 @@ def cycles_of(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
             cycles = pool_cycles(work.kind, positions, channels, window, work.dtype, machine)
         case Gather():
             cycles = _gather_cycles(work, size, machine)
-        case Scatter():
-            cycles = _scatter_cycles(work, size, last, machine)
-        case Sort():
-            cycles = moves.sort_cycles(size(work.kept), size(work.reduced), machine)
-        case Rank():
-            cycles = moves.rank_cycles(
-                work.keys, size(work.rows), size(work.own), size(work.among), work.dtype, machine
-            )
-        case Scan():
-            cycles = moves.scan_cycles(work.name, size(work.kept), size(work.scanned), work.dtype, machine)
+        case CodeletCall():
+            cycles = work.codelet.cycles(work, sizes, machine)
         case Move():
             move = {"fill": moves.fill_cycles, "copy": moves.copy_cycles, "transpose": moves.transpose_cycles}[
                 work.kind
@@ -200,15 +180,3 @@ def _gather_cycles(work: Gather, size: LoopSize, machine: Machine) -> Size:
         row = size(slices)
         cycles = cycles + moves.multi_slice_cycles(n // larger(row, 1), row, work.dtype, machine)
     return cycles
-
-
-def _scatter_cycles(work: Scatter, size: LoopSize, last: LoopSize, machine: Machine) -> Size:
-    """Updates are assumed to be spread evenly over all elements."""
-    by_row = bool(work.shared) and work.kept[-1] == work.shared[-1] and len(work.kept) > 1
-    row = last(work.kept) if by_row else 1
-    updates = size(work.updates) * size(work.shared[:-1] if by_row else work.shared)
-    places = [loop for loop in work.kept if loop not in work.shared]
-    everywhere = int(np.prod([n for loop, n in zip(work.kept, work.kept_extents, strict=True) if loop in places]))
-    here = ceil_div(updates * size(tuple(places)), max(everywhere, 1))
-    update = moves.multi_update_add_cycles if work.adds else moves.multi_update_cycles
-    return update(here, row, work.dtype, machine, updates - here)

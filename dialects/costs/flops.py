@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
-from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Reduction, Scan, Window, Work
+from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Move, Reduction, Window, Work
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.element_types import element_type
@@ -29,9 +30,11 @@ def flops_of(work: Work, sizes: IntArray) -> IntArray:
             return _count(work.ops) * iterations
         case Reduction():
             return _count((*work.before, *([work.combine] if work.combine else []))) * iterations
-        case Window() | Scan():
+        case Window():
             return iterations * element_type(work.dtype).is_float
-        case _:
+        case CodeletCall():
+            return 0 * iterations + work.codelet.flops(work, sizes)
+        case Move():
             return 0 * iterations
 
 

@@ -7,23 +7,12 @@ so that a measurement can replace them.
 
 import numpy as np
 
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.costs.amp import uses_amp
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
-from ipu_mlir.dialects.costs.work import (
-    Contraction,
-    Elementwise,
-    Gather,
-    Move,
-    Rank,
-    Reduction,
-    Scan,
-    Scatter,
-    Sort,
-    Window,
-    Work,
-)
+from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Move, Reduction, Window, Work
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, ceil_div, choose, product_over, smaller
+from ipu_mlir.dialects.machine.sizes import Size, ceil_div, choose
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.support.element_types import element_type
 
@@ -73,12 +62,8 @@ def _worker_code_bytes(work: Work) -> int:
             return 640
         case Gather():
             return 256 * len(work.slices) + sum(_op_code_bytes(op) for op in work.ops)
-        case Scatter():
-            return 288
-        case Sort() | Rank():
-            return 512
-        case Scan():
-            return 640 if work.name == "logaddexp" else 96
+        case CodeletCall():
+            return work.codelet.code_bytes
         case Move():
             return _CODE_BYTES[work.kind]
 
@@ -117,14 +102,12 @@ def vertex_state_bytes(work: Work, sizes: IntArray, operands: int, machine: Mach
 def scratch_bytes(work: Work, sizes: IntArray, machine: Machine) -> IntArray:
     """Bytes that one vertex needs besides operands and results while it runs, for each of ``sizes``; assumed.
 
-    A sort or ranks have a copy of every row that a worker has in hand; a reduction whose elements the workers share has
-    a partial result of each; a product has the factors that are computed first; everything else works in registers.
+    A library codelet says it itself; a reduction whose elements the workers share has a partial result of each; a
+    product has the factors that are computed first; everything else works in registers.
     """
     scratch: Size = 0
-    if isinstance(work, Sort | Rank):
-        rows, among = (work.kept, work.reduced) if isinstance(work, Sort) else (work.rows, work.among)
-        in_hand = smaller(machine.workers, product_over(sizes, rows))
-        scratch = in_hand * product_over(sizes, among) * element_type(work.dtype).bytes
+    if isinstance(work, CodeletCall):
+        scratch = work.codelet.scratch_bytes(work, sizes, machine)
     elif isinstance(work, Reduction):
         results = np.prod(sizes[..., list(work.kept)], axis=-1, dtype=np.int64)
         shared = machine.workers * results * max(4, element_type(work.to_dtype).bytes)

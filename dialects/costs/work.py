@@ -6,9 +6,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ipu_mlir.dialects.codelets.codelet import CodeletCall, Loops
 from ipu_mlir.dialects.costs.elementwise import ScalarOp
-
-Loops: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -106,55 +105,6 @@ class Gather:
 
 
 @dataclass(frozen=True)
-class Scatter:
-    """Updates put where indices say; every vertex looks at all of them.
-
-    Attributes:
-        adds: whether an update is combined with what was there.
-        kept, kept_extents: the loops over the elements, and how far they run over all vertices.
-        updates: the other loops over the updates.
-        shared: those of ``kept`` that the updates run along as well; the last one runs along a row if it is the last.
-    """
-
-    dtype: str
-    adds: bool
-    kept: Loops
-    kept_extents: tuple[int, ...]
-    updates: Loops
-    shared: Loops = ()
-
-
-@dataclass(frozen=True)
-class Sort:
-    """Sorts along ``reduced``, one for each iteration of ``kept``."""
-
-    dtype: str
-    kept: Loops
-    reduced: Loops
-
-
-@dataclass(frozen=True)
-class Rank:
-    """Ranks of the elements of ``own`` among those of ``among``, for each iteration of ``rows``, by ``keys`` keys."""
-
-    dtype: str
-    keys: int
-    rows: Loops
-    own: Loops
-    among: Loops
-
-
-@dataclass(frozen=True)
-class Scan:
-    """Running results of ``name``, such as ``add``, along ``scanned``, one scan for each iteration of ``kept``."""
-
-    dtype: str
-    name: str
-    kept: Loops
-    scanned: Loops
-
-
-@dataclass(frozen=True)
 class Move:
     """Elements set (``fill``), copied (``copy``) or reordered (``transpose``)."""
 
@@ -163,4 +113,4 @@ class Move:
     loops: Loops
 
 
-Work: TypeAlias = Contraction | Elementwise | Reduction | Window | Gather | Scatter | Sort | Rank | Scan | Move
+Work: TypeAlias = Contraction | Elementwise | Reduction | Window | Gather | CodeletCall | Move

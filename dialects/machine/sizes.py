@@ -7,6 +7,7 @@ import numpy as np
 
 from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.support.element_types import element_type
 
 Size: TypeAlias = int | IntArray
 
@@ -61,3 +62,8 @@ def ceil_log2(n: Size) -> Size:
     [0, 1, 2, 3]
     """
     return np.ceil(np.log2(np.maximum(n, 1))).astype(np.int64)
+
+
+def double_words(n: Size, dtype: str) -> Size:
+    """The instructions that move ``n`` elements: 8 bytes each."""
+    return ceil_div(n * element_type(dtype).bytes, 8)

@@ -9,22 +9,11 @@ import numpy as np
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.program.tree import Step
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.family import distinct_sizes
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
-from ipu_mlir.dialects.costs.work import (
-    Contraction,
-    Elementwise,
-    Gather,
-    Move,
-    Rank,
-    Reduction,
-    Scan,
-    Scatter,
-    Sort,
-    Window,
-    Work,
-)
+from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Move, Reduction, Window, Work
 from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.memory.per_tile import PerTile, total_of
@@ -96,14 +85,8 @@ def code_identity(work: Work) -> tuple[Any, ...]:
             return (Window, work.dtype, work.kind)
         case Gather():
             return (Gather, work.dtype, len(work.slices), work.ops)
-        case Scatter():
-            return (Scatter, work.dtype, work.adds)
-        case Sort():
-            return (Sort, work.dtype)
-        case Rank():
-            return (Rank, work.dtype, work.keys)
-        case Scan():
-            return (Scan, work.dtype, work.name)
+        case CodeletCall():
+            return (work.codelet, work.dtypes)
         case Move():
             return (Move, work.kind, work.dtype)
 

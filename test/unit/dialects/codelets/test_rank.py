@@ -62,7 +62,3 @@ def test_a_vertex_ranks_its_own_elements_only(positions):
     values = np.array([4, 1, 3, 1, 0], np.int32).reshape(1, 5, 1)
     (own,) = RANK.per_tile(values, np.array(positions))
     assert own.ravel().tolist() == [[4, 1, 3, 2, 0][position] for position in positions]
-
-
-def test_ranks_need_room_for_one_row():
-    assert RANK.scratch_bytes(((2, 6, 5),), 4) == 24

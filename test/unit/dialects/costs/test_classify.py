@@ -4,6 +4,9 @@ import pytest
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
+from ipu_mlir.dialects.codelets.library import codelet_named
+from ipu_mlir.dialects.codelets.sort import SORT
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.work import (
@@ -13,9 +16,6 @@ from ipu_mlir.dialects.costs.work import (
     Move,
     Preparation,
     Reduction,
-    Scan,
-    Scatter,
-    Sort,
     Window,
     Work,
 )
@@ -245,16 +245,26 @@ def test_gather_of_rows() -> None:
 def test_library_codelets() -> None:
     copy = "^bb0(%a: f32, %out: f32):\nlinalg.yield %a : f32"
     sort = generic("i, j; i, j", "pr", f"%x : {X}", f"%y : {X}", copy, ', library_call = "sort"')
-    assert work_of(sort, f"%x: {X}, %y: {X}") == Sort("f32", (0,), (1,))
+    rows = ("f32", "f32"), ((0, 1), (0, 1))
+    assert work_of(sort, f"%x: {X}, %y: {X}") == CodeletCall(SORT, *rows, (8, 16), kept=(0,), reduced=(1,))
     for call in ("scan_max", "scan_max_from_end"):
         scan = generic("i, j; i, j", "rp", f"%x : {X}", f"%y : {X}", copy, f', library_call = "{call}"')
-        assert work_of(scan, f"%x: {X}, %y: {X}") == Scan("f32", "max", (1,), (0,))
+        assert work_of(scan, f"%x: {X}, %y: {X}") == CodeletCall(
+            codelet_named(call), *rows, (8, 16), kept=(1,), reduced=(0,)
+        )
     body = "^bb0(%row: index, %guard: i1, %new: f32, %own: index, %out: f32):\nlinalg.yield %out : f32"
     ins = "%at, %on, %u, %p : memref<3xindex>, memref<3xi1>, memref<3xf32>, memref<8xindex>"
     extra = ', library_call = "scatter_add"'
     scatter = generic("j; j; j; i; i", "pr", ins, "%y : memref<8xf32>", body, extra)
     arguments = "%at: memref<3xindex>, %on: memref<3xi1>, %u: memref<3xf32>, %p: memref<8xindex>, %y: memref<8xf32>"
-    assert work_of(scatter, arguments) == Scatter("f32", True, (0,), (8,), (1,))
+    assert work_of(scatter, arguments) == CodeletCall(
+        codelet_named("scatter_add"),
+        ("index", "i1", "f32", "index", "f32"),
+        ((1,), (1,), (1,), (0,), (0,)),
+        extents=(8, 3),
+        kept=(0,),
+        reduced=(1,),
+    )
 
 
 @pytest.mark.parametrize(

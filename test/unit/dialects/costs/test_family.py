@@ -7,6 +7,8 @@ import pytest
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
+from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, cast_cycles
 from ipu_mlir.dialects.costs.family import cycles_of, cycles_of_parts, distinct_sizes, family_cycles
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
@@ -17,9 +19,6 @@ from ipu_mlir.dialects.costs.work import (
     Move,
     Preparation,
     Reduction,
-    Scan,
-    Scatter,
-    Sort,
     Window,
 )
 from ipu_mlir.dialects.machine.machine import IPU1, IPU2, Machine
@@ -32,6 +31,21 @@ TANH = ScalarOp(Shape.UNARY, "tanh", "f32")
 INTEGER = ScalarOp(Shape.INTEGER, "plain", "i32")
 MATMUL = Contraction("f16", (), (0,), (1,), (2,), ())
 CONVOLUTION = Contraction("f16", (), (0,), (1,), (), (2,))
+
+
+def rows(codelet: str, kept: tuple[int, ...], reduced: tuple[int, ...]) -> CodeletCall:
+    """A codelet that works on rows of f32."""
+    loops = tuple(sorted((*kept, *reduced)))
+    return CodeletCall(codelet_named(codelet), ("f32", "f32"), (loops, loops), (10, 9, 5), kept, reduced)
+
+
+def scatter(codelet: str, kept: tuple[int, ...], reduced: tuple[int, ...]) -> CodeletCall:
+    """A scatter of f32 elements, not of rows."""
+    dtypes = (*["i32"] * len(kept), "i1", "f32", *["index"] * len(kept), "f32")
+    loops = (*[reduced] * (len(kept) + 2), *[(loop,) for loop in kept], kept)
+    return CodeletCall(codelet_named(codelet), dtypes, loops, (10, 9, 5), kept, reduced)
+
+
 WORKS = [
     MATMUL,
     Contraction("f32", (0,), (1,), (2,), (), ()),
@@ -47,11 +61,11 @@ WORKS = [
     Reduction("i32", "i32", (0, 2), (1,), False, (INTEGER,), None),
     Window("f32", "max", (0,), (1,), (2,)),
     Gather("f32", (0, 1, 2), ((2,),), (ADD,)),
-    Scatter("f32", True, (0, 1), (10, 9), (2,)),
-    Scatter("f32", False, (0,), (10,), (1, 2)),
-    Sort("f32", (0, 1), (2,)),
-    Scan("f32", "add", (0, 1), (2,)),
-    Scan("f32", "logaddexp", (0, 2), (1,)),
+    scatter("scatter_add", kept=(0, 1), reduced=(2,)),
+    scatter("scatter_set", kept=(0,), reduced=(1, 2)),
+    rows("sort", kept=(0, 1), reduced=(2,)),
+    rows("scan_add", kept=(0, 1), reduced=(2,)),
+    rows("scan_logaddexp", kept=(0, 2), reduced=(1,)),
     Move("fill", "f32", (0, 1, 2)),
     Move("transpose", "f16", (0, 1, 2)),
 ]
@@ -173,15 +187,15 @@ def test_factors_computed_first_cost_cycles_and_scratch() -> None:
 
 
 def test_scratch_of_sorts_and_of_shared_reductions() -> None:
-    rows = np.array([[2, 100], [6, 100], [9, 100]])  # six workers have at most six of them in hand
-    assert scratch_bytes(Sort("f32", (0,), (1,)), rows, IPU2).tolist() == [2 * 400, 6 * 400, 6 * 400]
+    sizes = np.array([[2, 100], [6, 100], [9, 100]])  # six workers have at most six of them in hand
+    assert scratch_bytes(rows("sort", (0,), (1,)), sizes, IPU2).tolist() == [2 * 400, 6 * 400, 6 * 400]
     reduction = Reduction("f32", "f32", (0,), (1,), True, (), ADD)
     assert scratch_bytes(reduction, np.array([[1, 100], [6, 100]]), IPU2).tolist() == [24, 0]
 
 
 def test_workers_share_the_rows_of_a_scan_or_each_row() -> None:
     sizes = np.array([[600, 100], [1, 600]])
-    assert cycles_of(Scan("f32", "add", (0,), (1,)), sizes, IPU2).tolist() == [
+    assert cycles_of(rows("scan_add", (0,), (1,)), sizes, IPU2).tolist() == [
         11 + 6 * (26 + 100 * 100 * 3),
         11 + 6 * (52 + 100 * 5),
     ]

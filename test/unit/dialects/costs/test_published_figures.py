@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from ipu_mlir.dialects.codelets.scatter import multi_update_add_cycles
+from ipu_mlir.dialects.codelets.sort import sort_cycles
 from ipu_mlir.dialects.costs.amp import amp_1x1_cycles, amp_nx1_cycles, horizontal_mac_cycles, vertical_mac_cycles
 from ipu_mlir.dialects.costs.elementwise import (
     ScalarOp,
@@ -19,8 +21,6 @@ from ipu_mlir.dialects.costs.moves import (
     dynamic_slice_cycles,
     fill_worker_cycles,
     multi_slice_cycles,
-    multi_update_add_cycles,
-    sort_cycles,
 )
 from ipu_mlir.dialects.costs.nonlinearities import loss_cycles, nonlinearity_cycles, pool_cycles
 from ipu_mlir.dialects.costs.random_numbers import (

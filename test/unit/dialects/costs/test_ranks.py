@@ -4,11 +4,11 @@ import numpy as np
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
+from ipu_mlir.dialects.codelets.rank import RANK, rank_cycles
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.family import cycles_of
-from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes
-from ipu_mlir.dialects.costs.moves import rank_cycles
-from ipu_mlir.dialects.costs.work import Rank, Sort
+from ipu_mlir.dialects.costs.footprint import SUPERVISOR_CODE_BYTES, code_bytes, scratch_bytes
 from ipu_mlir.dialects.machine.machine import IPU2
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -25,7 +25,9 @@ func.func @f(%k: memref<2x8x3xi32>, %p: memref<8xindex>, %y: memref<2x8x3xindex>
   return
 }
 """
-WORK = Rank("i32", 1, (0, 2), (1,), (3,))
+WORK = CodeletCall(
+    RANK, ("i32", "index", "index"), ((0, 2, 3), (1,), (0, 1, 2)), (2, 8, 3, 8), kept=(0, 1, 2), reduced=(3,)
+)
 
 
 def test_rows_own_elements_and_what_they_are_among():
@@ -51,4 +53,4 @@ def test_cycles_and_memory_of_parts():
     expected = [rank_cycles(1, 1, 12, 1000, "i32", IPU2), rank_cycles(1, 6, 1000, 1000, "i32", IPU2)]
     assert cycles_of(WORK, sizes, IPU2).tolist() == expected
     assert scratch_bytes(WORK, sizes, IPU2).tolist() == [1000 * 4, 6 * 1000 * 4]
-    assert code_bytes(WORK) == code_bytes(Sort("i32", (0,), (1,)))
+    assert code_bytes(WORK) == SUPERVISOR_CODE_BYTES + RANK.code_bytes

@@ -1,11 +1,16 @@
 """What decides the code of a vertex."""
 
-from ipu_mlir.dialects.costs.work import Rank
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
+from ipu_mlir.dialects.codelets.rank import RANK
 from ipu_mlir.dialects.memory.vertices import code_identity
 
 
+def rank(*keys: str, rows: int = 4) -> CodeletCall:
+    """Ranks of 8 elements of each of ``rows`` rows by keys of the given types."""
+    loops = (*[(0, 2)] * len(keys), (1,), (0, 1))
+    return CodeletCall(RANK, (*keys, "index", "index"), loops, (rows, 8, 8), kept=(0, 1), reduced=(2,))
+
+
 def test_ranks_by_other_keys_have_other_code():
-    one, same = (Rank("f32", 1, (rows,), (1,), (2,)) for rows in (0, 3))
-    two, half = Rank("f32", 2, (0,), (1,), (2,)), Rank("f16", 1, (0,), (1,), (2,))
-    assert code_identity(one) == code_identity(same)
-    assert len({code_identity(one), code_identity(two), code_identity(half)}) == 3
+    assert code_identity(rank("f32")) == code_identity(rank("f32", rows=7))
+    assert len({code_identity(rank("f32")), code_identity(rank("f32", "f32")), code_identity(rank("f16"))}) == 3

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects.analysis.loop_nest import Index
+from ipu_mlir.dialects.codelets.codelet import CodeletCall
+from ipu_mlir.dialects.codelets.sort import SORT
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.family import cycles_of
-from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Reduction, Sort
+from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Reduction
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import by_rows, linear, one_tile
@@ -153,7 +155,7 @@ def test_the_parts_of_a_candidate_cost_what_its_vertices_cost():
 
 def test_what_a_sort_needs_besides_its_rows_counts():
     extents = (64, 1000)
-    work = Sort("f32", (0,), (1,))
+    work = CodeletCall(SORT, ("f32", "f32"), ((0, 1), (0, 1)), extents, kept=(0,), reduced=(1,))
     uses = (use((0, 1), extents),), (use((0, 1), extents),)
     operation = Operation("linalg.generic", "sort", extents, (True, False), *uses, work)
     parts = parts_of_grid((2, 1000), extents)
