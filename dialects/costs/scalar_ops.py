@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
+from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.rates import BINARY, UNARY
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
+from ipu_mlir.dialects.support.errors import CompileError
 
 _FREE = ("arith.constant", "arith.bitcast", "linalg.index", "linalg.yield", "scf.yield", "scf.if", "cf.assert")
 _LOADS = ("tensor.extract", "memref.load")
@@ -50,6 +53,18 @@ _INTEGER = {
     "math.cttz": "bits",
     "math.ipowi": "pow",
 }
+_PLAIN = frozenset(
+    (
+        *(f"affine.{name}" for name in ("apply", "max", "min")),
+        *(
+            f"arith.{name}i"
+            for name in ("add", "sub", "mul", "and", "or", "xor", "shl", "maxs", "maxu", "mins", "minu")
+        ),
+        *(f"arith.{name}" for name in ("shrsi", "shrui", "addui_extended", "mulsi_extended", "mului_extended")),
+        *(f"scf.{name}" for name in ("for", "while", "condition", "index_switch")),  # one round; assumed
+    )
+)
+_WAY_OUT = "write bodies in the ops of arith and math on numbers"
 _NO_TIME = frozenset((*_FREE, *_FREE_CASTS, *_LOADS))
 _ALL_CASTS = frozenset((*_CASTS, *_FREE_CASTS))
 _LOGICAL = ("arith.andi", "arith.ori", "arith.xori")
@@ -92,9 +107,30 @@ def through_casts(value: ir.Value) -> ir.Value:
 def scalar_op(op: ir.Operation) -> ScalarOp:
     """``op`` in the tables.
 
-    An operation that no table has counts as a plain one on integers; that is assumed.
+    Raises:
+        CompileError: no table has it.
     """
-    dtype = str(op.operands[-1].type if op.name == "arith.select" else op.operands[0].type)
+    found = _entry(op)
+    if found is None:
+        place = place_of(op.location)
+        raise CompileError(f"{place + ': ' if place else ''}'{op.name}' has no cost; {_WAY_OUT}")
+    return found
+
+
+def broken_body(op: ir.Operation) -> str | None:
+    """What no vertex can compute in the body of the structured op ``op``, as the end of a sentence, or None."""
+    for inner in body_ops(op):
+        if _entry(inner) is None:
+            return f"has '{inner.name}' in its body, which has no cost; {_WAY_OUT}"
+        for value in inner.results:
+            if not isinstance(value.type, ir.IntegerType) and str(value.type) not in ELEMENT_TYPES:
+                return f"computes {value.type} in its body, which no tile does; it can be {', '.join(ELEMENT_TYPES)}"
+    return None
+
+
+def _entry(op: ir.Operation) -> ScalarOp | None:
+    operands = list(op.operands)
+    dtype = str(operands[-1 if op.name == "arith.select" else 0].type) if operands else ""
     if op.name in _CASTS:
         return ScalarOp(Shape.CAST, "cast", dtype, str(op.results[0].type))
     if op.name == "arith.select":
@@ -110,7 +146,9 @@ def scalar_op(op: ir.Operation) -> ScalarOp:
         return ScalarOp(Shape.UNARY, name, dtype)
     if dialect == "math" and name in BINARY:
         return ScalarOp(Shape.BINARY, name, dtype)
-    return ScalarOp(Shape.INTEGER, "logical" if op.name in _LOGICAL and dtype == "i1" else "plain", dtype)
+    if op.name in _PLAIN:
+        return ScalarOp(Shape.INTEGER, "logical" if op.name in _LOGICAL and dtype == "i1" else "plain", dtype)
+    return None
 
 
 def _with_sigmoids(ops: list[ScalarOp]) -> list[ScalarOp]:

@@ -9,6 +9,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS, TERMINATORS
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.codelets.library import broken_call
+from ipu_mlir.dialects.costs.scalar_ops import broken_body
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.passes.core.base import Refusals
@@ -121,7 +122,7 @@ def _broken_loops(op: ir.Operation) -> str | None:
     for number, indices in enumerate(nest.indices[: nest.num_inputs]):
         if not all(index.linear for index in indices):
             return f"has an index of operand {number} that is no sum of loops; run ipu-normalize-indices"
-    return nest.broken_results
+    return nest.broken_results or broken_body(op)
 
 
 def _broken_type(kind: Any) -> str | None:

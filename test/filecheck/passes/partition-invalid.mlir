@@ -261,3 +261,29 @@ func.func @quotient(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+func.func @an_op_without_a_cost(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{has 'math.sincos' in its body, which has no cost; write bodies in the ops of arith and math on numbers}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %s, %c = math.sincos %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func @a_type_without_a_row(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{computes f128 in its body, which no tile does; it can be f64, f32, f16}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %wide = arith.extf %a : f32 to f128
+    %s = arith.addf %wide, %wide : f128
+    %narrow = arith.truncf %s : f128 to f32
+    linalg.yield %narrow : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
