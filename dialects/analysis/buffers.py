@@ -5,11 +5,18 @@ from ipu_mlir.dialects.attributes.attributes import mapping_of_text
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support import element_types
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.remembered import remembered
 
 
 def memory_mapping(memref: ir.Type) -> Mapping | None:
     """The mapping that ``memref`` has as memory space; None for a buffer that lies nowhere."""
-    text = str(ir.MemRefType(memref).memory_space)
+    space = ir.MemRefType(memref).memory_space
+    return None if space is None else _mapping_of_space(space)
+
+
+@remembered
+def _mapping_of_space(space: ir.Attribute) -> Mapping | None:
+    text = str(space)
     return mapping_of_text(text) if text.startswith("#ipu.mapping<") else None
 
 

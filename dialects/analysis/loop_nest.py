@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from math import lcm
 
 from ipu_mlir.dialects.support.bindings import compiled, ir
+from ipu_mlir.dialects.support.remembered import remembered
 
 
 @dataclass(frozen=True)
@@ -128,14 +129,18 @@ def num_outputs(op: ir.Operation | ir.OpView) -> int:
     return len(operation.results) or 1
 
 
+_LOADS = frozenset(["tensor.extract", "memref.load"])
+_ADVANCE = ir.WalkResult.ADVANCE
+
+
 def loads_in(op: ir.Operation | ir.OpView) -> list[ir.Operation]:
     """The ``tensor.extract`` and ``memref.load`` ops in the body of a structured op, as in a gather."""
     found: list[ir.Operation] = []
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
-        if inner.name in ("tensor.extract", "memref.load"):
+        if inner.name in _LOADS:
             found.append(inner)
-        return ir.WalkResult.ADVANCE
+        return _ADVANCE
 
     op.operation.walk(visit)
     return found
@@ -153,19 +158,18 @@ def reads_operand(op: ir.Operation | ir.OpView, number: int) -> bool:
 
 def loop_nest(op: ir.Operation | ir.OpView) -> LoopNest | None:
     """The loop nest of a structured op with static shapes, or None where it has none."""
-    maps = indexing_maps(op)
+    maps = compiled("_mlirDialectsLinalg").get_indexing_maps(op.operation)
     if maps is None:
         return None
-    operands = list(op.operation.operands)
-    types = [value.type for value in operands]
-    shapes = tuple(tuple(each.shape) if isinstance(each, ir.ShapedType) else () for each in types)
-    indices = tuple(_indices(str(affine_map), affine_map) for affine_map in maps)
-    inputs = len(operands) - num_outputs(op)
-    loops = maps[0].n_dims
+    types = [value.type for value in op.operation.operands]
+    shapes = tuple([tuple(each.shape) if isinstance(each, ir.ShapedType) else () for each in types])
+    indices = tuple([_indices(each) for each in maps])
+    inputs = len(types) - num_outputs(op)
+    loops = maps[0].value.n_dims
     extents = _extents(loops, indices, shapes)
     if extents is None:
         return None
-    loads = tuple(_load_indices(load, extents) for load in loads_in(op))
+    loads = tuple([_load_indices(load, extents) for load in loads_in(op)])
     return LoopNest(extents, _parallel(op, loops, indices[inputs:]), indices, inputs, loads)
 
 
@@ -194,17 +198,10 @@ def loop_strides(
     return tuple(strides), offset, tuple(whole)
 
 
-_KNOWN: dict[str, tuple[Index, ...]] = {}
-_MOST_KNOWN = 4096
-
-
-def _indices(text: str, affine_map: ir.AffineMap) -> tuple[Index, ...]:
-    found = _KNOWN.get(text)
-    if found is None:
-        if len(_KNOWN) >= _MOST_KNOWN:  # programs have few maps: a process that meets so many has met many programs
-            _KNOWN.clear()
-        found = _KNOWN[text] = tuple(_index(expr, affine_map.n_dims) for expr in affine_map.results)
-    return found
+@remembered
+def _indices(attribute: ir.AffineMapAttr) -> tuple[Index, ...]:
+    affine_map = attribute.value
+    return tuple(_index(expr, affine_map.n_dims) for expr in affine_map.results)
 
 
 def _index(expr: ir.AffineExpr, loops: int) -> Index:
@@ -261,8 +258,13 @@ def _extents(
 def _parallel(op: ir.Operation | ir.OpView, loops: int, outputs: tuple[tuple[Index, ...], ...]) -> tuple[bool, ...]:
     attributes = op.operation.attributes
     if "iterator_types" in attributes:
-        return tuple("parallel" in str(kind) for kind in attributes["iterator_types"])
+        return _said_parallel(attributes["iterator_types"])
     return _loops_of(outputs[0], loops)
+
+
+@remembered
+def _said_parallel(kinds: ir.ArrayAttr) -> tuple[bool, ...]:
+    return tuple(["parallel" in str(kind) for kind in kinds])
 
 
 @lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.remembered import remembered
 
 
 class MappingAttr(Ipu.Attribute, name="mapping"):
@@ -78,6 +79,7 @@ def _parts_of_text(text: str) -> Parts:
     return Parts(tuple(PartLoop(*loop) for loop in loops), first_tile)
 
 
+@remembered
 def mapping_from_attr(attribute: ir.Attribute) -> Mapping:
     """The plain mapping of a ``#ipu.mapping`` attribute.
 
@@ -87,6 +89,7 @@ def mapping_from_attr(attribute: ir.Attribute) -> Mapping:
     return mapping_of_text(str(attribute))
 
 
+@remembered
 def parts_from_attr(attribute: ir.Attribute) -> Parts:
     """The plain parts of a ``#ipu.parts`` attribute; what they mean for an op is asked by ``broken_part_rule``.
 

@@ -12,6 +12,7 @@ from ipu_mlir.compilation.supported_ops import unsupported_ops
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def compile_module(
     lowering = lowering.beginning_at(level_of(function))
     if "l1" in lowering.stages:
         check_supported(module, lowering)
-    return Executable(module, entry, lowering, call)
+    with remembering():
+        return Executable(module, entry, lowering, call)
 
 
 def check_supported(module: ir.Module, lowering: Lowering) -> None:

@@ -9,6 +9,7 @@ from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.nesting import check_nesting
+from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.passes.core.base import PassFailed
 from ipu_mlir.passes.core.interrupts import LaterInterrupts
 from ipu_mlir.passes.core.steps import MODULE, NestStep, PassStep, Step, UpstreamStep, upstream_manager
@@ -56,7 +57,12 @@ def run_steps(
     root = module.operation
     if steps:
         check_nesting(root)
-    with LaterInterrupts() as interrupts, root.context, root.location:  # the place of what has none of its own
+    with (
+        remembering(),
+        LaterInterrupts() as interrupts,
+        root.context,
+        root.location,
+    ):  # the place of what has none of its own
         run = _Run(root.context, verify, tuple(observers), interrupts)
         run.steps(root, steps, MODULE)
         if not isinstance(verify, bool):

@@ -3,7 +3,6 @@
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.analysis import loop_nest as loop_nests
 from ipu_mlir.dialects.analysis.loop_nest import (
     Index,
     is_structured,
@@ -13,7 +12,6 @@ from ipu_mlir.dialects.analysis.loop_nest import (
     reads_operand,
 )
 from ipu_mlir.dialects.analysis.memory_access import memory_accesses
-from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -208,11 +206,3 @@ func.func @f(%x: tensor<8x10xf32>, %y: tensor<3x8xf32>) -> tensor<3x8xf32> {
   return %r : tensor<3x8xf32>
 }""")
     assert loop_nest(op).cut_multiples == (1, 4)
-
-
-def test_what_is_known_of_maps_does_not_grow_for_ever() -> None:
-    with ir.Context():
-        for coefficient in range(loop_nests._MOST_KNOWN + 10):
-            affine_map = ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0) * coefficient])
-            loop_nests._indices(str(affine_map), affine_map)
-    assert len(loop_nests._KNOWN) <= loop_nests._MOST_KNOWN
