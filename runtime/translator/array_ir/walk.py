@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import unverified
 
 _ALLOCATIONS = frozenset(["memref.alloc", "memref.alloca"])
 
@@ -23,7 +24,8 @@ def children(op: ir.Operation) -> list[ir.Operation]:
 
 def value_names(function: ir.Operation) -> Iterator[str]:
     """Names of the function's arguments, then of each ``memref.alloc`` in order, as the printer gives them."""
-    state = ir.AsmState(function, use_local_scope=True)
+    with unverified():  # MLIR checks what it is about to print
+        state = ir.AsmState(function, use_local_scope=True)
     for argument in function.regions[0].blocks[0].arguments:
         yield argument.get_name(state).lstrip("%")
     allocations: list[ir.Value] = []
