@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -29,12 +28,25 @@ class UsageError(Exception):
     """The tool was called in a way that it does not understand."""
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal; argparse would ask ``shutil``, with which come four kinds of compressed files."""
+
+    def __init__(self, prog: str) -> None:
+        columns = os.environ.get("COLUMNS", "")
+        width = int(columns) if columns.isdecimal() else 0
+        if not width:
+            try:
+                width = os.get_terminal_size(1).columns
+            except OSError:  # no terminal
+                width = 0
+        super().__init__(prog, width=(width or 80) - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """Options of a tool; long options must be written out."""
 
     def __init__(self, prog: str, description: str, epilog: str = "") -> None:
-        formatter = argparse.RawDescriptionHelpFormatter
-        super().__init__(prog, description=description, epilog=epilog, formatter_class=formatter, allow_abbrev=False)
+        super().__init__(prog, description=description, epilog=epilog, formatter_class=_Formatter, allow_abbrev=False)
         self.add_argument("--version", action=_Version, help="show the versions of ipu-mlir, MLIR and LLVM")
         shells = "print a script that completes these options: source <(%(prog)s --completion bash)"
         self.add_argument("--completion", action=_Completion, metavar="bash|zsh|fish", help=shells)
@@ -155,6 +167,8 @@ def _report(name: str, error: Exception, flags: Mapping[str, str]) -> int:
 
 def in_flags(error: "DiagnosedError", flags: Mapping[str, str]) -> "list[Diagnostic]":
     """What ``error`` reports, with the flags of a tool for the settings that it speaks of."""
+    from dataclasses import replace
+
     return [replace(each, message=_in_flags(each.message, error, flags)) for each in error.diagnostics]
 
 

@@ -8,7 +8,6 @@ import io
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.tools.command_line import FAILED, UsageError, in_flags, run_tool, write_output
@@ -71,12 +70,12 @@ def _ipu_opt(argv: Sequence[str]) -> int:
     return FAILED if failed else 0
 
 
-@dataclass
 class _Reports:
-    """What was seen of the passes of all parts."""
+    """What was seen of the passes of all parts. No dataclass: with those comes all that looks into Python's code."""
 
-    times: "list[PassTime]" = field(default_factory=list)
-    ops: "list[tuple[str, int, int]]" = field(default_factory=list)
+    def __init__(self) -> None:
+        self.times: list[PassTime] = []
+        self.ops: list[tuple[str, int, int]] = []
 
     def text(self, arguments: argparse.Namespace) -> str:
         """What the command line asks for."""
