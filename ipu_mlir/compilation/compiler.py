@@ -8,9 +8,7 @@ from ipu_mlir.compilation.entry import entry_name, entry_of
 from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
 from ipu_mlir.compilation.sources import load_module
-from ipu_mlir.compilation.supported_ops import unsupported_ops
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.diagnostics import DiagnosedError
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
@@ -83,20 +81,5 @@ def compile_module(
     function = entry_of(module, entry)
     if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
         return DynamicExecutable(module, entry, lowering)
-    lowering = lowering.beginning_at(level_of(function))
-    if "l1" in lowering.stages:
-        check_supported(module, lowering)
     with remembering():
-        return Executable(module, entry, lowering, call)
-
-
-def check_supported(module: ir.Module, lowering: Lowering) -> None:
-    """Refuse a program with the list of all its ops that cannot be compiled, before anything else happens to it.
-
-    Ops that vanish when the program is normalised (assertions of what is known, loops that run once) do not count.
-    """
-    if unsupported_ops(module.operation):
-        normalised = module.operation.clone()
-        lowering.run(normalised.operation, "l1")
-        if found := unsupported_ops(normalised.operation):
-            raise DiagnosedError(found)
+        return Executable(module, entry, lowering.beginning_at(level_of(function)), call)

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ipu_mlir.compilation.supported_ops import unsupported_ops
 from ipu_mlir.dialects.attributes.attributes import target_to_attr
 from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError
 from ipu_mlir.dialects.support.errors import CompileError, TargetError
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
@@ -49,16 +51,26 @@ class Lowering:
     def run(self, module: ir.Operation, level: str = "l3") -> list[PassTime]:
         """Bring ``module``, which is at ``l0``, to ``level`` in place; gives the time that each pass took.
 
+        Ops that vanish when the program is normalised (assertions of what is known, loops that run once) need not be
+        supported.
+
         Raises:
-            CompileError: a pass refuses the program, or there is no such level.
+            CompileError: a pass refuses the program, it has ops that cannot be compiled (all of them are listed), or
+                there is no such level.
         """
         if level == "l0":
             return []
         stages = self._up_to(level)
+        is_doubtful = "l1" in stages and bool(unsupported_ops(module))
         if self.target is not None:
             with module.context, ir.Location.unknown():
                 module.attributes[ATTRIBUTE] = target_to_attr(self.target)
-        return [time for steps in stages for time in run_steps(module, steps, verify=VERIFIED)]
+        times: list[PassTime] = []
+        for name, steps in stages.items():
+            times += run_steps(module, steps, verify=VERIFIED)
+            if name == "l1" and is_doubtful and (found := unsupported_ops(module)):
+                raise DiagnosedError(found)
+        return times
 
     def beginning_at(self, level: str) -> "Lowering":
         """The way of a program that came in at ``level``; supersteps are only checked."""
@@ -68,12 +80,12 @@ class Lowering:
         stages = {name: self.stages[name] for name in names[names.index(level) + 1 :]}
         return replace(self, stages=stages or {"l3": (PassStep(CheckSupersteps()), PassStep(CheckMemory()))})
 
-    def _up_to(self, level: str) -> list[tuple[Step, ...]]:
+    def _up_to(self, level: str) -> dict[str, tuple[Step, ...]]:
         names = list(self.stages)
         if level not in names:
             why = "; a pipeline of your own has no levels in between" if self.own_pipeline else ""
             raise CompileError(f"the program has no level {level!r}; its levels are {', '.join(['l0', *names])}{why}")
-        return [self.stages[name] for name in names[: names.index(level) + 1]]
+        return {name: self.stages[name] for name in names[: names.index(level) + 1]}
 
 
 def plan_lowering(

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ipu_mlir.compilation.compiler import check_supported
 from ipu_mlir.compilation.entry import entry_alone, entry_name, entry_of
 from ipu_mlir.compilation.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.compilation.sources import load_module
+from ipu_mlir.compilation.supported_ops import unsupported_ops
 from ipu_mlir.dialects.attributes.attributes import target_to_attr
 from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE, module_target
 from ipu_mlir.dialects.machine.target import Target
@@ -49,7 +49,8 @@ class Variants:
             raise CompileError(f"{entry!r} has sizes that are not known, and costs depend on them; give it fixed ones")
         if level_of(function) != "l0":
             raise CompileError(f"{entry!r} is placed on tiles already; settings matter for linalg on plain tensors")
-        check_supported(self.source, plan_lowering())
+        if unsupported_ops(self.source.operation):
+            plan_lowering().run(entry_alone(self.source.operation, entry), "l1")
         registry = Registry(by_name(PASSES), PIPELINES)
         steps = [step for name in ("ipu-normalize", "ipu-place", "ipu-lower") for step in registry.resolve(name)]
         first = next(place for place, step in enumerate(steps) if _is(step, Partition))

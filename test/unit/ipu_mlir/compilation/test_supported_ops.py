@@ -3,6 +3,7 @@
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.passes.importing.wrap_scalars import WrapScalars
 
 UNREGISTERED = """
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -71,3 +72,18 @@ def test_a_pipeline_of_the_users_own_may_know_more_ops():
     with pytest.raises(ipu.CompileError) as caught:
         ipu.compile(text.replace("return %2", "return %1"), pipeline="canonicalize,no-such-pass")
     assert "there is no pass or pipeline 'no-such-pass'" in str(caught.value)
+
+
+def test_a_program_with_an_assertion_is_normalised_once(monkeypatch: pytest.MonkeyPatch):
+    runs: list[object] = []
+    run = WrapScalars.run
+    monkeypatch.setattr(WrapScalars, "run", lambda self, module: (runs.append(module), run(self, module)))
+    ipu.compile("""
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %true = arith.constant true
+      cf.assert %true, "never"
+      %y = arith.addf %x, %x : tensor<4xf32>
+      %0 = tosa.const_shape {values = dense<1> : tensor<1xindex>} : () -> !tosa.shape<1>
+      return %y : tensor<4xf32>
+    }""")
+    assert len(runs) == 1
