@@ -28,7 +28,10 @@ class TensorSpec:
         except (TypeError, ValueError) as error:
             raise CompileError(f"a shape is one whole number or several, got {shape!r}") from error
         object.__setattr__(self, "shape", sizes)
-        object.__setattr__(self, "dtype", np.dtype(dtype))
+        try:
+            object.__setattr__(self, "dtype", np.dtype(dtype))
+        except TypeError as error:
+            raise CompileError(f"{dtype!r} names no element type: {error}; use np.float32 or another type") from error
 
     @property
     def nbytes(self) -> int:

@@ -6,10 +6,10 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, host_dtype
+from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, finite_range, host_dtype
 from ipu_mlir.specs.specs import TensorSpec
 
-# What traced programs may be made of. MLIR's integers have no sign of their own: NumPy's unsigned types have no place.
+# NumPy's types of what programs take and give. MLIR's integers have no sign of their own: the ops on them know it.
 DTYPES: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
@@ -26,16 +26,44 @@ ELEMENT_TYPES = (*DTYPES, *ML_DTYPES)
 """What programs may be made of that come as MLIR."""
 
 _MLIR_NAMES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name != "index"}
+_MLIR_NAMES |= {np.dtype(f"u{dtype}"): name for dtype, name in _MLIR_NAMES.items() if dtype.kind == "i"}
+_NARROW_FLOATS = {theirs: name for name, theirs in ML_DTYPES.items()}
 
 
 def is_supported(dtype: np.dtype[Any]) -> bool:
-    """Whether tensors of this NumPy type can be part of a program."""
-    return dtype in _MLIR_NAMES
+    """Whether tensors of this NumPy type can be part of a traced program."""
+    return dtype in _MLIR_NAMES or is_of_ml_dtypes(dtype)
+
+
+def is_of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy knows this float type by the package ml_dtypes alone."""
+    return dtype.name in _NARROW_FLOATS
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """``f``, ``i``, ``u`` or ``b`` for floats (those of ml_dtypes too), integers, unsigned integers and bools.
+
+    >>> kind_of(np.dtype(np.uint8)), kind_of(host_dtype("bf16"))
+    ('u', 'f')
+    """
+    return "f" if is_of_ml_dtypes(dtype) else dtype.kind
+
+
+def limits_of(dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The lowest and the highest number of a float type: infinities, where it has such.
+
+    >>> limits_of(np.dtype(np.float16)), limits_of(host_dtype("f8E4M3FN"))
+    ((-inf, inf), (-448.0, 448.0))
+    """
+    infinite = [float(np.asarray(limit).astype(dtype)) for limit in (-np.inf, np.inf)]
+    low, high = (limit if np.isinf(limit) else None for limit in infinite)
+    finite = (0.0, 0.0) if low is not None and high is not None else finite_range(_NARROW_FLOATS[dtype.name])
+    return finite[0] if low is None else low, finite[1] if high is None else high
 
 
 def element_type(dtype: np.dtype[Any]) -> ir.Type:
     """The MLIR type of ``dtype`` in the current context; ``dtype`` is supported."""
-    return ir.Type.parse(_MLIR_NAMES[dtype])
+    return ir.Type.parse(_MLIR_NAMES.get(dtype) or _NARROW_FLOATS[dtype.name])
 
 
 def dtype_of(element: ir.Type) -> np.dtype[Any] | None:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.specs.tensor_types import is_supported
+from ipu_mlir.specs.tensor_types import is_supported, kind_of
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, constant, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, supported_dtype, unsupported_dtype
-from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, trace_of
+from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, trace_of, with_numbers
 from ipu_mlir.tracing.scalar_ops import BODIES, Body
 
 arith = upstream("arith")
@@ -93,7 +93,7 @@ def apply_ufunc(name: str, ufunc: np.ufunc, values: Sequence[Any], dtype: Any = 
 
 def apply_unary_float(name: str, value: Symbol) -> Any:
     """A function that NumPy lacks, on a float tensor; integers become float64 as in NumPy's functions."""
-    dtype = value.dtype if value.dtype.kind == "f" else np.dtype(np.float64)
+    dtype = value.dtype if kind_of(value.dtype) == "f" else np.dtype(np.float64)
     return elementwise(value.trace, name, [value], [dtype], dtype, _code(name, BODIES[name], [value], dtype))
 
 
@@ -115,7 +115,7 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 
 def _resolve(name: str, ufunc: np.ufunc, operands: Sequence[Operand], dtype: Any) -> list[np.dtype[Any]]:
     """The element types that ``ufunc`` computes in, and that of its result."""
-    kinds = [type(op.value) if isinstance(op, Scalar) and op.weak else op.dtype for op in operands]
+    kinds = with_numbers([type(op.value) if isinstance(op, Scalar) and op.weak else op.dtype for op in operands])
     signature = (*(None for _ in operands), None if dtype is None else np.dtype(dtype))
     try:
         resolved = list(ufunc.resolve_dtypes((*kinds, None), signature=signature))
@@ -128,7 +128,7 @@ def _resolve(name: str, ufunc: np.ufunc, operands: Sequence[Operand], dtype: Any
 
 
 def _code(name: str, body: Body, operands: Sequence[Operand], dtype: np.dtype[Any]) -> Callable[..., ir.Value]:
-    code = body.for_kind(dtype.kind)
+    code = body.for_kind(kind_of(dtype))
     if code is None:
         raise TraceTypeError(f"{name} is not supported for {_shown(operands)}; use astype(np.float32)")
     return code
@@ -144,9 +144,9 @@ def _power(trace: Trace, operands: Sequence[Operand]) -> Any:
     if not isinstance(base, Symbol) or not isinstance(exponent, Scalar) or base.dtype.kind == "b":
         return None
     number = exponent.value
-    if base.dtype.kind == "i" and exponent.dtype.kind == "i" and number < 0:
+    if base.dtype.kind in "iu" and exponent.dtype.kind == "i" and number < 0:
         raise TraceValueError(f"integers to the negative power {number} are no integers; use x.astype(np.float32)")
-    if not exponent.weak or np.result_type(base.dtype, number) != base.dtype:
+    if not exponent.weak or common_dtype(operands) != base.dtype:
         return None
     dtype = base.dtype
 
@@ -175,7 +175,7 @@ def _known_comparison(trace: Trace, name: str, ufunc: np.ufunc, operands: Sequen
     if ufunc not in _COMPARISONS:
         return None
     for given, limit in (operands, operands[::-1]):
-        if not isinstance(given, Symbol) or given.dtype.kind != "i" or not isinstance(limit, Scalar):
+        if not isinstance(given, Symbol) or given.dtype.kind not in "iu" or not isinstance(limit, Scalar):
             continue
         limits = np.iinfo(given.dtype)
         if limit.weak and isinstance(limit.value, int) and not limits.min <= limit.value <= limits.max:

@@ -57,6 +57,8 @@ def structured(
     sizes = tuple(loops[loop].size for loop in output)
     with trace.emit(name):
         init = empty(sizes, dtype) if initial is None else filled(sizes, dtype, initial)
+        if any(loop.size == 0 for loop in loops):
+            return trace.wrap(init, sizes, dtype)
         op = linalg.GenericOp(
             [init.type],
             [symbol.value for symbol, _ in inputs],
@@ -76,6 +78,12 @@ def structured(
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.Value:
     """A tensor without values, at the current insertion point."""
     return tensor.empty(list(shape), element_type(dtype))
+
+
+def without_elements(trace: Trace, name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
+    """The tensor of a shape with a size of 0: nothing is computed for it."""
+    with trace.emit(name):
+        return trace.wrap(empty(shape, dtype), tuple(shape), dtype)
 
 
 def filled(shape: Sequence[int], dtype: np.dtype[Any], value: Any) -> ir.Value:

@@ -8,13 +8,13 @@ import numpy as np
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.specs.tensor_types import element_type, is_supported
+from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, kind_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.places import Place, user_place
 
 builtin, func, arith = upstream("builtin"), upstream("func"), upstream("arith")
+tensor_dialect = upstream("tensor")
 
 
 class Symbol:
@@ -98,7 +98,8 @@ class Trace:
         """A tensor with the values of ``array``."""
         with self.emit("constant"):
             type_ = self.tensor_type(array.shape, array.dtype)
-            return self.wrap(arith.constant(type_, _dense(array, type_)), array.shape, array.dtype)
+            made = arith.constant(type_, _dense(array, type_)) if array.size else no_elements(type_)
+            return self.wrap(made, array.shape, array.dtype)
 
     def finish(self, results: Sequence[Symbol]) -> ir.Module:
         """The module, with a function that returns ``results``; nothing can be added to it any more."""
@@ -117,22 +118,27 @@ class Trace:
         """The MLIR type of a tensor, in the current context.
 
         Raises:
-            TraceValueError: it would have no elements. TraceTypeError: programs have no such element type.
+            TraceValueError: a size is negative. TraceTypeError: programs have no such element type.
         """
         if any(size < 0 for size in shape):
-            raise TraceValueError(f"a tensor cannot have the shape {tuple(shape)}; give each size, which is 1 or more")
-        if 0 in shape:
-            raise TraceValueError(f"a tensor of shape {tuple(shape)} has no elements, and lies on no tile")
+            raise TraceValueError(f"a tensor cannot have the shape {tuple(shape)}; give each size, which is 0 or more")
         if not is_supported(dtype):
             raise TraceTypeError(unsupported_dtype(dtype))
         return ir.RankedTensorType.get(list(shape), element_type(dtype))
 
 
+def no_elements(type_: ir.Type) -> ir.Value:
+    """A tensor of a type that has a size of 0, at the current insertion point; whatever it is made of, it is empty."""
+    return tensor_dialect.EmptyOp(list(type_.shape), type_.element_type).result
+
+
 def scalar_attribute(value: Any, dtype: np.dtype[Any]) -> ir.Attribute:
     """``value`` as an attribute of ``dtype``'s type, in the current context."""
     type_ = element_type(dtype)
-    if dtype.kind == "f":
+    if kind_of(dtype) == "f":
         return ir.FloatAttr.get(type_, float(value))
+    if dtype.kind == "u":  # MLIR writes the number that has these bits and a sign
+        value = np.asarray(value).astype(dtype).view(f"i{dtype.itemsize}")
     return ir.IntegerAttr.get(type_, int(value))
 
 
@@ -142,7 +148,10 @@ def supported_dtype(dtype: Any) -> np.dtype[Any]:
     Raises:
         TraceTypeError: programs have none such.
     """
-    found = np.dtype(dtype)
+    try:
+        found = np.dtype(dtype)
+    except TypeError as error:
+        raise TraceTypeError(f"{dtype!r} names no element type: {error}; use np.float32 or another type") from error
     if not is_supported(found):
         raise TraceTypeError(unsupported_dtype(found))
     return found
@@ -150,15 +159,12 @@ def supported_dtype(dtype: Any) -> np.dtype[Any]:
 
 def unsupported_dtype(dtype: Any) -> str:
     """What to say about an element type that programs cannot have."""
-    if getattr(dtype, "name", "") in ML_DTYPES.values():
-        return f"element type {dtype} is not supported; trace in float16 or float32, or write the program as MLIR"
     kind = getattr(dtype, "kind", "")
     way_out = {
-        "u": "integers are signed here: use astype(np.int32) or another signed type",
         "c": "carry the real and the imaginary part as two tensors",
         "O": "give an array of numbers",
         "U": "give an array of numbers",
-    }.get(kind, "use bool, int8, int16, int32, int64, float16, float32 or float64")
+    }.get(kind, "use bool, int8 to int64, uint8 to uint64, float16, float32, float64 or a type of ml_dtypes")
     return f"element type {dtype} is not supported; {way_out}"
 
 
@@ -172,4 +178,6 @@ def _dense(array: np.ndarray, type_: ir.Type) -> ir.Attribute:
     bits = contiguous.reshape(-1).view(f"u{array.itemsize}")
     if array.size > 1 and (bits == bits[0]).all():
         return ir.DenseElementsAttr.get_splat(type_, scalar_attribute(array.flat[0], array.dtype))
+    if array.dtype.kind == "u" or is_of_ml_dtypes(array.dtype):
+        return ir.DenseElementsAttr.get(contiguous.view(f"u{array.itemsize}"), type=type_)
     return ir.DenseElementsAttr.get(contiguous)

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import broadcast_index
-from ipu_mlir.tracing.emit import Backward, Index, Loop, index_constant, structured
+from ipu_mlir.tracing.emit import Backward, Index, Loop, index_constant, structured, without_elements
 from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.views import reshape, transpose
@@ -67,7 +67,7 @@ def getitem(value: Symbol, key: Any) -> Any:
     sizes = [[1 if axis is None else windows[axis].count for axis in axes] for axes in (before, after)]
     shape = (*sizes[0], *picked, *sizes[1])
     if 0 in shape:
-        raise TraceIndexError(f"index of {value}: the result of shape {shape} would have no elements")
+        return without_elements(value.trace, "index", shape, value.dtype)
     sliced = _slice(value, windows)
     axes = [axis for axis in before if axis is not None], [axis for axis in after if axis is not None]
     return reshape(_picked(sliced, arrays, picked, *axes) if arrays else sliced, shape)
@@ -123,6 +123,11 @@ def concatenate(parts: Sequence[Symbol], axis: int) -> Any:
     first = parts[0]
     total = sum(part.shape[axis] for part in parts)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    if 0 in shape:
+        return without_elements(first.trace, "concatenate", shape, first.dtype)
+    parts = [part for part in parts if part.shape[axis]]
+    if len(parts) == 1:
+        return parts[0]
     with first.trace.emit("concatenate"):
         type_ = ir.RankedTensorType.get(list(shape), element_type(first.dtype))
         op = tensor.concat(type_, axis, [part.value for part in parts])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.specs.tensor_types import is_supported
+from ipu_mlir.specs.tensor_types import is_of_ml_dtypes, is_supported
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, unsupported_dtype
 
@@ -80,8 +80,24 @@ def tensor(trace: Trace, value: Any, dtype: np.dtype[Any] | None = None) -> Any:
 
 def common_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:
     """The element type that NumPy gives to a mixture of ``operands``."""
-    kinds = [op.value if isinstance(op, Scalar) and op.weak else op.dtype for op in operands]
-    dtype = np.result_type(*kinds)
+    kinds = with_numbers([op.value if isinstance(op, Scalar) and op.weak else op.dtype for op in operands])
+    try:
+        dtype = np.result_type(*kinds)
+    except TypeError as error:
+        shown = " and ".join(str(each) for each in kinds)
+        raise TraceTypeError(f"{shown} have no common element type; use astype(np.float32)") from error
     if not is_supported(dtype):
         raise TraceTypeError(unsupported_dtype(dtype))
     return dtype
+
+
+def with_numbers(kinds: Sequence[Any]) -> list[Any]:
+    """``kinds``, element types and Python numbers (or their classes), as NumPy's promotion takes them.
+
+    NumPy does not know that a Python float beside a narrow float, a type of ml_dtypes, takes that type.
+
+    >>> with_numbers([np.dtype("float32"), 0.5])
+    [dtype('float32'), 0.5]
+    """
+    narrow = [kind for kind in kinds if isinstance(kind, np.dtype) and is_of_ml_dtypes(kind)]
+    return [kind if isinstance(kind, np.dtype) or not narrow else narrow[0] for kind in kinds]

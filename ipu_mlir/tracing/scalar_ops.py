@@ -18,15 +18,19 @@ ScalarOp = Callable[..., ir.Value]
 
 @dataclass(frozen=True)
 class Body:
-    """The scalar code of one function, for float, integer and bool operands; None where there is none."""
+    """The scalar code of one function, for float, integer and bool operands; None where there is none.
+
+    ``on_uint`` is for unsigned integers, where it differs from that for integers.
+    """
 
     on_float: ScalarOp | None = None
     on_int: ScalarOp | None = None
     on_bool: ScalarOp | None = None
+    on_uint: ScalarOp | None = None
 
     def for_kind(self, kind: str) -> ScalarOp | None:
-        """The code for a NumPy dtype kind: ``f``, ``i`` or ``b``."""
-        return {"f": self.on_float, "i": self.on_int, "b": self.on_bool}[kind]
+        """The code for a kind of element types: ``f``, ``i``, ``u`` or ``b``."""
+        return {"f": self.on_float, "i": self.on_int, "b": self.on_bool, "u": self.on_uint or self.on_int}[kind]
 
 
 def like(value: ir.Value, number: float | int) -> ir.Value:
@@ -74,7 +78,7 @@ def _logical(combine: ScalarOp) -> Body:
 
 
 def _compare(on_float: Any, on_int: Any, on_bool: Any) -> Body:
-    return Body(_cmpf(on_float), _cmpi(on_int), _cmpi(on_bool))
+    return Body(_cmpf(on_float), _cmpi(on_int), _cmpi(on_bool), _cmpi(on_bool))
 
 
 def _square_f(a: ir.Value) -> ir.Value:
@@ -140,6 +144,23 @@ def _fmod_i(a: ir.Value, b: ir.Value) -> ir.Value:
     return arith.select(by_zero, like(a, 0), arith.remsi(a, arith.select(by_zero, like(b, 1), b)))
 
 
+def _unless_by_zero(divide: ScalarOp) -> ScalarOp:
+    """Division of unsigned integers, or its remainder: 0 where the divisor is 0."""
+
+    def code(a: ir.Value, b: ir.Value) -> ir.Value:
+        by_zero = arith.cmpi(_INT.eq, b, like(b, 0))
+        return arith.select(by_zero, like(a, 0), divide(a, arith.select(by_zero, like(b, 1), b)))
+
+    return code
+
+
+def _power_u(a: ir.Value, b: ir.Value) -> ir.Value:
+    """As ``a * a`` to half the power, which is no negative number, and once more ``a`` where the power is odd."""
+    squares = math.ipowi(arith.muli(a, a), arith.shrui(b, like(b, 1)))
+    odd = arith.cmpi(_INT.ne, arith.andi(b, like(b, 1)), like(b, 0))
+    return arith.muli(squares, arith.select(odd, a, like(a, 1)))
+
+
 def _in_width(a: ir.Value, b: ir.Value) -> ir.Value:
     return arith.cmpi(_INT.ult, b, like(b, a.type.width))
 
@@ -153,6 +174,11 @@ def _left_shift(a: ir.Value, b: ir.Value) -> ir.Value:
 def _right_shift(a: ir.Value, b: ir.Value) -> ir.Value:
     """Copies of the sign where all bits are shifted out."""
     return arith.shrsi(a, arith.select(_in_width(a, b), b, like(b, a.type.width - 1)))
+
+
+def _right_shift_u(a: ir.Value, b: ir.Value) -> ir.Value:
+    fits = _in_width(a, b)
+    return arith.select(fits, arith.shrui(a, arith.select(fits, b, like(b, 0))), like(a, 0))
 
 
 def _hypot(a: ir.Value, b: ir.Value) -> ir.Value:
@@ -193,23 +219,23 @@ BODIES: dict[str, Body] = {
     "subtract": Body(arith.subf, arith.subi),
     "multiply": Body(arith.mulf, arith.muli, arith.andi),
     "divide": Body(arith.divf),
-    "floor_divide": Body(_floor_divide_f, _floor_divide_i),
-    "remainder": Body(_remainder_f, _remainder_i),
-    "fmod": Body(arith.remf, _fmod_i),
-    "power": Body(math.powf, math.ipowi),
+    "floor_divide": Body(_floor_divide_f, _floor_divide_i, None, _unless_by_zero(arith.divui)),
+    "remainder": Body(_remainder_f, _remainder_i, None, _unless_by_zero(arith.remui)),
+    "fmod": Body(arith.remf, _fmod_i, None, _unless_by_zero(arith.remui)),
+    "power": Body(math.powf, math.ipowi, None, _power_u),
     "float_power": Body(math.powf),
     "negative": Body(arith.negf, lambda a: arith.subi(like(a, 0), a)),
     "positive": Body(_identity, _identity),
     "conjugate": Body(_identity, _identity, _identity),
-    "absolute": Body(math.absf, math.absi, _identity),
+    "absolute": Body(math.absf, math.absi, _identity, _identity),
     "fabs": Body(math.absf),
-    "sign": Body(_sign_f, _sign_i),
+    "sign": Body(_sign_f, _sign_i, None, lambda a: arith.minui(a, like(a, 1))),
     "square": Body(_square_f, lambda a: arith.muli(a, a), _identity),
     "reciprocal": Body(lambda a: arith.divf(like(a, 1), a)),
-    "maximum": Body(arith.maximumf, arith.maxsi, arith.ori),
-    "minimum": Body(arith.minimumf, arith.minsi, arith.andi),
-    "fmax": Body(arith.maxnumf, arith.maxsi, arith.ori),
-    "fmin": Body(arith.minnumf, arith.minsi, arith.andi),
+    "maximum": Body(arith.maximumf, arith.maxsi, arith.ori, arith.maxui),
+    "minimum": Body(arith.minimumf, arith.minsi, arith.andi, arith.minui),
+    "fmax": Body(arith.maxnumf, arith.maxsi, arith.ori, arith.maxui),
+    "fmin": Body(arith.minnumf, arith.minsi, arith.andi, arith.minui),
     "copysign": Body(math.copysign),
     "hypot": Body(_hypot),
     "logaddexp": Body(_logaddexp),
@@ -267,5 +293,5 @@ BODIES: dict[str, Body] = {
     "bitwise_xor": Body(None, arith.xori, arith.xori),
     "invert": Body(None, lambda a: arith.xori(a, like(a, -1)), _not),
     "left_shift": Body(None, _left_shift),
-    "right_shift": Body(None, _right_shift),
+    "right_shift": Body(None, _right_shift, None, _right_shift_u),
 }

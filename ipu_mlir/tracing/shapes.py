@@ -65,10 +65,10 @@ def resolve_reshape(shape: Shape, wanted: int | Sequence[int]) -> Shape:
     total = math.prod(shape)
     known = math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
-        raise ValueError(f"cannot reshape to {tuple(sizes)}: sizes are positive, and at most one is -1")
+        raise ValueError(f"cannot reshape to {tuple(sizes)}: sizes are not negative, but that one may be -1")
     if -1 in sizes and known and total % known == 0:
         sizes[sizes.index(-1)] = total // known
-    if math.prod(sizes) != total:
+    if -1 in sizes or math.prod(sizes) != total:
         raise ValueError(f"cannot reshape {shape} with {total} elements to {tuple(sizes)}")
     return tuple(sizes)
 

@@ -119,12 +119,14 @@ class Call:
         arguments: the structure of that dict.
         specs: shape and type of each tensor among the arguments.
         results: the structure of what the Python function returned.
+        result_specs: shape and type of each tensor among the results.
     """
 
     bind: Callable[[Sequence[Any], Mapping[str, Any]], dict[str, Any]]
     arguments: Structure
     specs: tuple[TensorSpec, ...]
     results: Structure
+    result_specs: tuple[TensorSpec, ...]
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The flat inputs of a call.
@@ -151,7 +153,11 @@ class Call:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as the Python function nested them."""
-        return unflatten(self.results, iter(results))
+        typed = (
+            array if array.dtype == spec.dtype else array.view(spec.dtype)  # programs know no unsigned types
+            for array, spec in zip(results, self.result_specs, strict=True)
+        )
+        return unflatten(self.results, typed)
 
 
 def flatten_arguments(arguments: dict[str, Any]) -> tuple[Branch, list[Any]]:

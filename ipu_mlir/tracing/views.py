@@ -8,7 +8,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import elementwise
-from ipu_mlir.tracing.emit import empty
+from ipu_mlir.tracing.emit import empty, without_elements
 from ipu_mlir.tracing.errors import TraceIndexError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
 
@@ -23,6 +23,8 @@ def reshape(value: Symbol, shape: int | Sequence[int]) -> Any:
         raise TraceValueError(f"reshape of {value}: {error}") from error
     if wanted == value.shape:
         return value
+    if 0 in wanted:
+        return without_elements(value.trace, "reshape", wanted, value.dtype)
     if not value.shape or not wanted:
         return _expand(value, wanted, []) if not value.shape else _collapse(value, wanted, [])
     groups = shapes.reshape_groups(value.shape, wanted)
@@ -40,6 +42,8 @@ def transpose(value: Symbol, axes: Sequence[int] | None = None) -> Any:
     if order == list(range(rank)):
         return value
     shape = tuple(value.shape[axis] for axis in order)
+    if 0 in shape:
+        return without_elements(value.trace, "transpose", shape, value.dtype)
     with value.trace.emit("transpose"):
         op = linalg.transpose(value.value, outs=[empty(shape, value.dtype)], permutation=order)
         return value.trace.wrap(op.results[0], shape, value.dtype)

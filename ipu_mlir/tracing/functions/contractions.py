@@ -8,6 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import Index, Loop, filled, structured
@@ -152,7 +153,7 @@ def contract(
     order = [*output, *summed]
     loops = [Loop(sizes[each], "reduction" if each in summed else "parallel") for each in order]
     indexed = [(value, _index(value, names, sizes, order)) for value, names in inputs]
-    multiply, add = (BODIES[each].for_kind(dtype.kind) for each in ("multiply", "add"))
+    multiply, add = (BODIES[each].for_kind(kind_of(dtype)) for each in ("multiply", "add"))
     assert multiply is not None and add is not None, "every element type has sums and products"
 
     def code(left: ir.Value, right: ir.Value, so_far: ir.Value) -> ir.Value:
@@ -177,7 +178,7 @@ def _sizes(shown: str, operands: Sequence[tuple[Symbol, list[str]]]) -> dict[str
             known = sizes.setdefault(each, size)
             if known != size and 1 not in (known, size):
                 raise TraceValueError(f"{shown}: dimension {each!r} has the sizes {known} and {size}")
-            sizes[each] = max(known, size)
+            sizes[each] = size if known == 1 else known
     return sizes
 
 
@@ -208,7 +209,7 @@ def _named_form(inputs: Sequence[tuple[Symbol, list[str]]], output: list[str], s
     inner = left_names[-1]
     plain = inner not in output and left_names == [*batch, m, inner] and right_names == [*batch, inner, n]
     whole = all(size == sizes[each] for value, names in inputs for each, size in zip(names, value.shape, strict=True))
-    return name if plain and whole else None
+    return name if plain and whole and all(sizes.values()) else None
 
 
 def _emit_named(trace: Trace, name: str, values: Sequence[Symbol], shape: shapes.Shape, dtype: np.dtype[Any]) -> Any:

@@ -164,7 +164,7 @@ def roll(a: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     if axis is None:
         return views.reshape(roll(views.reshape(a, (-1,)), shift, 0), a.shape)
     along = views.axis_of("roll", a, axis)
-    cut = -shift % a.shape[along]
+    cut = -shift % max(a.shape[along], 1)
     before = (slice(None),) * along
     if cut == 0:
         return a

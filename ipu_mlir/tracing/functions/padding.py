@@ -6,7 +6,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type
-from ipu_mlir.tracing.emit import constant
+from ipu_mlir.tracing.emit import constant, filled
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import Scalar, operand
@@ -29,6 +29,9 @@ def pad(array: Symbol, pad_width: Any, mode: str = "constant", *, constant_value
     if not any(before or after for before, after in widths):
         return array
     shape = tuple(before + size + after for size, (before, after) in zip(array.shape, widths, strict=True))
+    if 0 in array.shape:
+        with array.trace.emit("pad"):
+            return array.trace.wrap(filled(shape, array.dtype, value.as_type(array.dtype)), shape, array.dtype)
     with array.trace.emit("pad"):
         op = tensor.PadOp(
             ir.RankedTensorType.get(list(shape), element_type(array.dtype)),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.specs.tensor_types import kind_of, limits_of
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, index_constant, structured
@@ -50,7 +51,9 @@ def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, 
     """
     axes = axes_of(name, value, axis)
     result = _result_dtype(name, value.dtype, dtype)
-    combine = BODIES[_COMBINE[name][0]].for_kind(result.kind)
+    combine = BODIES[_COMBINE[name][0]].for_kind(kind_of(result))
+    if _COMBINE[name][1] is None and _count(value, axes) == 0:
+        raise TraceValueError(f"{name} of {value}: of no elements there is none; np.concatenate a number to them first")
     if combine is None:
         raise TraceTypeError(f"{name} is not supported for {value}; use astype")
 
@@ -72,7 +75,9 @@ def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, 
 
 def mean(value: Symbol, axis: Axes = None, keepdims: bool = False, dtype: Any = None) -> Any:
     """The arithmetic mean; that of integers is float64, as in NumPy."""
-    result = supported_dtype(dtype) if dtype is not None else value.dtype if value.dtype.kind == "f" else np.dtype("f8")
+    result = (
+        supported_dtype(dtype) if dtype is not None else value.dtype if kind_of(value.dtype) == "f" else np.dtype("f8")
+    )
     total = reduce("sum", value, axis, keepdims, result)
     return total / _count(value, axes_of("mean", value, axis))
 
@@ -81,9 +86,7 @@ def variance(value: Any, axis: Axes = None, keepdims: bool = False, dtype: Any =
     """The mean of the squared distances from the mean, over ``n - ddof`` elements."""
     centred = value - mean(value, axis, True, dtype)
     count = _count(value, axes_of("var", value, axis)) - ddof
-    if count <= 0:
-        raise TraceValueError(f"var of {value} over {count + ddof} elements needs ddof < {count + ddof}, got {ddof}")
-    return reduce("sum", centred * centred, axis, keepdims) / count
+    return reduce("sum", centred * centred, axis, keepdims) / max(count, 0)
 
 
 def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -124,7 +127,7 @@ def _result_dtype(name: str, given: np.dtype[Any], asked: Any) -> np.dtype[Any]:
         return given
     if asked is not None:
         return supported_dtype(asked)
-    return given if given.kind == "f" else np.dtype(np.int64)
+    return given if kind_of(given) == "f" else np.dtype(np.uint64 if given.kind == "u" else np.int64)
 
 
 def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
@@ -135,8 +138,8 @@ def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
     lowest = name == "max"
     if dtype.kind == "b":
         return not lowest
-    if dtype.kind == "f":
-        return -np.inf if lowest else np.inf
+    if kind_of(dtype) == "f":
+        return limits_of(dtype)[not lowest]
     return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
 
 

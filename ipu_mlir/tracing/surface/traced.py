@@ -65,7 +65,7 @@ class TracedFunction:
             module = trace.finish(values)
         except TraceError as error:
             raise at_the_users_line(error) from error.__cause__
-        return module, Call(bind, arguments, specs, results)
+        return module, Call(bind, arguments, specs, results, tuple(map(spec_of, values)))
 
     def _python_call(self, arguments: Branch, trace: Trace) -> Any:
         bound = self._signature.bind_partial()

@@ -1,6 +1,7 @@
 """Run a traced module on LLVM's JIT: an opinion that shares nothing with our passes and runtime."""
 
 import ctypes
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -88,3 +89,31 @@ def _copy_by_loops(module: ir.Module) -> None:
                     with ir.InsertionPoint(op), op.location:
                         linalg.copy(op.operands[0], outs=[op.operands[1]])
                     op.operation.erase()
+
+
+@pytest.fixture(scope="session")
+def both_agree() -> Check:
+    """``both_agree(function, *arrays)``: compiled, ``function`` gives on both executors what it gives on the arrays.
+
+    The function returns what it tries in a dict; types and shapes have to be NumPy's as well. ``known`` has the results
+    where NumPy's own are others, by their keys.
+    """
+    return _both_agree
+
+
+def _both_agree(
+    function: Callable[..., Any], *arrays: Any, tolerance: float = 0.0, known: dict[str, Any] | None = None
+) -> None:
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        expected = {key: np.asarray(value) for key, value in (function(*arrays) | (known or {})).items()}
+    executable = ipu.compile(ipu.function(function), args=arrays, target=SMALL)
+    call = executable._call
+    assert call is not None
+    for results in (executable(*arrays), call.unflatten(executable.run_per_tile(call.flatten(arrays, {})))):
+        assert list(results) == list(expected)
+        for key, found in results.items():
+            wanted = expected[key]
+            assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype), key
+            np.testing.assert_allclose(
+                found.astype(np.float64), wanted.astype(np.float64), rtol=tolerance, atol=tolerance, err_msg=key
+            )

@@ -3,7 +3,6 @@
 import inspect
 import traceback
 
-import ml_dtypes
 import numpy as np
 import pytest
 
@@ -53,22 +52,14 @@ CASES = [
     (lambda x: x[4], X, IndexError, "4 is out of range for axis 0 with size 4"),
     (lambda x: x[0, 0, 0], X, IndexError, "3 indices for 2 dimensions"),
     (lambda x: x[1.5], X, TypeError, "float 1.5 is no index"),
-    (lambda x: x[2:2], X, IndexError, r"shape \(0, 6\) would have no elements"),
     (lambda x: x[x > 0], X, TypeError, "bool.*not known while tracing.*np.where"),
     (lambda i: i[i], I, TypeError, "not known while tracing; use ipu.nn.one_hot"),
     (lambda x: x & 1, X, TypeError, r"bitwise_and is not defined for float32\[4, 6\] and 1.*astype"),
     (lambda x: (x > 0) - (x < 0), X, TypeError, "subtract is not defined for bool"),
     (lambda i: i**-1, I, ValueError, "negative power -1.*astype"),
     (lambda i: i.astype(np.int8) + 300, I, ValueError, "300 does not fit into int8"),
-    (lambda x: x + U[0], X, TypeError, "uint8 is not supported; integers are signed"),
     (lambda x: x * 1j, X, TypeError, "unsupported operand"),
-    (
-        lambda x: x + U.astype(ml_dtypes.bfloat16),
-        X,
-        TypeError,
-        "bfloat16 is not supported; trace in float16 or float32",
-    ),
-    (lambda x: x.astype(ml_dtypes.float8_e5m2), X, TypeError, "float8_e5m2 is not supported; trace in float16"),
+    (lambda x: x + np.datetime64(1, "s"), X, TypeError, "element type datetime64.* is not supported; use bool, int8"),
     (lambda x: x.astype(np.complex64), X, TypeError, "complex64 is not supported; carry the real"),
     (lambda x: x.flatten(order="F"), X, TypeError, r"\.flatten while tracing: .*unexpected keyword argument 'order'"),
     (lambda x: x.sum(axis="a"), X, ValueError, r"sum of float32\[4, 6\]: invalid literal for int"),
@@ -181,15 +172,8 @@ def test_ops_carry_the_users_line_and_a_name():
 
 
 def test_an_argument_of_an_unsupported_type_is_refused():
-    with pytest.raises(
-        TypeError, match=r"test_errors.py:\d+: element type uint8 is not supported; integers are signed"
-    ):
-        ipu.function(lambda x: x).trace(U)
-
-
-def test_an_argument_without_elements_is_refused():
-    with pytest.raises(ValueError, match="has no elements, and lies on no tile"):
-        ipu.function(lambda x: x).trace(ipu.TensorSpec((0, 3)))
+    with pytest.raises(TypeError, match=r"test_errors.py:\d+: element type object is not supported; give an array"):
+        ipu.function(lambda x: x).trace(np.array([None]))
 
 
 def test_a_tensor_that_outlives_its_function():

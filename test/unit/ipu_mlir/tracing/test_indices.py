@@ -71,12 +71,10 @@ def indices(draw: st.DrawFn) -> Any:
 @settings(max_examples=120, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(indices())
 def test_any_index(index):
-    """What NumPy refuses is refused, as an IndexError, and so is what has no elements."""
+    """What NumPy refuses is refused, as an IndexError."""
     try:
         expected = X[index]
     except IndexError:
-        expected = np.empty(0)
-    if not expected.size:
         with pytest.raises(IndexError):
             ipu.function(lambda x: x[index]).trace(X)
         return
@@ -89,8 +87,6 @@ def test_any_index(index):
     [
         (np.ones(3, np.bool_), r"a mask of shape \(3,\) is for 3 elements of axis 0, which has 2"),
         ((..., np.ones((4, 4), np.bool_)), r"a mask of shape \(4, 4\) is for 4 elements of axis 3, which has 5"),
-        (np.zeros(2, np.bool_), r"the result of shape \(0, 3, 4, 5\) would have no elements"),
-        ([], r"the result of shape \(0, 3, 4, 5\) would have no elements"),
         (([0, 1], [0, 1, 2]), r"shapes \(2,\) and \(3,\) do not broadcast"),
         ([[0, 1], [2]], "its rows differ in length"),
         ([0, 2], "2 is out of range for axis 0 with size 2"),
