@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,14 @@ class Symbol:
         return str(TensorSpec(self.shape, self.dtype))
 
 
+_CURRENT: ContextVar["Trace | None"] = ContextVar("trace", default=None)
+
+
+def current_trace() -> "Trace | None":
+    """The function that is being traced in this thread; None outside of all."""
+    return _CURRENT.get()
+
+
 USED_AFTERWARDS = (
     "a traced tensor is used after its function has ended, or in another call; "
     "return it from the function instead of storing it"
@@ -46,7 +56,10 @@ USED_AFTERWARDS = (
 
 
 class Trace:
-    """One function of MLIR that grows while the user's Python function runs.
+    """One function of MLIR that grows while the user's Python function runs; or the body of a loop or branch in it.
+
+    Ops are appended where the innermost body that is being traced has its end. Values of outer bodies may be used in
+    inner ones, but not the other way round.
 
     Args:
         name: name of the module.
@@ -70,6 +83,7 @@ class Trace:
             locations = [ir.Location.name(name) for name, _ in arguments]
             block = ir.Block.create_at_start(self._function.regions[0], types, locations)
         self._end = ir.InsertionPoint(block)
+        self._open: list[Trace] = [self]
         self.arguments = [
             tensor(self, value, spec.shape, spec.dtype)
             for value, (_, spec) in zip(block.arguments, arguments, strict=True)
@@ -87,12 +101,37 @@ class Trace:
 
     @contextmanager
     def _emitting(self, name: str, place: Place) -> Iterator[None]:
-        with self._context, self._end, _location(name, place):
+        with self._context, self._open[-1]._end, _location(name, place):
             yield
 
     def wrap(self, value: ir.Value, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A tensor of the user's for an SSA value."""
-        return self._tensor(self, value, shape, dtype)
+        return self._tensor(self._open[-1], value, shape, dtype)
+
+    def holds(self, value: Symbol) -> bool:
+        """Whether ``value`` can be used now: it is of the same function, and of no body that has ended."""
+        return value.trace._open is self._open and not value.trace._is_finished
+
+    @contextmanager
+    def inside(self, block: ir.Block) -> Iterator[None]:
+        """Within the block, ops are appended to ``block``, the body of an op; afterwards none of its values is used."""
+        body = copy(self)
+        body._end = ir.InsertionPoint(block)
+        self._open.append(body)
+        try:
+            yield
+        finally:
+            self._open.pop()
+            body._is_finished = True
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Within the block, this is the function that is being traced."""
+        token = _CURRENT.set(self)
+        try:
+            yield
+        finally:
+            _CURRENT.reset(token)
 
     def constant(self, array: np.ndarray) -> Any:
         """A tensor with the values of ``array``."""

@@ -50,12 +50,12 @@ def trace_of(values: Iterable[Any]) -> Trace:
     """The trace that the traced tensors among ``values`` belong to.
 
     Raises:
-        TraceValueError: they belong to different calls of traced functions.
+        TraceValueError: they belong to different calls of traced functions, or to a body that has ended.
     """
-    traces = {id(value.trace): value.trace for value in values if isinstance(value, Symbol)}
-    if len(traces) != 1:
+    symbols = [value for value in values if isinstance(value, Symbol)]
+    if not symbols or not all(map(symbols[0].trace.holds, symbols)):
         raise TraceValueError(USED_AFTERWARDS)
-    return next(iter(traces.values()))
+    return symbols[0].trace
 
 
 def operand(trace: Trace, value: Any) -> Operand:

@@ -1,5 +1,6 @@
-"""Arguments and results nested in tuples, lists and dicts, and the flat lists that programs take and give."""
+"""Values nested in tuples, lists, dicts and dataclasses, and the flat lists of tensors that programs take and give."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ class Static:
 
 @dataclass(frozen=True)
 class Branch:
-    """A tuple, list or dict; ``keys`` are those of a dict."""
+    """A tuple, list, dict or dataclass; ``keys`` are those of a dict, or the names of the fields."""
 
     kind: type
     keys: tuple[Any, ...]
@@ -51,34 +52,95 @@ def is_leaf(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic | TensorSpec | Symbol)
 
 
-def flatten(value: Any, path: str) -> tuple[Structure, list[Any]]:
-    """The structure of ``value`` and its tensors, from left to right; dicts in their own order.
+def is_number(value: Any) -> bool:
+    """Whether ``value`` can become a tensor: one already, or a Python number."""
+    return is_leaf(value) or isinstance(value, bool | int | float)
+
+
+_DATACLASSES: dict[type, tuple[str, ...]] = {}
+"""The names of their fields, of those that users have registered."""
+
+
+def register_dataclass(kind: type) -> type:
+    """Let values of a dataclass be arguments, results and carried values; as a decorator, or called with the class.
+
+        @ipu.register_dataclass
+        @dataclass
+        class State:
+            weights: np.ndarray
+            step: int = 0
+
+    Fields are tensors, or whatever else arguments may be; those that are no tensors are part of the program.
+
+    Raises:
+        TraceTypeError: ``kind`` is no dataclass, or has fields that are no parameters.
+    """
+    if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+        raise TraceTypeError(f"register_dataclass takes a dataclass, got {kind!r}; put @dataclass below it")
+    if hidden := [each.name for each in dataclasses.fields(kind) if not each.init]:
+        raise TraceTypeError(
+            f"{kind.__name__} cannot be made again: its field {hidden[0]} is no parameter (init=False)"
+        )
+    _DATACLASSES[kind] = tuple(each.name for each in dataclasses.fields(kind))
+    return kind
+
+
+def parts(value: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
+    """The keys and the children of a value that has some; None for all others. Tuples and lists have no keys."""
+    if isinstance(value, Mapping):
+        return tuple(value), list(value.values())
+    if isinstance(value, tuple | list):
+        return (), list(value)
+    if (names := _DATACLASSES.get(type(value))) is not None:
+        return names, [getattr(value, name) for name in names]
+    return None
+
+
+def assembled(kind: Any, keys: tuple[Any, ...], children: list[Any]) -> Any:
+    """A value of class ``kind`` whose ``parts`` are ``keys`` and ``children``."""
+    if kind in _DATACLASSES:
+        return kind(**dict(zip(keys, children, strict=True)))
+    if issubclass(kind, Mapping):
+        named = dict(zip(keys, children, strict=True))
+        return named if kind is dict else kind(named)
+    return kind(*children) if hasattr(kind, "_fields") else kind(children)
+
+
+def path_of(path: str, kind: type, key: Any) -> str:
+    """Where the child ``key`` of a value of class ``kind`` at ``path`` stands."""
+    return f"{path}.{key}" if kind in _DATACLASSES else f"{path}[{key!r}]"
+
+
+def flatten(value: Any, path: str, leaf: Callable[[Any], bool] = is_leaf) -> tuple[Structure, list[Any]]:
+    """The structure of ``value`` and what is a ``leaf`` in it, from left to right; dicts in their own order.
 
     >>> flatten({"w": np.zeros(2), "rate": 0.1}, "params")[0].children
     (Leaf(path="params['w']"), Static(value=0.1))
     """
     leaves: list[Any] = []
-    return _walk(value, path, leaves), leaves
+    return _walk(value, path, leaves, leaf), leaves
 
 
-def _walk(value: Any, path: str, leaves: list[Any]) -> Structure:
-    if is_leaf(value):
+def _walk(value: Any, path: str, leaves: list[Any], leaf: Callable[[Any], bool] = is_leaf) -> Structure:
+    if leaf(value):
         leaves.append(value)
         return Leaf(path)
-    if isinstance(value, Mapping):
-        children = tuple(_walk(child, f"{path}[{key!r}]", leaves) for key, child in value.items())
-        return Branch(type(value), tuple(value), children)
-    if isinstance(value, tuple | list):
-        children = tuple(_walk(child, f"{path}[{place}]", leaves) for place, child in enumerate(value))
-        return Branch(type(value), (), children)
+    kind = type(value)
+    if (inner := parts(value)) is not None:
+        keys, children = inner
+        pairs = zip(keys or range(len(children)), children, strict=True)
+        return Branch(kind, keys, tuple(_walk(child, path_of(path, kind, key), leaves, leaf) for key, child in pairs))
     try:
         hash(value)
     except TypeError as error:
         raise TraceTypeError(
-            f"{path} is a {type(value).__name__}, which cannot be part of a program; give tensors, numbers, "
-            "strings, or tuples, lists and dicts of them"
+            f"{path} is a {kind.__name__}, which cannot be part of a program; give tensors, numbers, "
+            f"strings, or tuples, lists and dicts of them{_REGISTER if dataclasses.is_dataclass(kind) else ''}"
         ) from error
     return Static(value)
+
+
+_REGISTER = ", or tell ipu.register_dataclass of the class"
 
 
 def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
@@ -87,20 +149,34 @@ def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
         return next(leaves)
     if isinstance(structure, Static):
         return structure.value
-    children = [unflatten(child, leaves) for child in structure.children]
-    if issubclass(structure.kind, Mapping):
-        return mapping_of(structure.kind, dict(zip(structure.keys, children, strict=True)))
-    return sequence_of(structure.kind, children)
+    return assembled(structure.kind, structure.keys, [unflatten(child, leaves) for child in structure.children])
 
 
-def mapping_of(kind: Any, children: dict[Any, Any]) -> Any:
-    """A dict, or whatever mapping ``kind`` is, of ``children``."""
-    return children if kind is dict else kind(children)
+def leaves_like(expected: Structure, value: Any, path: str) -> list[Any]:
+    """The leaves of ``value``, which is nested as ``expected``; the keys of dicts may have another order.
+
+    Raises:
+        TraceTypeError: it is nested otherwise; names the first place.
+    """
+    if isinstance(expected, Leaf):
+        if is_number(value):
+            return [value]
+        raise TraceTypeError(f"{path} was a tensor, and becomes {_words_of(value)}; give a tensor")
+    if isinstance(expected, Static):
+        if Static(value) == expected:
+            return []
+        raise TraceTypeError(f"{path} was {expected.value!r}, and becomes {_words_of(value)}; give the same")
+    keys, children = (parts(value) if type(value) is expected.kind else None) or ((), [])
+    same = set(keys) == set(expected.keys) and len(children) == len(expected.children)
+    if type(value) is not expected.kind or not same:
+        raise TraceTypeError(f"{path} was {_words(expected)}, and becomes {_words_of(value)}; give the same")
+    by_key = dict(zip(keys or range(len(children)), children, strict=True))
+    pairs = zip(expected.keys or range(len(children)), expected.children, strict=True)
+    return [leaf for key, child in pairs for leaf in leaves_like(child, by_key[key], path_of(path, expected.kind, key))]
 
 
-def sequence_of(kind: Any, children: list[Any]) -> Any:
-    """A tuple, named tuple or list of ``children``; ``kind`` is its class."""
-    return kind(*children) if hasattr(kind, "_fields") else kind(children)
+def _words_of(value: Any) -> str:
+    return _words(flatten(value, "", is_number)[0])
 
 
 def paths(structure: Structure) -> list[str]:
@@ -177,7 +253,8 @@ def _difference(expected: Structure, found: Structure, path: str) -> str:
     """Where two structures differ first, in words."""
     for key, one, other in _children_of_both(expected, found):
         if one != other:
-            return _difference(one, other, f"argument {key}" if path == _ALL else f"{path}[{key!r}]")
+            kind = expected.kind if isinstance(expected, Branch) else dict
+            return _difference(one, other, f"argument {key}" if path == _ALL else path_of(path, kind, key))
     return f"{path}: the program was compiled for {_words(expected)}, got {_words(found)}"
 
 
@@ -195,6 +272,6 @@ def _words(structure: Structure) -> str:
     if isinstance(structure, Leaf):
         return "a tensor"
     if isinstance(structure, Static):
-        return f"the constant {structure.value!r}"
+        return "None" if structure.value is None else f"the constant {structure.value!r}"
     keys = f" with keys {', '.join(map(repr, structure.keys))}" if structure.keys else f" of {len(structure.children)}"
     return f"a {structure.kind.__name__}{keys}"

@@ -14,16 +14,7 @@ from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_lin
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.places import Place, user_place
-from ipu_mlir.tracing.structure import (
-    Branch,
-    Call,
-    flatten,
-    flatten_arguments,
-    mapping_of,
-    paths,
-    sequence_of,
-    unflatten,
-)
+from ipu_mlir.tracing.structure import Branch, Call, assembled, flatten, flatten_arguments, parts, paths, unflatten
 from ipu_mlir.tracing.surface.tensor import Tensor
 
 
@@ -60,7 +51,8 @@ class TracedFunction:
             arguments, leaves = flatten_arguments(bind(args, kwargs or {}))
             specs = tuple(map(spec_of, leaves))
             trace = Trace(self.__name__, entry, list(zip(paths(arguments), specs, strict=True)), Tensor)
-            returned = self._python_call(arguments, trace)
+            with trace.running():
+                returned = self._python_call(arguments, trace)
             results, values = flatten(_as_tensors(trace, returned, self._place), "result")
             module = trace.finish(values)
         except TraceError as error:
@@ -122,14 +114,17 @@ def _bare(signature: inspect.Signature) -> inspect.Signature:
 
 def _as_tensors(trace: Trace, returned: Any, place: Place) -> Any:
     """What the user's function at ``place`` returned, with arrays and numbers made into constants of the program."""
-    if isinstance(returned, Symbol) and returned.trace is not trace:
-        raise TraceTypeError(f"the function returns {returned} of another traced call; compute it in this one", place)
+    if isinstance(returned, Symbol) and not trace.holds(returned):
+        raise TraceTypeError(
+            f"the function returns {returned} of another traced call, or of a body that has ended; "
+            "compute it in this one",
+            place,
+        )
     if returned is None or isinstance(returned, Symbol):
         return returned
-    if isinstance(returned, Mapping):
-        return mapping_of(type(returned), {key: _as_tensors(trace, value, place) for key, value in returned.items()})
-    if isinstance(returned, tuple | list):
-        return sequence_of(type(returned), [_as_tensors(trace, value, place) for value in returned])
+    if (inner := parts(returned)) is not None:
+        keys, children = inner
+        return assembled(type(returned), keys, [_as_tensors(trace, child, place) for child in children])
     if isinstance(returned, np.ndarray | np.generic | bool | int | float):
         return tensor(trace, returned)
     raise TraceTypeError(
