@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs.specs import TensorSpec
+    from ipu_mlir.tracing.control.branches import cond, switch
+    from ipu_mlir.tracing.control.loops import fori_loop, while_loop
+    from ipu_mlir.tracing.control.scans import associative_scan, map, scan
     from ipu_mlir.tracing.hints import place
+    from ipu_mlir.tracing.structure import register_dataclass
     from ipu_mlir.tracing.surface.tensor import Tensor
 
     __version__: str
@@ -42,10 +46,18 @@ __all__ = [
     "Tensor",
     "TensorSpec",
     "__version__",
+    "associative_scan",
     "compile",
+    "cond",
+    "fori_loop",
     "function",
+    "map",
     "nn",
     "place",
+    "register_dataclass",
+    "scan",
+    "switch",
+    "while_loop",
 ]
 
 _HOME = {
@@ -62,9 +74,17 @@ _HOME = {
     "TargetError": "ipu_mlir.dialects.support.errors",
     "Tensor": "ipu_mlir.tracing.surface.tensor",
     "TensorSpec": "ipu_mlir.specs.specs",
+    "associative_scan": "ipu_mlir.tracing.control.scans",
     "compile": "ipu_mlir.compilation.compiler",
+    "cond": "ipu_mlir.tracing.control.branches",
+    "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
+    "map": "ipu_mlir.tracing.control.scans",
     "place": "ipu_mlir.tracing.hints",
+    "register_dataclass": "ipu_mlir.tracing.structure",
+    "scan": "ipu_mlir.tracing.control.scans",
+    "switch": "ipu_mlir.tracing.control.branches",
+    "while_loop": "ipu_mlir.tracing.control.loops",
 }
 
 

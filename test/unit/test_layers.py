@@ -65,6 +65,7 @@ ROOMS = (
     "ipu_mlir/specs",
     "ipu_mlir/tracing",
     "ipu_mlir/tracing/functions",
+    "ipu_mlir/tracing/control",
     "ipu_mlir/tracing/surface",
     "ipu_mlir/inspect",
     "ipu_mlir/compilation",

@@ -13,7 +13,8 @@ from ipu_mlir.dialects.support.bindings import PROVIDER, ir, passmanager, upstre
 
 _TO_BUFFERS = (
     "builtin.module(canonicalize,convert-elementwise-to-linalg,"
-    "one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map},"
+    "one-shot-bufferize{allow-return-allocs-from-loops bufferize-function-boundaries "
+    "function-boundary-type-conversion=identity-layout-map},"
     "buffer-results-to-out-params{hoist-static-allocs modify-public-functions})"
 )
 _TO_LLVM = (
@@ -82,13 +83,17 @@ def _type_text(array: np.ndarray) -> str:
 def _copy_by_loops(module: ir.Module) -> None:
     """``memref.copy`` becomes a call into a library that the JIT does not have; ``linalg.copy`` becomes loops."""
     linalg = upstream("linalg")
-    for function in (op for op in module.body.operations if op.operation.name == "func.func"):
-        for block in function.regions[0]:
-            for op in list(block.operations):
-                if op.operation.name == "memref.copy":
-                    with ir.InsertionPoint(op), op.location:
-                        linalg.copy(op.operands[0], outs=[op.operands[1]])
-                    op.operation.erase()
+    copies = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        copies.extend([op] if op.name == "memref.copy" else [])
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for op in copies:
+        with ir.InsertionPoint(op), op.location:
+            linalg.copy(op.operands[0], outs=[op.operands[1]])
+        op.erase()
 
 
 @pytest.fixture(scope="session")

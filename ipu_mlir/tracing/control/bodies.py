@@ -1,0 +1,209 @@
+"""Bodies of loops and branches: functions traced into blocks of their own, before there is the op that has them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Symbol, Trace
+from ipu_mlir.tracing.operands import tensor
+from ipu_mlir.tracing.structure import Structure, flatten, is_number, leaves_like, paths, unflatten
+
+scf = upstream("scf")
+
+_DEFAULT = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Tensors nested in tuples, lists, dicts and dataclasses, as a loop carries them or a branch gives them.
+
+    Attributes:
+        leaves: traced tensors; numbers of Python's own, whose element type follows from what they meet.
+    """
+
+    structure: Structure
+    leaves: tuple[Any, ...]
+
+    @property
+    def paths(self) -> list[str]:
+        return paths(self.structure)
+
+    def nested(self, leaves: Sequence[Any]) -> Any:
+        """``leaves`` in the place of these."""
+        return unflatten(self.structure, iter(leaves))
+
+    def like(self, returned: Any, path: str) -> "Tree":
+        """What a body has returned, which has to be nested as this.
+
+        Raises:
+            TraceTypeError: it is not; names the first place.
+        """
+        found = tuple(_leaf(each) for each in leaves_like(self.structure, returned, path))
+        return Tree(self.structure, found)
+
+
+def tree(value: Any, path: str) -> Tree:
+    """``value`` as a tree; arrays become constants of the program."""
+    structure, leaves = flatten(value, path, is_number)
+    return Tree(structure, tuple(map(_leaf, leaves)))
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return np.asarray(value)
+    if isinstance(value, TensorSpec):
+        raise TraceTypeError(f"{value} is a spec; loops and branches carry tensors")
+    return value
+
+
+def is_weak(leaf: Any) -> bool:
+    """Whether ``leaf`` is a Python number: its element type is that of what it meets."""
+    return isinstance(leaf, bool | int | float)
+
+
+def spec_of_leaf(leaf: Any) -> TensorSpec:
+    """Shape and element type of a leaf; a Python number by itself is a float32, an int32 or a bool."""
+    return TensorSpec((), _DEFAULT[type(leaf)]) if is_weak(leaf) else TensorSpec(leaf.shape, leaf.dtype)
+
+
+def values_of(trace: Trace, leaves: Sequence[Any], specs: Sequence[TensorSpec]) -> list[ir.Value]:
+    """The leaves as SSA values of the types of ``specs``, which they have, or can have if they are Python numbers."""
+    return [
+        leaf.value
+        if isinstance(leaf, Symbol)
+        else tensor(trace, leaf, spec.dtype).value
+        if is_weak(leaf)
+        else trace.constant(leaf).value
+        for leaf, spec in zip(leaves, specs, strict=True)
+    ]
+
+
+def meets(leaf: Any, spec: TensorSpec) -> bool:
+    """Whether ``leaf`` has the shape and type ``spec``, or can become one of it as a Python number."""
+    if is_weak(leaf):
+        return spec.shape == () and np.result_type(spec.dtype, leaf) == spec.dtype
+    return spec_of_leaf(leaf) == spec
+
+
+class Body:
+    """A block that is being filled.
+
+    Args:
+        name: of the op that it will belong to.
+        specs: of the tensors that it takes.
+        holder: makes the op that holds the block until then, at the end of what there is. A loop's counter is the first
+            argument of its block, and its range is known from the holder.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        name: str,
+        specs: Sequence[TensorSpec] = (),
+        holder: Callable[[], ir.OpView] = lambda: scf.ExecuteRegionOp([]),
+    ) -> None:
+        self._trace, self._name, self._specs = trace, name, specs
+        with trace.emit(name):
+            self._holder = holder()
+            region = self._holder.regions[0]
+            self.block = region.blocks[0] if len(region.blocks) else ir.Block.create_at_start(region, [], [])
+            self._first = len(self.block.arguments)
+            for spec in specs:
+                self.add_argument(spec)
+
+    def add_argument(self, spec: TensorSpec) -> ir.Value:
+        """One more tensor that the block takes."""
+        return self.block.add_argument(Trace.tensor_type(spec.shape, spec.dtype), self._holder.location)
+
+    @contextmanager
+    def filling(self) -> Iterator[list[Any]]:
+        """Within the block, ops are appended here; gives the tensors that it takes. If that fails, nothing is left."""
+        try:
+            with self._trace.inside(self.block):
+                arguments = list(self.block.arguments)[self._first :]
+                pairs = zip(arguments, self._specs, strict=False)
+                yield [self._trace.wrap(value, spec.shape, spec.dtype) for value, spec in pairs]
+        except BaseException:
+            self.drop()
+            raise
+
+    def end(
+        self, terminator: Callable[[list[ir.Value]], Any], leaves: Sequence[Any], specs: Sequence[TensorSpec]
+    ) -> None:
+        """Hand ``leaves``, which become of the types ``specs``, on by ``terminator``."""
+        with self.filling():
+            values = values_of(self._trace, leaves, specs)
+            with self._trace.emit(self._name):
+                terminator(values)
+
+    def drop(self) -> None:
+        """Forget the block and its ops."""
+        if self._holder.operation.attached:
+            self._holder.operation.erase()
+
+    def move_to(self, region: ir.Region) -> None:
+        """Become the block of ``region``."""
+        self.block.append_to(region)
+        self._holder.operation.erase()
+
+
+def make_op(
+    trace: Trace,
+    kind: Any,
+    operands: Sequence[ir.Value],
+    specs: Sequence[TensorSpec],
+    bodies: Sequence[Body],
+    attributes: dict[str, ir.Attribute] | None = None,
+) -> list[Any]:
+    """The results of an op of the class ``kind`` with ``bodies``; specs are those of its results."""
+    with trace.emit(kind.OPERATION_NAME):
+        types = [trace.tensor_type(spec.shape, spec.dtype) for spec in specs]
+        op = ir.Operation.create(
+            kind.OPERATION_NAME, results=types, operands=list(operands), attributes=attributes, regions=len(bodies)
+        )
+        for region, body in zip(op.regions, bodies, strict=True):
+            body.move_to(region)
+        return [trace.wrap(value, spec.shape, spec.dtype) for value, spec in zip(op.results, specs, strict=True)]
+
+
+def carry_specs(
+    name: str, start: Tree, give: Callable[[list[TensorSpec]], tuple[Tree, Body]]
+) -> tuple[list[TensorSpec], Tree, Body]:
+    """Shapes and types of what a loop carries, what its body gives for them, and that body.
+
+    A Python number that the loop starts from has the type that the body gives; it is traced again with that.
+
+    Args:
+        give: traces the body for carried values of some shapes and types.
+
+    Raises:
+        TraceTypeError: what the body gives has another shape or type than what it is given.
+    """
+    specs = [spec_of_leaf(leaf) for leaf in start.leaves]
+    for last in (False,) * 3 * len(specs) + (True,):
+        given, body = give(specs)
+        wrong = [place for place, leaf in enumerate(given.leaves) if not meets(leaf, specs[place])]
+        if not wrong:
+            return specs, given, body
+        body.drop()
+        place = wrong[0]
+        found, first = spec_of_leaf(given.leaves[place]), start.leaves[place]
+        if not is_weak(first) or not meets(first, found) or last:
+            raise _mismatch(name, start.paths[place], specs[place], found)
+        # int32 with float32 is float64, and int8 with float32 is float32: the number is to take part without a say
+        meddles = found.dtype.kind == "f" and specs[place] == spec_of_leaf(0)
+        specs[place] = TensorSpec((), np.int8) if meddles else found
+    raise AssertionError("the last round returns or raises")
+
+
+def _mismatch(name: str, path: str, taken: TensorSpec, given: TensorSpec) -> Exception:
+    what = f"{name}: {path} comes in as {taken} and the body gives {given}"
+    if taken.shape == given.shape:
+        return TraceTypeError(f"{what}; use .astype(np.{taken.dtype}) in it")
+    return TraceValueError(f"{what}; all rounds have one shape")
