@@ -11,6 +11,7 @@ from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
+from ipu_mlir.dialects.ops.variables import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import collect
@@ -18,6 +19,7 @@ from ipu_mlir.dialects.support.diagnostics import collect
 _DIALECT = re.compile(r"\w+")
 
 __all__ = [
+    "AssignOp",
     "ComputeSetOp",
     "ExchangeOp",
     "Ipu",
@@ -25,7 +27,9 @@ __all__ = [
     "PartsAttr",
     "PlaceOp",
     "ReadControlOp",
+    "ReadOp",
     "TargetAttr",
+    "VariableOp",
     "VerticesOp",
     "context",
     "dialect_names",

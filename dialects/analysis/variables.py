@@ -1,0 +1,43 @@
+"""Which variables a module has, and which arguments and results of its functions are variables.
+
+After ``ipu-promote-variables`` a function takes each variable that it uses as an argument with the attribute
+``ipu.variable``, and gives each that it changes as a result with it. In supersteps only the arguments are left, and the
+function writes to them in place.
+"""
+
+from ipu_mlir.dialects.support.bindings import ir
+
+VARIABLE = "ipu.variable"
+"""Attribute of an argument or a result that is a variable, with its name; and what the op is called."""
+
+UNSET = "ipu.unset"
+"""Attribute of an argument that is a variable: the function assigns it before it reads it."""
+
+
+def variables_in(module: ir.Operation) -> dict[str, ir.Operation]:
+    """The ``ipu.variable`` ops of ``module`` by name, in the order in which they stand there."""
+    ops = (op.operation for op in module.regions[0].blocks[0].operations)
+    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops if op.name == VARIABLE}
+
+
+def variable_arguments(function: ir.Operation) -> dict[int, str]:
+    """By number of the argument, the variable that it is."""
+    return _named(function, "arg_attrs")
+
+
+def variable_results(function: ir.Operation) -> dict[int, str]:
+    """By number of the result, the variable that gets it."""
+    return _named(function, "res_attrs")
+
+
+def unset_arguments(function: ir.Operation) -> set[int]:
+    """Numbers of the arguments that are variables whose value does not matter when the function begins."""
+    entries = function.attributes.get("arg_attrs", ())
+    return {number for number, each in enumerate(entries) if UNSET in each}
+
+
+def _named(function: ir.Operation, attribute: str) -> dict[int, str]:
+    entries = function.attributes.get(attribute, ())
+    return {
+        number: ir.FlatSymbolRefAttr(each[VARIABLE]).value for number, each in enumerate(entries) if VARIABLE in each
+    }

@@ -1,0 +1,62 @@
+"""``ipu.variable``, ``ipu.read``, ``ipu.assign``: memory of the device that lives from run to run."""
+
+from typing import Any
+
+from ipu_mlir.dialects.attributes.dialect import Ipu
+from ipu_mlir.dialects.support.bindings import ext, ir
+from ipu_mlir.dialects.support.diagnostics import fail, verifier
+
+
+class VariableOp(Ipu.Operation, name="variable"):
+    """A tensor that all functions of the module share, and that keeps its value between runs.
+
+        "ipu.variable"() {sym_name = "w", type = tensor<4xf32>, init = dense<0.0> : tensor<4xf32>} : () -> ()
+
+    Stands in the module, and has a ranked type of static shape. ``init`` is its value before the first run; without it
+    somebody has to give it one first. ``ipu.map`` is where it lies in all functions: a wish, and after
+    ``ipu-partition`` the decision.
+    """
+
+    sym_name: ir.StringAttr
+    type: ir.TypeAttr
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        operation = op.operation
+        kind = operation.attributes.get("type", None)
+        if not isinstance(kind, ir.TypeAttr) or "sym_name" not in operation.attributes:
+            return True  # the generated check reports it
+        tensor = kind.value
+        if operation.parent is None or operation.parent.operation.name != "builtin.module":
+            return fail(op, "stands inside a function; a variable belongs to the module")
+        if not isinstance(tensor, ir.RankedTensorType) or not tensor.has_static_shape or tensor.encoding is not None:
+            return fail(op, f"is of type {tensor}; a variable is a ranked tensor of static shape, without encoding")
+        init = operation.attributes.get("init", None)
+        if init is not None and not isinstance(init, ir.DenseElementsAttr):
+            return fail(op, f"begins with {init}; give it dense<...>, or none for a value that comes from the host")
+        if init is not None and init.type != tensor:
+            return fail(op, f"begins with {init.type}, but is of type {tensor}")
+        return True
+
+
+class ReadOp(Ipu.Operation, name="read"):
+    """The value of a variable at this point of the program.
+
+        %w = "ipu.read"() {variable = @w} : () -> tensor<4xf32>
+
+    Stands in a function, or in loops and branches there.
+    """
+
+    variable: ir.FlatSymbolRefAttr
+    value: ext.Result[Any]
+
+
+class AssignOp(Ipu.Operation, name="assign"):
+    """Give a variable a value, which every ``ipu.read`` after it reads, in this run and the next.
+
+    "ipu.assign"(%w) {variable = @w} : (tensor<4xf32>) -> ()
+    """
+
+    variable: ir.FlatSymbolRefAttr
+    value: ext.Operand[Any]

@@ -1,0 +1,40 @@
+// RUN: ipu-opt %s --split-input-file --verify-diagnostics
+
+func.func @variable_in_a_function() {
+  // expected-error @below {{'ipu.variable' op stands inside a function; a variable belongs to the module}}
+  "ipu.variable"() {sym_name = "w", type = tensor<4xf32>} : () -> ()
+  return
+}
+
+// -----
+
+// expected-error @below {{'ipu.variable' op is of type tensor<?xf32>; a variable is a ranked tensor of static shape, without encoding}}
+"ipu.variable"() {sym_name = "w", type = tensor<?xf32>} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.variable' op is of type f32; a variable is a ranked tensor of static shape, without encoding}}
+"ipu.variable"() {sym_name = "w", type = f32} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.variable' op begins with 3.000000e+00 : f32; give it dense<...>, or none for a value that comes from the host}}
+"ipu.variable"() {sym_name = "w", type = tensor<4xf32>, init = 3.0 : f32} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.variable' op begins with tensor<2xf32>, but is of type tensor<4xf32>}}
+"ipu.variable"() {sym_name = "w", type = tensor<4xf32>, init = dense<0.0> : tensor<2xf32>} : () -> ()
+
+// -----
+
+// expected-error @below {{attribute "type" is expected but not provided}}
+"ipu.variable"() {sym_name = "w"} : () -> ()
+
+// -----
+
+func.func @read_without_a_name() -> tensor<4xf32> {
+  // expected-error @below {{attribute "variable" is expected but not provided}}
+  %w = "ipu.read"() : () -> tensor<4xf32>
+  return %w : tensor<4xf32>
+}
