@@ -5,6 +5,7 @@ from math import prod
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.analysis.variables import VARIABLE
 from ipu_mlir.dialects.attributes.attributes import mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.support.bindings import ir
@@ -26,7 +27,7 @@ class AnchorHints(Pass):
 
     Needs:  linalg on tensors.
     Leaves: ``ipu.place`` on the first result of every op that had ``ipu.parts``, on what had ``ipu.map`` or a mapping
-            in its type; ``ipu.map`` on arguments only; no mapping in a type.
+            in its type; ``ipu.map`` on arguments and variables only; no mapping in a type.
     """
 
     name = "ipu-anchor-hints"
@@ -40,7 +41,7 @@ class AnchorHints(Pass):
                 anchor_types(function, refuse)
             for op in list_outside_bodies(module):
                 broken = _anchor_parts(op) if PARTS in op.attributes else None
-                broken = broken or (_anchor_map(op) if MAP in op.attributes else None)
+                broken = broken or (_anchor_map(op) if MAP in op.attributes and op.name != VARIABLE else None)
                 if broken is not None:
                     refuse(op, broken)
 

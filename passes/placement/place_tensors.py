@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.analysis.variables import VARIABLE, variable_arguments, variable_results
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -26,7 +27,8 @@ class PlaceTensors(Pass):
 
     Needs:  ``ipu.parts``, ``ipu.map``, ``ipu.homes`` and ``ipu.block_homes`` (``ipu-partition``).
     Leaves: a mapping as encoding of every tensor type; ``tensor.cast`` from mapping to mapping in front of every
-            operand that does not lie where the op's parts read it; arguments that bufferization must not write to.
+            operand that does not lie where the op's parts read it; arguments that bufferization must not write to,
+            but for variables, whose new values are cast to where they lie.
     """
 
     name = "ipu-place-tensors"
@@ -56,13 +58,24 @@ def _place_function(function: ir.Operation) -> None:
         kept: dict[str, ir.Attribute] = {entry.name: entry.attr for entry in entries if entry.name != MAP}
         if MAP in entries:
             _encode(argument, entries[MAP])
-            kept["bufferization.writable"] = ir.BoolAttr.get(False)
+            if VARIABLE not in entries:
+                kept["bufferization.writable"] = ir.BoolAttr.get(False)
         attributes.append(ir.DictAttr.get(kept))
     function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
     _place_block(block)
+    _bring_variables(function, terminator(block))
     results = [value.type for value in block.operations[len(block.operations) - 1].operands]
     arguments = [argument.type for argument in block.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))
+
+
+def _bring_variables(function: ir.Operation, end: ir.Operation) -> None:
+    """Cast new values of variables to where the variables lie."""
+    places = {name: number for number, name in variable_arguments(function).items()}
+    for number, name in variable_results(function).items():
+        wanted = function.regions[0].blocks[0].arguments[places[name]].type
+        if end.operands[number].type != wanted:
+            end.operands[number] = _cast_before(end, end.operands[number], wanted)
 
 
 def _place_block(block: ir.Block) -> None:

@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in
 from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -16,6 +17,7 @@ from ipu_mlir.passes.placement.planner.explain import explain
 from ipu_mlir.passes.placement.planner.fastest import Fastest
 from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Planner
 from ipu_mlir.passes.support.malformed import refuse_malformed
+from ipu_mlir.passes.support.placement_hints import MAP
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -32,12 +34,14 @@ class Partition(Pass):
     op may take; ``matmul-memory-proportion`` and ``conv-memory-proportion`` for those ops. A function that has the
     attribute ``ipu.available_memory_proportion`` goes by that. ``most-partials``, the most partial results that a
     reduction may be split into, 1 for none. ``explain`` prints to stderr what was considered. Python
-    users may give another ``planner``, a function from an ``Operation`` and a ``Target`` to ``Parts``.
+    users may give another ``planner``, a function from an ``Operation`` and a ``Target`` to ``Parts``. A variable lies
+    in one place for all functions, which the largest of them decides.
 
     Needs:  linalg on tensors with static shapes, views with evenly spaced elements (``ipu-materialize-views``), and one
             user per fill (``ipu-split-fills``). All that cannot be placed is refused at once (``placeable.py``).
     Leaves: ``ipu.parts`` on every structured op, ``ipu.map`` on arguments, constants and the empty tensors that no
-            structured op fills. Hints that stand there already are honoured, or refused with a reason.
+            structured op fills, and on variables. Hints that stand there already are honoured, or refused with a
+            reason.
     """
 
     name = "ipu-partition"
@@ -61,9 +65,13 @@ class Partition(Pass):
             if refuse.diagnostics:
                 return
             target = module_target(module)
-            for function in functions:
+            variables = variables_in(module)
+            for function in _by_say(functions):
+                _hint_variables(function, variables)
                 proportions = proportions_of(function, self._proportions(), refuse)
                 FunctionPartition(planner, target, proportions, refuse).run(function)
+                for number, name in variable_arguments(function).items():
+                    variables[name].attributes[MAP] = function.attributes["arg_attrs"][number][MAP]
 
     def _built_in_planner(self) -> Planner:
         if self.plan == "balanced":
@@ -74,6 +82,23 @@ class Partition(Pass):
         every = self.available_memory_proportion
         matmul, conv = self.matmul_memory_proportion, self.conv_memory_proportion
         return MemoryProportions(every, every if matmul is None else matmul, every if conv is None else conv)
+
+
+def _by_say(functions: list[ir.Operation]) -> list[ir.Operation]:
+    """``functions``, those with more ops first: where a variable lies is decided in the first that has it."""
+    return sorted(functions, key=lambda function: -len(list_ops(function)))
+
+
+def _hint_variables(function: ir.Operation, variables: dict[str, ir.Operation]) -> None:
+    """Tell ``function`` where the variables among its arguments lie, as far as that is decided."""
+    named = variable_arguments(function)
+    if not named:
+        return
+    hints = [{entry.name: entry.attr for entry in entries} for entries in function.attributes["arg_attrs"]]
+    for number, name in named.items():
+        if MAP in variables[name].attributes:
+            hints[number][MAP] = variables[name].attributes[MAP]
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in hints])
 
 
 def _print_decision(operation: Operation, candidates: list[Candidate], chosen: Candidate | InSteps) -> None:

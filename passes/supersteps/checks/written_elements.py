@@ -8,6 +8,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
+from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.dialects.support.bindings import ir
@@ -99,10 +100,14 @@ class WrittenElements:
 
 
 def _kept(root: ir.Value) -> str | None:
-    """What ``root`` is, if it is an argument or a constant; what a loop carries is looked for before the loop."""
+    """What ``root`` is, if it is a constant, or an argument but no variable; what a loop carries is looked for before
+    it.
+    """
     while isinstance(root.owner, ir.Block):
         around = root.owner.owner.operation
         if around.name == "func.func":
+            if ir.BlockArgument(root).arg_number in variable_arguments(around):
+                return None
             return f"argument {ir.BlockArgument(root).arg_number}"
         initial = next((flow for flow in flows(around) if flow.source == around and root in flow.targets), None)
         if initial is None:
