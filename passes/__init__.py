@@ -29,6 +29,9 @@ from ipu_mlir.passes.placement.preparation.inline_scalar_ops import InlineScalar
 from ipu_mlir.passes.placement.preparation.materialize_views import MaterializeViews
 from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
+from ipu_mlir.passes.programs.promote_variables import PromoteVariables
+from ipu_mlir.passes.programs.update_variables import UpdateVariables
+from ipu_mlir.passes.programs.write_in_place import WriteInPlace
 from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
@@ -70,6 +73,7 @@ PASSES: tuple[type[Pass], ...] = (
     NormalizeIndices,
     Partition,
     PlaceTensors,
+    PromoteVariables,
     RaiseCountedLoops,
     RaiseDynamicSlices,
     RaiseElementOps,
@@ -83,6 +87,8 @@ PASSES: tuple[type[Pass], ...] = (
     SpecializeShapes,
     SplitFills,
     TrimWindows,
+    UpdateVariables,
     WidenSums,
     WrapScalars,
+    WriteInPlace,
 )

@@ -5,6 +5,7 @@ from ipu_mlir.passes.supersteps.copy_views import BUFFERIZE
 NORMALIZE: tuple[str, ...] = (
     "inline",
     "symbol-dce",
+    "ipu-promote-variables",
     "ipu-wrap-scalars",
     "ipu-infer-sizes",
     "ipu-clamp-slices",
@@ -60,10 +61,12 @@ Branches that only choose between tensors become a selection, which is no linalg
 
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",
+    "ipu-write-in-place",
     "ipu-copy-views",
     "ipu-fix-loop-types",
     BUFFERIZE,
     "inline{default-pipeline=}",
+    "ipu-update-variables",
     "ipu-form-supersteps",
     "canonicalize",
     "cse",

@@ -34,6 +34,7 @@ ROOMS = (
     "passes/importing",
     "passes/normalize/indices",
     "passes/normalize",
+    "passes/programs",
     "passes/raising/scans",
     "passes/raising/loops",
     "passes/raising/ranks",

@@ -1,0 +1,186 @@
+"""``ipu-promote-variables``: what reads and assigns variables becomes a function of their values."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, terminator
+from ipu_mlir.dialects.analysis.variables import UNSET, VARIABLE, variable_arguments, variables_in
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_READ, _ASSIGN = "ipu.read", "ipu.assign"
+
+Values = dict[str, ir.Value]
+"""By name of the variable, its value at a point of the program."""
+
+
+@dataclass(frozen=True)
+class PromoteVariables(Pass):
+    """Thread the values of variables through functions, loops and branches.
+
+    A function gets an argument for each variable that it reads or assigns, and a result for each that it may change.
+    Loops carry those that they change, branches give them. Everything after this pass sees values, and fuses and
+    places them as any other.
+
+    Needs:  functions that nobody calls (``inline``, ``symbol-dce``), of one block.
+    Leaves: no ``ipu.read`` and no ``ipu.assign``; ``ipu.variable`` on the arguments and results that are variables.
+    """
+
+    name = "ipu-promote-variables"
+
+    def run(self, module: ir.Operation) -> None:
+        users = list_ops(module, _READ, _ASSIGN)
+        if not users:
+            return
+        with module.context, ir.Location.unknown(), Refusals() as refuse:
+            types = {name: ir.TypeAttr(op.attributes["type"]).value for name, op in variables_in(module).items()}
+            called = {ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in list_ops(module, "func.call")}
+            for op in users:
+                broken = _broken_use(op, types) or _broken_place(op, called)
+                if broken is not None:
+                    refuse(op, broken)
+            if refuse.diagnostics:
+                return
+            for function in list_ops(module, "func.func"):
+                _promote(function, types)
+
+
+def _broken_use(op: ir.Operation, types: dict[str, ir.Type]) -> str | None:
+    """What is wrong with the variable that ``op`` names, as the end of a sentence."""
+    name = _variable(op)
+    (value,) = op.results if op.name == _READ else op.operands
+    if name not in types:
+        return f"names @{name}, but the module has {_listed(types)}"
+    if value.type != types[name]:
+        return f"has a value of type {value.type}, but @{name} is of type {types[name]}"
+    return None
+
+
+def _listed(names: Iterable[str]) -> str:
+    return "the variables " + ", ".join(f"@{name}" for name in names) if names else "no variable"
+
+
+def _broken_place(op: ir.Operation, called: set[str]) -> str | None:
+    """What is wrong with where ``op`` stands, as the end of a sentence."""
+    around = op.parent.operation
+    while control_op(around) is not None:
+        around = around.parent.operation
+    if around.name != "func.func":
+        return f"stands in '{around.name}'; variables are read and assigned in functions, loops and branches of scf"
+    name = ir.StringAttr(around.attributes["sym_name"]).value
+    if len(around.regions[0].blocks) > 1:
+        return f"stands in @{name}, which has several blocks; write its branches and loops as scf"
+    if name in called:
+        return f"stands in @{name}, which is called and cannot be inlined; only entries read and assign variables"
+    return None
+
+
+def _variable(op: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(op.attributes["variable"]).value
+
+
+def _promote(function: ir.Operation, types: dict[str, ir.Type]) -> None:
+    used = {_variable(op) for op in list_ops(function, _READ, _ASSIGN)}
+    if not used:
+        return
+    assert not variable_arguments(function), "a function whose variables are arguments reads and assigns none"
+    block = function.regions[0].blocks[0]
+    names = [name for name in types if name in used]
+    at_begin = {name: block.add_argument(types[name], ir.Location.name(name)) for name in names}
+    values: Values = dict(at_begin)
+    _thread(block, values)
+    changed = [name for name in names if values[name] != at_begin[name]]
+    end = _hand_on(block, [values[name] for name in changed])
+    kind = ir.FunctionType.get([each.type for each in block.arguments], [each.type for each in end.operands])
+    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    _mark(function, "arg_attrs", len(block.arguments), names)
+    _mark(function, "res_attrs", len(end.operands), changed)
+
+
+def _mark(function: ir.Operation, attribute: str, count: int, names: list[str]) -> None:
+    """Say that the last of ``count`` arguments or results are the variables ``names``."""
+    old = list(function.attributes[attribute]) if attribute in function.attributes else []
+    old += [ir.DictAttr.get({})] * (count - len(names) - len(old))
+    marks = [{VARIABLE: ir.FlatSymbolRefAttr.get(name)} for name in names]
+    if attribute == "arg_attrs":
+        for mark, argument in zip(marks, list(function.regions[0].blocks[0].arguments)[-len(names) :], strict=True):
+            if next(iter(argument.uses), None) is None:
+                mark[UNSET] = ir.UnitAttr.get()
+    function.attributes[attribute] = ir.ArrayAttr.get([*old, *map(ir.DictAttr.get, marks)])
+
+
+def _thread(block: ir.Block, values: Values) -> None:
+    """Replace what reads and assigns in ``block``; ``values`` are those at its begin, and then those at its end."""
+    for view in list(block.operations):
+        op = view.operation
+        if op.name == _READ:
+            op.results[0].replace_all_uses_with(values[_variable(op)])
+            op.erase()
+        elif op.name == _ASSIGN:
+            values[_variable(op)] = op.operands[0]
+            op.erase()
+        elif control_op(op) is not None:
+            _thread_control(op, values)
+
+
+def _thread_control(op: ir.Operation, values: Values) -> None:
+    """Let ``op`` carry and give the variables that are assigned inside of it."""
+    assigned = {_variable(inner) for inner in list_ops(op, _ASSIGN)}
+    names = [name for name in values if name in assigned]
+    if names:
+        op = _widened(op, [values[name] for name in names])
+    for block in blocks_of(op):
+        at_begin = dict(values)
+        if names and len(block.arguments):
+            at_begin.update(zip(names, list(block.arguments)[-len(names) :], strict=True))
+        _thread(block, at_begin)
+        if names:
+            _hand_on(block, [at_begin[name] for name in names])
+    if names:
+        values.update(zip(names, list(op.results)[-len(names) :], strict=True))
+
+
+def _widened(op: ir.Operation, carried: list[ir.Value]) -> ir.Operation:
+    """``op`` with one more result for each value; a loop begins with them and has them as last arguments of its blocks.
+
+    What its blocks hand on is left as it was; the arm that a branch lacks gets a block.
+    """
+    row = control_op(op)
+    assert row is not None, "only control flow is widened"
+    types = [value.type for value in carried]
+    operands = [*op.operands, *carried] if row.repeats else list(op.operands)
+    attributes = {entry: op.attributes[entry] for entry in op.attributes}
+    with ir.InsertionPoint(op):
+        new = ir.Operation.create(
+            op.name,
+            [*(result.type for result in op.results), *types],
+            operands,
+            attributes,
+            regions=len(op.regions),
+            loc=op.location,
+        )
+    for old_region, region in zip(op.regions, new.regions, strict=True):
+        if len(old_region.blocks):
+            old_region.blocks[0].append_to(region)
+        else:
+            with ir.InsertionPoint(ir.Block.create_at_start(region, [])):
+                ir.Operation.create(terminator(new.regions[0].blocks[0]).name, loc=op.location)
+        if row.repeats:
+            for kind in types:
+                region.blocks[0].add_argument(kind, op.location)
+    for old, result in zip(op.results, list(new.results)[: len(op.results)], strict=True):
+        old.replace_all_uses_with(result)
+    op.erase()
+    return new
+
+
+def _hand_on(block: ir.Block, values: list[ir.Value]) -> ir.Operation:
+    """Let ``block`` end by handing on ``values`` as well; gives its new terminator."""
+    end = terminator(block)
+    with ir.InsertionPoint(end):
+        attributes: dict[str, Any] = {name: end.attributes[name] for name in end.attributes}
+        new = ir.Operation.create(end.name, [], [*end.operands, *values], attributes, loc=end.location)
+    end.erase()
+    return new

@@ -1,0 +1,140 @@
+// RUN: ipu-opt %s --ipu-write-in-place | filecheck %s
+
+#id = affine_map<(i) -> (i)>
+#all = affine_map<(i, j) -> (i, j)>
+#turned = affine_map<(i, j) -> (j, i)>
+#home = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+#one = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+
+// CHECK-LABEL: func.func @last_reader_writes_over_the_variable
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32, #m{{[0-9]+}}> {ipu.variable = @w}
+// CHECK: linalg.exp ins(%[[W]]
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[W]], %{{.*}}) outs(%[[W]] :
+func.func @last_reader_writes_over_the_variable(%w: tensor<4xf32, #home> {ipu.variable = @w})
+    -> (tensor<4xf32, #home> {ipu.variable = @w}) {
+  %e = tensor.empty() : tensor<4xf32, #home>
+  %f = tensor.empty() : tensor<4xf32, #home>
+  %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  %z = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%w, %y : tensor<4xf32, #home>, tensor<4xf32, #home>) outs(%f : tensor<4xf32, #home>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32, #home>
+  return %z : tensor<4xf32, #home>
+}
+
+// CHECK-LABEL: func.func @value_that_is_returned_stays
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.exp {{.*}} outs(%[[E]] :
+func.func @value_that_is_returned_stays(%w: tensor<4xf32, #home> {ipu.variable = @w})
+    -> (tensor<4xf32, #home>, tensor<4xf32, #home> {ipu.variable = @w}) {
+  %e = tensor.empty() : tensor<4xf32, #home>
+  %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  return %w, %y : tensor<4xf32, #home>, tensor<4xf32, #home>
+}
+
+// What comes from another mapping is copied to where the variable lies.
+// CHECK-LABEL: func.func @copy_goes_to_the_variable
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32, #m{{[0-9]+}}> {ipu.variable = @w}
+// CHECK: linalg.copy {{.*}} outs(%[[W]] :
+func.func @copy_goes_to_the_variable(%x: tensor<4xf32, #one>, %w: tensor<4xf32, #home> {ipu.variable = @w})
+    -> (tensor<4xf32, #home> {ipu.variable = @w}) {
+  %e = tensor.empty() : tensor<4xf32, #home>
+  %y = linalg.copy ins(%x : tensor<4xf32, #one>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  return %y : tensor<4xf32, #home>
+}
+
+// CHECK-LABEL: func.func @sum_begins_in_the_variable
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<2xf32, #m{{[0-9]+}}> {ipu.variable = @w}
+// CHECK: %[[F:.*]] = linalg.fill {{.*}} outs(%[[W]] :
+// CHECK: linalg.reduce {{.*}} outs(%[[F]] :
+#two = #ipu.mapping<2, [[2, 2, 1, 0]], 0, 0>
+func.func @sum_begins_in_the_variable(%x: tensor<2x2xf32, #one>, %w: tensor<2xf32, #two> {ipu.variable = @w})
+    -> (tensor<2xf32, #two> {ipu.variable = @w}) {
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2xf32, #two>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<2xf32, #two>) -> tensor<2xf32, #two>
+  %y = linalg.reduce ins(%x : tensor<2x2xf32, #one>) outs(%f : tensor<2xf32, #two>) dimensions = [1]
+    (%a: f32, %b: f32) {
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    }
+  return %y : tensor<2xf32, #two>
+}
+
+// CHECK-LABEL: func.func @operand_read_in_another_order_stays
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.generic
+// CHECK-SAME: outs(%[[E]] :
+func.func @operand_read_in_another_order_stays(%w: tensor<2x2xf32, #one> {ipu.variable = @w})
+    -> (tensor<2x2xf32, #one> {ipu.variable = @w}) {
+  %e = tensor.empty() : tensor<2x2xf32, #one>
+  %y = linalg.generic {indexing_maps = [#turned, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<2x2xf32, #one>) outs(%e : tensor<2x2xf32, #one>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x2xf32, #one>
+  return %y : tensor<2x2xf32, #one>
+}
+
+// CHECK-LABEL: func.func @view_that_is_read_meanwhile_keeps_it
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.generic
+// CHECK-SAME: outs(%[[E]] :
+func.func @view_that_is_read_meanwhile_keeps_it(%w: tensor<4xf32, #one> {ipu.variable = @w})
+    -> (tensor<4xf32, #one> {ipu.variable = @w}) {
+  %e = tensor.empty() : tensor<4xf32, #one>
+  %v = tensor.expand_shape %w [[0, 1]] output_shape [2, 2] : tensor<4xf32, #one> into tensor<2x2xf32, #one>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (0, 0)>, #id], iterator_types = ["parallel"]}
+      ins(%v : tensor<2x2xf32, #one>) outs(%e : tensor<4xf32, #one>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<4xf32, #one>
+  return %y : tensor<4xf32, #one>
+}
+
+// CHECK-LABEL: func.func @codelet_does_not_write_over_what_it_reads
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.generic
+// CHECK-SAME: outs(%[[E]] :
+func.func @codelet_does_not_write_over_what_it_reads(%w: tensor<4xf32, #one> {ipu.variable = @w})
+    -> (tensor<4xf32, #one> {ipu.variable = @w}) {
+  %e = tensor.empty() : tensor<4xf32, #one>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"], library_call = "sort"}
+      ins(%w : tensor<4xf32, #one>) outs(%e : tensor<4xf32, #one>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<4xf32, #one>
+  return %y : tensor<4xf32, #one>
+}
+
+// CHECK-LABEL: func.func @loop_writes_over_what_it_carries
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}})
+// CHECK: linalg.exp ins(%[[A]] {{.*}} outs(%[[A]] :
+func.func @loop_writes_over_what_it_carries(%x: tensor<4xf32, #home>, %n: index) -> tensor<4xf32, #home> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<4xf32, #home> {
+    %e = tensor.empty() : tensor<4xf32, #home>
+    %y = linalg.exp ins(%a : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %y : tensor<4xf32, #home>
+  }
+  return %r : tensor<4xf32, #home>
+}
+
+// CHECK-LABEL: func.func @while_writes_over_what_its_condition_hands_on
+// CHECK: ^bb0(%[[A:.*]]: tensor<4xf32
+// CHECK: linalg.exp ins(%[[A]] {{.*}} outs(%[[A]] :
+func.func @while_writes_over_what_its_condition_hands_on(%x: tensor<4xf32, #home>, %go: i1) -> tensor<4xf32, #home> {
+  %r = scf.while (%b = %x) : (tensor<4xf32, #home>) -> tensor<4xf32, #home> {
+    scf.condition(%go) %b : tensor<4xf32, #home>
+  } do {
+  ^bb0(%a: tensor<4xf32, #home>):
+    %e = tensor.empty() : tensor<4xf32, #home>
+    %y = linalg.exp ins(%a : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %y : tensor<4xf32, #home>
+  }
+  return %r : tensor<4xf32, #home>
+}
