@@ -1,23 +1,26 @@
 """From superstep IR to NumPy source."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments, variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
-from ipu_mlir.runtime.translator.array_ir.access import Buffer
+from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Program
 from ipu_mlir.runtime.translator.codegen.emit.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.codegen.source import SourceWriter
 from ipu_mlir.runtime.translator.codegen.vocabulary import code_of, namespace
-from ipu_mlir.runtime.translator.importing.read import Problem, read_program
+from ipu_mlir.runtime.translator.importing.read import Problem, find_function, read_program
+from ipu_mlir.runtime.translator.importing.read_memref import initial_value
 from ipu_mlir.runtime.translator.passes import optimized
 
 
@@ -36,6 +39,32 @@ class ArraySpec:
 
 
 @dataclass(frozen=True)
+class Variable:
+    """State that a program reads and writes in place.
+
+    Attributes:
+        held: the type of the numbers in memory: float32 for floats of 16 and 8 bits.
+        initial: what it begins with, of type ``held``; None for a value that somebody gives it first.
+        is_read: whether the program needs the value that it has before.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    held: np.dtype[Any]
+    initial: np.ndarray | None = field(default=None, repr=False, compare=False)
+    is_read: bool = True
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its memory."""
+        return prod(self.shape) * self.held.itemsize
+
+    def __str__(self) -> str:
+        return f"{'x'.join(map(str, (*self.shape, '')))}{self.dtype}"
+
+
+@dataclass(frozen=True)
 class Translation:
     """NumPy source, and what its ``build`` function needs."""
 
@@ -46,9 +75,11 @@ class Translation:
     constants: dict[str, np.ndarray] = field(repr=False)
     single_blas_thread: bool = False
     """True if the source shares its work between threads itself; BLAS must then not start more."""
+    variables: tuple[Variable, ...] = ()
+    """Their memory comes after the arguments."""
 
     def compiled(self) -> Callable[[Any], Callable[..., None]]:
-        """The ``build`` function of the source: memory -> main(*arguments, *results).
+        """The ``build`` function of the source: memory -> main(*arguments, *variables, *results).
 
         Raises:
             CompileError: the source does what no emitter writes.
@@ -67,7 +98,8 @@ def translate(
         CompileError: the function is missing, nested too deeply, or uses ops that the runtime lacks; all are listed.
     """
     options = options or TranslatorOptions()
-    return translate_arrays(optimized(array_program(module, entry), options), options)
+    translation = translate_arrays(optimized(array_program(module, entry), options), options)
+    return replace(translation, variables=_declared(module.operation, entry, translation.variables))
 
 
 def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
@@ -75,12 +107,20 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
     schedule, has_blocks = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
-    arguments = tuple(_spec(writer.texts.arguments[b], b.shape, b) for b in program.arguments)
+    names = writer.texts.arguments
+    arguments = tuple(_spec(names[b], b.shape, b) for b in program.arguments if b.role is not Role.STATE)
+    variables = tuple(
+        Variable(names[b], b.shape, b.dtype if b.narrow is None else array_dtype(b.narrow), b.dtype)
+        for b in program.arguments
+        if b.role is Role.STATE
+    )
     results = tuple(
         _spec(f"result{i}", shape, access.buffer)
         for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
     )
-    return Translation(source, arguments, results, writer.plan.total_bytes, writer.texts.constants, has_blocks)
+    return Translation(
+        source, arguments, results, writer.plan.total_bytes, writer.texts.constants, has_blocks, variables
+    )
 
 
 def array_program(module: ir.Module | ir.Operation, entry: str = "main") -> Program:
@@ -100,6 +140,19 @@ def _spec(name: str, shape: tuple[int, ...], buffer: Buffer) -> ArraySpec:
     if buffer.narrow is None:
         return ArraySpec(name, shape, buffer.dtype)
     return ArraySpec(name, shape, array_dtype(buffer.narrow), buffer.dtype)
+
+
+def _declared(module: ir.Operation, entry: str, variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
+    """``variables``, which function ``entry`` takes, as the module declares them."""
+    if not variables:
+        return ()
+    function, declared = find_function(module, entry), variables_in(module)
+    unset = unset_arguments(function)
+    found = []
+    for (number, name), variable in zip(variable_arguments(function).items(), variables, strict=True):
+        initial = initial_value(declared[name]) if name in declared else None
+        found.append(replace(variable, name=name, initial=initial, is_read=number not in unset))
+    return tuple(found)
 
 
 def unsupported_message(problems: list[Problem]) -> str:

@@ -12,6 +12,8 @@ class Role(Enum):
     """Where the memory of a buffer comes from."""
 
     ARGUMENT = "argument"
+    STATE = "state"
+    """Of somebody else, as an argument, but written in place: it is there before and after a run."""
     TEMPORARY = "temporary"
     CONSTANT = "constant"
 

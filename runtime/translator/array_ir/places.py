@@ -75,7 +75,7 @@ def _in_place_pairs(statement: Statement) -> list[tuple[Buffer, Buffer]]:
     return [
         (out.buffer, source.buffer)
         for source in sources
-        if source.buffer.role is Role.TEMPORARY
+        if source.buffer.role is out.buffer.role is Role.TEMPORARY
         and source.buffer.elements == out.buffer.elements
         and source.buffer.dtype.itemsize == out.buffer.dtype.itemsize
         and (out.buffer.elements > 1 or source.buffer.dtype == out.buffer.dtype)  # a local variable has one type

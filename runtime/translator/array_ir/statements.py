@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, Read, reads
 
 
@@ -229,6 +229,11 @@ class Program:
     statements: tuple[Statement, ...]
     results: tuple[Access, ...]
     result_shapes: tuple[tuple[int, ...], ...]
+
+    def read_afterwards(self) -> list[Buffer]:
+        """What somebody reads when the program has ended: results, and state."""
+        state = [buffer for buffer in self.arguments if buffer.role is Role.STATE]
+        return [*(access.buffer for access in self.results), *state]
 
     def with_statements(self, statements: list[Statement]) -> "Program":
         return replace(self, statements=tuple(statements))

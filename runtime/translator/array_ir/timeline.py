@@ -53,11 +53,11 @@ class Timeline:
 
     @staticmethod
     def of(program: Program) -> "Timeline":
-        """The timeline of ``program``, whose results are read at its end."""
+        """The timeline of ``program``, whose results and state are read at its end."""
         line = Timeline()
         line._block(program.statements, (), None)
-        for access in program.results:
-            line._note(line.reads, access.buffer, (), None)
+        for buffer in program.read_afterwards():
+            line._note(line.reads, buffer, (), None)
         return line
 
     def _block(self, statements: Sequence[Statement], loops: tuple[int, ...], block: int | None) -> None:

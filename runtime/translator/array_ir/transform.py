@@ -80,8 +80,9 @@ def with_other_buffers(program: Program, others: Mapping[Buffer, Buffer]) -> Pro
             for statement in statements
         ]
 
+    arguments = tuple(others.get(buffer, buffer) for buffer in program.arguments)
     results = tuple(map(change, program.results))
-    return replace(program, statements=tuple(block(program.statements)), results=results)
+    return replace(program, arguments=arguments, statements=tuple(block(program.statements)), results=results)
 
 
 def with_loop_split(statement: Statement, loop: int, inner: int) -> Statement:

@@ -74,7 +74,7 @@ class _Verifier:
         yield from _wrong_types(statement)
         for dest in statement.dests():
             buffer = dest.buffer
-            if buffer.role is not Role.TEMPORARY:
+            if buffer.role in (Role.ARGUMENT, Role.CONSTANT):
                 kind = "a constant" if buffer.role is Role.CONSTANT else "an argument"
                 yield f"writes %{buffer.name}, which is {kind}"
             count = self._writers[buffer] = self._writers.get(buffer, 0) + 1

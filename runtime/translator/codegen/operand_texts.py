@@ -65,7 +65,7 @@ class OperandTexts:
 
     def per_run(self, view: View) -> bool:
         """True if the array exists only during a run."""
-        return view.buffer.role is Role.ARGUMENT or self.place(view.buffer) in self.result_of_place
+        return view.buffer.role in (Role.ARGUMENT, Role.STATE) or self.place(view.buffer) in self.result_of_place
 
     def text(self, operand: Operand, scope: Scope) -> str:
         if isinstance(operand, Const):
@@ -86,7 +86,7 @@ class OperandTexts:
             if key not in self.setup.views:
                 self.setup.views[key] = self._bound(operand, "memory.temporary", offset, self.setup)
             return self.setup.views[key]
-        if operand.buffer.role is Role.ARGUMENT:
+        if operand.buffer.role in (Role.ARGUMENT, Role.STATE):
             return self._derived(operand, self.arguments[operand.buffer], operand.buffer.shape, operand.buffer.dtype)
         result = self.result_of_place[self.place(operand.buffer)]
         shape = self.program.result_shapes[self.results[result]]

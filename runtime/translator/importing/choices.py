@@ -135,7 +135,7 @@ class _Copies:
             chosen.choice,
             lambda view: (
                 [_copy(chosen.name, view, chosen.origin), *self._written_back(view.buffer)]
-                if view.buffer.role is Role.TEMPORARY  # nobody writes arguments and constants
+                if view.buffer.role in (Role.TEMPORARY, Role.STATE)  # nobody writes arguments and constants
                 else []
             ),
         )

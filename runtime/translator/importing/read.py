@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
@@ -100,9 +101,11 @@ class Reader:
         """The program of ``function``; incomplete if there are problems."""
         self.names = value_names(function)
         block = function.regions[0].blocks[0]
-        arguments = []
-        for argument in block.arguments:
-            view = self._guard(function, lambda value=argument: self._argument(value))
+        arguments: list[Buffer] = []
+        variables = variable_arguments(function)
+        for argument in sorted(block.arguments, key=lambda argument: argument.arg_number in variables):
+            role = Role.STATE if argument.arg_number in variables else Role.ARGUMENT
+            view = self._guard(function, lambda value=argument, role=role: self._argument(value, role))
             if view is not None:
                 arguments.append(view.buffer)
         for op in children(function):
@@ -133,11 +136,13 @@ class Reader:
             self.unknown.update(op.results if op.name != "func.func" else op.regions[0].blocks[0].arguments)
             return None
 
-    def _argument(self, value: ir.Value) -> BufferView:
-        """The buffer that comes from the caller. A float of 16 or 8 bits comes as its bits, and is read from a copy."""
+    def _argument(self, value: ir.Value, role: Role) -> BufferView:
+        """The buffer that comes from the caller. A float of 16 or 8 bits comes as its bits, and is read from a copy;
+        state is kept as temporaries are.
+        """
         narrow = narrow_float(value.type)
-        if narrow is None:
-            return self._fresh(value, Role.ARGUMENT)
+        if narrow is None or role is Role.STATE:
+            return self._fresh(value, role)
         fresh = self._fresh(value, Role.TEMPORARY)
         seen = replace(fresh, buffer=replace(fresh.buffer, dtype=bits_dtype(narrow), role=Role.ARGUMENT))
         numbers = replace(fresh, buffer=replace(fresh.buffer, name=f"{fresh.buffer.name}_numbers"))

@@ -60,6 +60,20 @@ def memref_parts(mlir_type: ir.Type) -> MemrefParts:
     return MemrefParts(tuple(mlir_type.shape), tuple(strides), offset, dtype)
 
 
+def _elements(dense: ir.DenseElementsAttr) -> np.ndarray:
+    """The elements of ``dense`` as buffers hold them."""
+    narrow = narrow_float(dense.type)
+    value = np.asarray(dense) if narrow is None else narrow_elements(dense, narrow)
+    if value.dtype.kind in "iu" and dtype_of(dense.type.element_type) == np.bool_:
+        return value.astype(np.bool_)
+    return value
+
+
+def initial_value(variable: ir.Operation) -> np.ndarray | None:
+    """What an ``ipu.variable`` begins with, or None."""
+    return _elements(variable.attributes["init"]) if "init" in variable.attributes else None
+
+
 def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -> BufferView:
     """The buffer of a ``memref.global``.
 
@@ -71,11 +85,9 @@ def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -
     if not isinstance(initial, ir.DenseElementsAttr):
         raise Unsupported(f"the value of @{symbol} is not dense data in the module")
     narrow = narrow_float(mlir_type)
-    value = np.asarray(initial) if narrow is None else narrow_elements(initial, narrow)
+    value = _elements(initial)
     if is_splat := initial.is_splat and parts.elements > 0:
         value = value.flat[:1]
-    if value.dtype.kind in "iu" and parts.dtype == np.bool_:
-        value = value.astype(np.bool_)
     if value.dtype.itemsize != parts.dtype.itemsize:
         raise Unsupported(f"the value of @{symbol} has elements of {value.dtype}, not {parts.dtype}")
     flat = np.ascontiguousarray(value).reshape(-1).view(parts.dtype)

@@ -83,7 +83,7 @@ def without_copies(program: Program) -> Program:
 
 def without_dead(program: Program) -> Program:
     """``program`` without statements that write only buffers that nobody reads."""
-    kept, _ = _needed(program.statements, {access.buffer for access in program.results})
+    kept, _ = _needed(program.statements, set(program.read_afterwards()))
     return program.with_statements(kept)
 
 

@@ -37,8 +37,8 @@ def with_counted_loops(program: Program) -> Program:
 
 
 def _readers(program: Program) -> collections.Counter[Buffer]:
-    """How many statements read each buffer; its use as a result counts as one."""
-    found = collections.Counter(access.buffer for access in program.results)
+    """How many statements read each buffer; that somebody reads it afterwards counts as one."""
+    found = collections.Counter(program.read_afterwards())
     for statement in all_statements(program.statements):
         found.update({access.buffer for access in sources(statement)})
     return found

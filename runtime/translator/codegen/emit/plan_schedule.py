@@ -103,6 +103,6 @@ def _users(program: Program, places: dict[Buffer, Buffer]) -> dict[Buffer, set[i
         accesses = statement.read_directly() if isinstance(statement, Control) else statement.sources()
         for access in (*accesses, *statement.dests()):
             users[places.get(access.buffer, access.buffer)].add(id(statement))
-    for access in program.results:
-        users[places.get(access.buffer, access.buffer)].add(0)
+    for buffer in program.read_afterwards():
+        users[places.get(buffer, buffer)].add(0)
     return users

@@ -32,7 +32,7 @@ from ipu_mlir.runtime.translator.optimize.simplify import simplify
 def decomposed(program: Program, options: TranslatorOptions) -> Program:
     """Write reductions as contractions, reductions by one ufunc, and scans."""
 
-    read = {access.buffer for access in program.results}
+    read = set(program.read_afterwards())
     for statement in all_statements(program.statements):
         read.update(access.buffer for access in statement.sources())
 

@@ -22,8 +22,8 @@ def without_stepped_reductions(program: Program) -> Program:
         accesses = statement.read_directly() if isinstance(statement, Control) else statement.sources()
         for access in accesses:
             readers[access.buffer].add(id(statement))
-    for access in program.results:
-        readers[access.buffer].add(0)
+    for buffer in program.read_afterwards():
+        readers[buffer].add(0)
     return program.with_statements(_block(program.statements, readers))
 
 
