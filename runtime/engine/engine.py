@@ -13,8 +13,9 @@ from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
 from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 from ipu_mlir.runtime.engine.result_pool import ResultPool
+from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import ArraySpec, Translation, translate
+from ipu_mlir.runtime.translator.translate import ArraySpec, Translation, Variable, translate
 
 Compiled = Callable[[Translation], Callable[[Any], Callable[..., None]]]
 
@@ -69,13 +70,31 @@ class Engine:
         """Name, shape and dtype of every result."""
         return self.translation.results
 
-    def run(self, inputs: Sequence[Any]) -> list[np.ndarray]:
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The state that the program reads or writes."""
+        return self.translation.variables
+
+    def run(self, inputs: Sequence[Any], state: State | None = None) -> list[np.ndarray]:
         """The results for ``inputs``, which are not modified; the results belong to the caller.
 
+        Args:
+            state: the variables of the session that runs; without it they begin as the program says, and are forgotten.
+
         Raises:
-            RunError: inputs of the wrong number, shape or dtype; or the temporaries need more memory than there is.
+            RunError: inputs of the wrong number, shape or dtype; a variable without a value; or the temporaries need
+                more memory than there is.
         """
         arrays = checked_inputs(inputs, self.translation.arguments)
+        if not self.translation.variables:
+            return self._run(arrays)
+        state = state or State(self.translation.variables)
+        with state.turn:
+            results = self._run(arrays + state.memory_of(self.translation.variables))
+            state.have_values(self.translation.variables)
+        return results
+
+    def _run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         try:
             program = self._idle.pop()
         except IndexError:  # none was made, or all are running in other threads
@@ -139,5 +158,6 @@ def _made_again(translation: Translation, threads: int) -> Engine:
 
 
 def _as_bits(arrays: Sequence[np.ndarray], specs: Sequence[ArraySpec]) -> list[np.ndarray]:
-    """The memory of ``arrays`` as the program sees it."""
-    return [a if spec.bits is None else a.view(spec.bits) for a, spec in zip(arrays, specs, strict=True)]
+    """The memory of ``arrays`` as the program sees it; that of variables comes after what has a spec."""
+    seen = [a if spec.bits is None else a.view(spec.bits) for a, spec in zip(arrays, specs, strict=False)]
+    return seen + arrays[len(specs) :]

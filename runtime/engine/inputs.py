@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.narrow_floats import holds_bits
-from ipu_mlir.runtime.translator.translate import ArraySpec
+from ipu_mlir.runtime.translator.translate import ArraySpec, Variable
 
 
 def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np.ndarray]:
@@ -30,13 +30,16 @@ def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np
         ):
             arrays.append(value)
         else:
-            arrays.append(_converted(value, spec, len(arrays)))
+            arrays.append(as_expected(value, spec, f"input {len(arrays)} ({spec.name})"))
     return arrays
 
 
-def _converted(value: Any, spec: ArraySpec, position: int) -> np.ndarray:
-    """``value`` in the form that programs need, or an error that says what is wrong."""
-    where = f"input {position} ({spec.name})"
+def as_expected(value: Any, spec: ArraySpec | Variable, where: str) -> np.ndarray:
+    """``value`` in the form that programs need.
+
+    Raises:
+        RunError: another shape or dtype; ``where`` begins the message.
+    """
     if not hasattr(value, "dtype"):
         value = _from_python(value, spec, where)
     array = np.asarray(value)
@@ -53,7 +56,7 @@ def _converted(value: Any, spec: ArraySpec, position: int) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(spec.shape).astype(spec.dtype, copy=False)
 
 
-def _from_python(value: Any, spec: ArraySpec, where: str) -> np.ndarray:
+def _from_python(value: Any, spec: ArraySpec | Variable, where: str) -> np.ndarray:
     try:
         array = np.asarray(value)
         kinds = {"b": "b", "i": "bi", "u": "bi", "f": "bif", "V": "bif"}[spec.dtype.kind]
