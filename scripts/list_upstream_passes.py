@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ipu_mlir.dialects.support.bindings import ir, passmanager
 
-_TARGET = Path(__file__).resolve().parent.parent / "passes" / "upstream_passes.py"
+_TARGET = Path(__file__).resolve().parent.parent / "passes" / "core" / "upstream_passes.py"
 _HEAD = '''"""The passes of upstream MLIR that the bindings carry; written by ``scripts/list_upstream_passes.py``."""
 
 NAMES = (
