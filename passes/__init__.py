@@ -1,6 +1,9 @@
 """Every pass of the project, by name."""
 
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.host.drop_placement import DropPlacement
+from ipu_mlir.passes.host.forward_copies import ForwardCopies
+from ipu_mlir.passes.host.merge_reductions import MergeReductions
 from ipu_mlir.passes.importing.anchor_hints import AnchorHints
 from ipu_mlir.passes.importing.clamp_slices import ClampSlices
 from ipu_mlir.passes.importing.infer_sizes import InferSizes
@@ -56,10 +59,12 @@ PASSES: tuple[type[Pass], ...] = (
     DecomposeLinalgOps,
     DecomposeTensorOps,
     DropIdleOps,
+    DropPlacement,
     FillEmpties,
     FixLoopTypes,
     FoldTransposes,
     FormSupersteps,
+    ForwardCopies,
     FuseElementwiseOps,
     GeneralizeOps,
     HoistCasts,
@@ -70,6 +75,7 @@ PASSES: tuple[type[Pass], ...] = (
     MaterializeCasts,
     MaterializeViews,
     MergeComputeSets,
+    MergeReductions,
     NormalizeIndices,
     Partition,
     PlaceTensors,

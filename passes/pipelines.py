@@ -76,9 +76,17 @@ LOWER: tuple[str, ...] = (
 )
 """Placed tensors -> supersteps on buffers."""
 
+TO_HOST: tuple[str, ...] = (
+    "ipu-drop-placement",
+    "ipu-forward-copies",
+    "ipu-merge-reductions",
+)
+"""Supersteps -> the same program for one memory: what only undoes placing and partitioning."""
+
 PIPELINES: dict[str, tuple[str, ...]] = {
     "ipu-normalize": NORMALIZE,
     "ipu-place": PLACE,
     "ipu-lower": LOWER,
+    "ipu-to-host": TO_HOST,
     "ipu-compile": ("ipu-set-target", "ipu-normalize", "ipu-place", "ipu-lower"),
 }

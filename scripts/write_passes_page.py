@@ -20,6 +20,7 @@ LEADS = {
     "ipu-normalize": "linalg as it comes in to few, fused ops",
     "ipu-place": "normalised linalg to placed tensors",
     "ipu-lower": "placed tensors to supersteps",
+    "ipu-to-host": "supersteps to the same program for one memory, which the translator reads",
     "ipu-compile": "linalg as it comes in to supersteps",
 }
 
@@ -35,7 +36,7 @@ def pipelines() -> str:
 
 def reference() -> str:
     """Every pass under a heading with its docstring, below a heading for the folder of its phase."""
-    order = [*_ran("ipu-compile"), *(each.name for each in PASSES)]
+    order = [*_ran("ipu-compile"), *_ran("ipu-to-host"), *(each.name for each in PASSES)]
     by_phase: dict[str, list[type[Pass]]] = {}
     for each in sorted(PASSES, key=lambda each: order.index(each.name)):
         by_phase.setdefault(each.__module__.split(".")[2], []).append(each)

@@ -55,10 +55,13 @@ def bodiless_generic(
     parallel: Sequence[bool],
     attributes: dict[str, ir.Attribute] | None = None,
 ) -> ir.Operation:
-    """As ``generic``, with an empty region that the body of another op is still to be moved into."""
+    """As ``generic``, with an empty region that the body of another op is still to be moved into.
+
+    On buffers it has no results.
+    """
     return ir.Operation.create(
         "linalg.generic",
-        results=[value.type for value in outputs],
+        results=[value.type for value in outputs if isinstance(value.type, ir.RankedTensorType)],
         operands=[*inputs, *outputs],
         attributes={
             "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(affine_map) for affine_map in maps]),

@@ -46,6 +46,7 @@ ROOMS = (
     "passes/placement",
     "passes/supersteps/checks",
     "passes/supersteps",
+    "passes/host",
     "passes",
     "runtime/numeric",
     "runtime/translator/array_ir",

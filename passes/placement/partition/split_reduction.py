@@ -18,13 +18,21 @@ def can_split(op: ir.Operation, nest: LoopNest) -> bool:
         return False
     if all(nest.parallel) or any(index.plain_loop is None for index in nest.outputs[0]):
         return False
+    return plain_combiner(op) is not None
+
+
+def plain_combiner(op: ir.Operation) -> ir.Operation | None:
+    """The operation that joins an element to the only result, if that is all that is done to the result.
+
+    It has a neutral element.
+    """
     combiner = combination(op)
     if combiner is None or accumulator(op) not in list(combiner.operands):
-        return False
+        return None
     *_, terminator = (inner.operation for inner in op.regions[0].blocks[0].operations)
     if terminator.operands[0] != combiner.results[0] or len(list(accumulator(op).uses)) != 1:
-        return False
-    return neutral(combiner.name, op.results[0].type.element_type) is not None
+        return None
+    return combiner if neutral(combiner.name, accumulator(op).type) is not None else None
 
 
 def cut_reductions(nest: LoopNest, parts: Parts) -> tuple[int, ...]:

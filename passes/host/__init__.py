@@ -1,0 +1,1 @@
+"""ipu-to-host: supersteps become the same program for one memory, without tiles."""

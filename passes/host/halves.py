@@ -1,0 +1,82 @@
+"""Partial results and their combination, as the one reduction that they are halves of."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loads_in, loop_nest
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.host.memory_writes import MemoryWrites
+from ipu_mlir.passes.placement.partition.split_reduction import plain_combiner
+from ipu_mlir.passes.support.build_generic import bodiless_generic
+from ipu_mlir.passes.support.combiners import neutral
+from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, marked_blocks, marks_of
+
+
+@dataclass(frozen=True)
+class Halves:
+    """``partial`` adds to memory that ``fill`` has filled, and ``combination`` is all that reads it."""
+
+    fill: ir.Operation
+    partial: ir.Operation
+    combination: ir.Operation
+
+
+def halves_of(combination: ir.Operation, writes: MemoryWrites) -> Halves | None:
+    """The halves of which ``combination`` is the second; None if it cannot do the work of both where it stands.
+
+    Needs true marks on all ops of the function.
+    """
+    memory = combination.operands[0]
+    if isinstance(memory.owner, ir.Block) or memory.owner.name != "memref.alloc":
+        return None
+    users = [use.owner.operation for use in memory.uses]
+    fill = next((user for user in users if user.name == "linalg.fill"), None)
+    partial = next((user for user in users if PARTIALS in user.attributes), None)
+    if len(users) != 3 or fill is None or partial is None or not fill.block == partial.block == combination.block:
+        return None
+    if partial.attributes[PARTIALS] != combination.attributes[COMBINES]:
+        return None
+    if not _start_together(fill, partial, combination):
+        return None
+    if not (fill.is_before_in_block(partial) and partial.is_before_in_block(combination)):
+        return None
+    if any(writes.between(value, partial, combination) for value in buffers_read(partial)):
+        return None
+    return Halves(fill, partial, combination)
+
+
+def buffers_read(op: ir.Operation) -> list[ir.Value]:
+    """The buffers that a structured op with one result reads, besides that result."""
+    values = [*list(op.operands)[:-1], *(load.operands[0] for load in loads_in(op))]
+    return [value for value in values if isinstance(value.type, ir.MemRefType)]
+
+
+def _start_together(fill: ir.Operation, partial: ir.Operation, combination: ir.Operation) -> bool:
+    """Whether the partial results start from what is neutral for the one combiner of both halves."""
+    first, second = plain_combiner(partial), plain_combiner(combination)
+    start = fill.operands[0].owner
+    if first is None or second is None or first.name != second.name or isinstance(start, ir.Block):
+        return False
+    result = partial.operands[len(partial.operands) - 1]
+    if start.name != "arith.constant" or fill.operands[1] != result:
+        return False
+    return start.operation.attributes["value"] == neutral(first.name, result.type.element_type)
+
+
+def unite(halves: Halves, writes: MemoryWrites) -> ir.Operation:
+    """Put the whole reduction where the second half stands."""
+    fill, partial, combination = halves.fill, halves.partial, halves.combination
+    nest, maps, blocks = loop_nest(partial), indexing_maps(partial), marked_blocks(partial, PARTIALS)
+    assert nest is not None and maps is not None and blocks is not None, "the marks are true"
+    maps[-1] = ir.AffineMap.get(maps[-1].n_dims, 0, list(maps[-1].results)[len(blocks) :])
+    reduced = {block.loop for block in blocks}
+    parallel = [was and loop not in reduced for loop, was in enumerate(nest.parallel)]
+    *inputs, memory = partial.operands
+    out = combination.operands[1]
+    with ir.InsertionPoint(combination), combination.location:
+        whole = bodiless_generic(inputs, [out], maps, parallel, marks_of(partial, PARTIALS))
+    partial.regions[0].blocks[0].append_to(whole.regions[0])
+    writes.replace_writer(out, combination, whole)
+    writes.forget(memory)
+    for op in (combination, partial, fill, memory.owner.operation):
+        op.erase()
+    return whole

@@ -1,0 +1,134 @@
+"""Where a function on buffers writes to memory: which values may be one memory, and which ops write to it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
+from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_terminator
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.support.rewriting import list_outside_bodies
+
+_ALLOCATIONS = frozenset(("memref.alloc", "memref.alloca", "memref.get_global"))
+_WRITE_NOTHING = VIEW_OPS | _ALLOCATIONS | {"memref.transpose", "memref.load", "arith.select"}
+
+
+class MemoryWrites:
+    """What is not known for certain is taken to be one memory, and written to."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._numbers: dict[ir.Value, int] = {}
+        self._same: list[int] = []  # per number, a lower one that stands for the same memory, or itself
+        self._writers: dict[int, list[tuple[ir.Operation, ir.Value]]] = defaultdict(list)
+        ops = list_outside_bodies(function)
+        if "sym_visibility" in function.attributes:  # who calls it may give it one buffer twice
+            self._unite(_buffers(function.regions[0].blocks[0].arguments))
+        for op in ops:
+            self._unite_names(op)
+        for op in ops:
+            for value in _written_by(op):
+                self._writers[self._memory(value)].append((op, value))
+
+    def between(self, value: ir.Value, after: ir.Operation, until: ir.Operation) -> bool:
+        """Whether an op after ``after``, up to ``until`` in the same block, may write to the memory of ``value``."""
+        for writer, written in self._writers.get(self._memory(value), ()):
+            op = around(writer, after.block)
+            if op is None or not after.is_before_in_block(op) or until.is_before_in_block(op):
+                continue
+            one, other = root_of(value), root_of(written)
+            if not (_is_older(one, other) or _is_older(other, one)):
+                return True
+        return False
+
+    def is_one(self, value: ir.Value, other: ir.Value) -> bool:
+        """Whether both may be views of one memory."""
+        return self._memory(value) == self._memory(other)
+
+    def names(self, value: ir.Value) -> list[ir.Value]:
+        """Every value that may be a view of the memory of ``value``."""
+        memory = self._memory(value)
+        return [each for each in self._numbers if self._memory(each) == memory]
+
+    def forward(self, copy: ir.Value, source: ir.Value) -> None:
+        """The views of ``copy``, which goes away with all that wrote to it, are views of ``source``."""
+        number = self._memory(copy)
+        self._writers.pop(number, None)
+        self._same[number] = self._memory(source)
+        del self._numbers[copy]
+
+    def replace_writer(self, value: ir.Value, old: ir.Operation, new: ir.Operation) -> None:
+        """``new`` stands where ``old`` stood, which goes away, and writes to ``value`` in its place."""
+        writers = self._writers[self._memory(value)]
+        writers[[op for op, _ in writers].index(old)] = (new, value)
+
+    def erase_writer(self, value: ir.Value, old: ir.Operation) -> None:
+        """``old``, which wrote to ``value``, goes away."""
+        writers = self._writers[self._memory(value)]
+        del writers[[op for op, _ in writers].index(old)]
+
+    def add_view(self, view: ir.Value, source: ir.Value) -> None:
+        """``view`` is new, and shows memory of ``source``."""
+        self._unite([view, source])
+
+    def forget(self, value: ir.Value) -> None:
+        """``value`` goes away, and if it is an allocation all that wrote to it."""
+        number = self._numbers.pop(value, None)
+        if number is not None and value.owner.name in _ALLOCATIONS:
+            self._writers.pop(number, None)
+
+    def _memory(self, value: ir.Value) -> int:
+        number = self._numbers.setdefault(value, len(self._same))
+        if number == len(self._same):
+            self._same.append(number)
+        while (same := self._same[number]) != number:
+            number = same
+        return number
+
+    def _unite(self, values: Iterable[ir.Value]) -> None:
+        memories = set(map(self._memory, values))
+        for number in memories:
+            self._same[number] = min(memories)
+
+    def _unite_names(self, op: ir.Operation) -> None:
+        """The results of ``op`` and what its blocks get may be the memory of operands."""
+        for flow in flows(op):
+            for source, target in zip(flow.values(), flow.targets, strict=True):
+                if isinstance(target.type, ir.MemRefType):
+                    self._unite([source, target])
+        if control_op(op) is None and op.name not in _ALLOCATIONS and (results := _buffers(op.results)):
+            self._unite([*results, *_buffers(op.operands)])
+
+
+def around(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
+    """The op of ``block`` that is ``op`` or holds it; None if ``op`` stands elsewhere."""
+    while op.block != block:
+        if op.name == "func.func":
+            return None
+        op = op.parent.operation
+    return op
+
+
+def _is_older(value: ir.Value, allocation: ir.Value) -> bool:
+    """Whether ``value`` has its memory before ``allocation`` is made, as what a loop carries from round to round."""
+    if isinstance(allocation.owner, ir.Block) or allocation.owner.name != "memref.alloc":
+        return False
+    made = allocation.owner.operation
+    if isinstance(value.owner, ir.Block):
+        return around(made, value.owner) is not None
+    first = value.owner.operation
+    place = around(made, first.block)
+    return place is not None and first.is_before_in_block(place)
+
+
+def _written_by(op: ir.Operation) -> Iterator[ir.Value]:
+    """The buffers that ``op`` itself may write to."""
+    if is_structured(op):
+        yield from list(op.operands)[len(op.operands) - num_outputs(op) :]
+    elif op.name in ("memref.copy", "memref.store"):
+        yield op.operands[1]
+    elif op.name not in _WRITE_NOTHING and control_op(op) is None and not is_terminator(op):
+        yield from _buffers(op.operands)
+
+
+def _buffers(values: Iterable[ir.Value]) -> list[ir.Value]:
+    return [value for value in values if isinstance(value.type, ir.MemRefType)]
