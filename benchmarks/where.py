@@ -72,8 +72,8 @@ def profile(workload: Workload, seconds: float, clock: Callable[[], float] = tim
 
     executable = ipu_mlir.compile(workload.mlir())
     timed = TimedSource(executable.source(), clock)
-    supersteps = parse_module(executable.mlir("l3"), ipu.context())
-    clocked = Engine(supersteps, executable.entry, compiled=lambda _: timed.compiled())
+    on_host = parse_module(executable.mlir("host"), ipu.context())
+    clocked = Engine(on_host, executable.entry, compiled=lambda _: timed.compiled())
     inputs = workload.inputs()
     plain_seconds: list[float] = []
     best: Profile | None = None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = "Translate a program of supersteps into an array program, and that into the NumPy source that runs."
 _EPILOG = """\
+Supersteps become linalg in one memory first (ipu-opt --ipu-to-host); such a program is taken as it is.
 An array program says which elements of which array each statement reads and writes; all that the translator decides is
 a pass on it. --from-arrays reads such a program back, so that a single pass can be tried on a text:
 
@@ -109,6 +110,7 @@ def _verify(program: "Program", when: str, renamed: bool = True) -> None:
 
 def _imported(arguments: argparse.Namespace) -> "Program":
     from ipu_mlir.compilation.entry import entry_name
+    from ipu_mlir.compilation.lowering import to_host
     from ipu_mlir.compilation.sources import load_module
     from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
     from ipu_mlir.runtime.translator.translate import array_program
@@ -124,5 +126,7 @@ def _imported(arguments: argparse.Namespace) -> "Program":
     if arguments.compile:
         import ipu_mlir
 
-        module = ipu_mlir.compile(module, entry=entry).module()
+        module = ipu_mlir.compile(module, entry=entry).module("host")
+    else:
+        to_host(module.operation)
     return array_program(module, entry)

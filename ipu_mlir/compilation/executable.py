@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ipu_mlir.compilation.entry import entry_alone
-from ipu_mlir.compilation.lowering import LEVELS, Lowering
+from ipu_mlir.compilation.lowering import LEVELS, Lowering, to_host
 from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
@@ -47,7 +47,9 @@ class Executable:
         self._call = call
         self._l3 = entry_alone(self._l0.operation, self.entry)
         self.pass_timings = lowering.run(self._l3.operation)
-        self._start(Engine(self._l3, entry))
+        on_host = self._l3.operation.clone()
+        self.pass_timings += to_host(on_host.operation)
+        self._start(Engine(on_host, entry))
 
     def _start(self, engine: Engine) -> None:
         self._engine = engine
@@ -120,7 +122,8 @@ class Executable:
         """The program as a module: lowered anew from what came in, but for the level that runs. Not to be changed.
 
         Args:
-            level: ``l0`` as it came in, ``l1`` normalised, ``l2`` placed on tiles, ``l3`` supersteps.
+            level: ``l0`` as it came in, ``l1`` normalised, ``l2`` placed on tiles, ``l3`` supersteps, ``host`` the same
+                for one memory, which is translated to NumPy.
         """
         if level not in LEVELS:
             raise CompileError(f"there is no level {level!r}; the levels are {', '.join(LEVELS)}")

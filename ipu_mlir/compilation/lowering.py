@@ -22,9 +22,11 @@ from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 
-LEVELS = ("l0", "l1", "l2", "l3")
+LEVELS = ("l0", "l1", "l2", "l3", "host")
 
 _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
+_REGISTRY = Registry(by_name(PASSES), PIPELINES)
+_TO_HOST = _REGISTRY.resolve("ipu-to-host")
 
 VERIFIED = ("one-shot-bufferize",)
 """Passes whose result is verified, besides what each stage leaves: upstream knows nothing of mappings."""
@@ -36,6 +38,8 @@ Pipeline = str | Pass | Iterable[str | Pass]
 @dataclass(frozen=True)
 class Lowering:
     """The way of a program from what came in (``l0``) to supersteps (``l3``), in stages that end at a level.
+
+    From there it is the same way for all programs to what runs on the host.
 
     With a pipeline of the user's own, what it leaves is ``l3``, and the levels in between have no name.
 
@@ -60,6 +64,8 @@ class Lowering:
         """
         if level == "l0":
             return []
+        if level == "host":
+            return [*self.run(module), *to_host(module)]
         stages = self._up_to(level)
         is_doubtful = "l1" in stages and bool(unsupported_ops(module))
         if self.target is not None:
@@ -84,8 +90,19 @@ class Lowering:
         names = list(self.stages)
         if level not in names:
             why = "; a pipeline of your own has no levels in between" if self.own_pipeline else ""
-            raise CompileError(f"the program has no level {level!r}; its levels are {', '.join(['l0', *names])}{why}")
+            raise CompileError(
+                f"the program has no level {level!r}; its levels are {', '.join(['l0', *names, 'host'])}{why}"
+            )
         return {name: self.stages[name] for name in names[: names.index(level) + 1]}
+
+
+def to_host(module: ir.Operation) -> list[PassTime]:
+    """Bring supersteps to level ``host`` in place: the same program for one memory.
+
+    Raises:
+        CompileError: a mark of a partition is not true.
+    """
+    return run_steps(module, _TO_HOST, verify=VERIFIED)
 
 
 def plan_lowering(
@@ -110,15 +127,14 @@ def plan_lowering(
         raise TargetError(
             f"target={target!r} is no machine; give an ipu.Target, such as ipu.Target(ipus=1, tiles_per_ipu=16)"
         )
-    registry = Registry(by_name(PASSES), PIPELINES)
     begin = PassStep(SetTarget())
     if pipeline is not None:
         if planner is not None:
             raise CompileError("give either pipeline= or planner=; a pipeline can hold Partition(planner=...)")
         if available_memory_proportion is not None:
             raise CompileError("give available-memory-proportion to the ipu-partition of your own pipeline=")
-        return Lowering({"l3": (begin, *registry.resolve(pipeline))}, target, own_pipeline=True)
-    stages = {level: registry.resolve(name) for level, name in _PIPELINE_TO.items()}
+        return Lowering({"l3": (begin, *_REGISTRY.resolve(pipeline))}, target, own_pipeline=True)
+    stages = {level: _REGISTRY.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None or available_memory_proportion is not None:
         partition = Partition(planner=planner)
         if available_memory_proportion is not None:

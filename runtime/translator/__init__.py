@@ -4,10 +4,8 @@
 ``read``                ops become loops, accesses (buffer, offset, stride per loop), scalar bodies; placing is ignored
 ``versions``            a buffer that is overwritten becomes a new buffer: values again
 ``results``             what is returned is fresh, whole and its own
-``split_reductions``    partial results and their combination are one reduction again
 ``aliases``             copies, exchanges, transposes and fills become accesses and scalars; what nobody reads is gone
 ``argument_numbers``    floats of 16 or 8 bits become numbers in f32 where they are read first, gathered ones alone
-``stepped_reductions``  reductions that run in steps are one loop again
 ``counted_loops``       ``while`` loops that count become loops over numbers
 ``control``             loops and branches hold such statements; ``timeline`` says when things happen in them
 ``simplify``            constants folded, bodies in the spellings that NumPy runs fastest; same bits

@@ -17,8 +17,6 @@ from ipu_mlir.runtime.translator.optimize.hoist import hoisted
 from ipu_mlir.runtime.translator.optimize.layout import with_layouts
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
 from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
-from ipu_mlir.runtime.translator.optimize.reductions.split_reductions import without_split_reductions
-from ipu_mlir.runtime.translator.optimize.reductions.stepped_reductions import without_stepped_reductions
 from ipu_mlir.runtime.translator.optimize.repeated_checks import without_repeated_checks
 from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
 from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
@@ -48,10 +46,8 @@ class ArrayPass:
 ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("rename-buffers", with_versions),
     ArrayPass("own-results", with_fresh_results),
-    ArrayPass("merge-partials", without_split_reductions),
     ArrayPass("forward-copies", without_copies),
     ArrayPass("gather-bits", with_gathered_numbers),
-    ArrayPass("merge-steps", without_stepped_reductions),
     ArrayPass("count-loops", with_counted_loops),
     ArrayPass("simplify", simplified),
     ArrayPass("order-signed-zeros", with_signed_zeros),

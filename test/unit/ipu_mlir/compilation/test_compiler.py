@@ -65,10 +65,12 @@ def test_levels_of_the_ir():
     assert "ipu.target" in exe.mlir("l1") and "#ipu.mapping" not in exe.mlir("l1")
     assert "tensor<6x4xf32, #m" in exe.mlir("l2") and "ipu.compute_set" not in exe.mlir("l2")
     assert exe.mlir("l3") == exe.mlir() and "ipu.compute_set" in exe.mlir()
-    for level in ("l0", "l1", "l2", "l3"):
+    assert "linalg.matmul ins(%arg0, %arg1" in exe.mlir("host") and "ipu." not in exe.mlir("host")
+    for level in ("l0", "l1", "l2", "l3", "host"):
         assert exe.mlir(level) == exe.mlir(level), "asking changes nothing"
-        check(ipu.compile(exe.mlir(level), pipeline=[] if level == "l3" else "ipu-lower" if level == "l2" else None))
-    with pytest.raises(ipu.CompileError, match="there is no level 'l9'; the levels are l0, l1, l2, l3"):
+        own = {"l2": "ipu-lower", "l3": [], "host": []}
+        check(ipu.compile(exe.mlir(level), pipeline=own.get(level)))
+    with pytest.raises(ipu.CompileError, match="there is no level 'l9'; the levels are l0, l1, l2, l3, host"):
         exe.mlir("l9")
 
 
@@ -90,7 +92,9 @@ def test_a_pipeline_of_text_and_passes_replaces_the_default():
     check(exe)
     assert len(remember.seen) == 1 and "ipu.parts" in remember.seen[0]
     assert "test-remember" in [time.name for time in exe.pass_timings]
-    with pytest.raises(ipu.CompileError, match="no level 'l1'; its levels are l0, l3; a pipeline of your own has no"):
+    with pytest.raises(
+        ipu.CompileError, match="no level 'l1'; its levels are l0, l3, host; a pipeline of your own has no"
+    ):
         exe.mlir("l1")
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ipu_mlir.compilation.lowering import to_host
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.runtime.engine.engine import Engine
@@ -21,9 +22,10 @@ ALIASES = {
 
 PRODUCT = """func.func @main(%x: memref<2x7xf32, #x>, %w: memref<7x3xf32, #w>) -> RESULT_TYPES {
   %zero = arith.constant 0.0 : f32
+  %nothing = arith.constant -0.0 : f32
   %p = memref.alloc() : memref<3x2x3xf32, #p>
   "ipu.compute_set"() ({ "ipu.vertices"() ({
-    linalg.fill ins(%zero : f32) outs(%p : memref<3x2x3xf32, #p>)
+    linalg.fill ins(%nothing : f32) outs(%p : memref<3x2x3xf32, #p>)
   }) {codelet = "fill_f32", parts = #ipu.parts<[[1, 3, 1], [2, 2, 0], [3, 3, 0]], 0>} : () -> () }) : () -> ()
   %xk = memref.alloc() : memref<2x7xf32, #xk>
   "ipu.exchange"(%x, %xk) : (memref<2x7xf32, #x>, memref<2x7xf32, #xk>) -> ()
@@ -32,7 +34,8 @@ PRODUCT = """func.func @main(%x: memref<2x7xf32, #x>, %w: memref<7x3xf32, #w>) -
   "ipu.compute_set"() ({ "ipu.vertices"() ({
     linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
         affine_map<(m, n, k) -> (k floordiv 3, m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%xk, %wk : memref<2x7xf32, #xk>, memref<7x3xf32, #wk>) outs(%p : memref<3x2x3xf32, #p>) {
+      ins(%xk, %wk : memref<2x7xf32, #xk>, memref<7x3xf32, #wk>) outs(%p : memref<3x2x3xf32, #p>)
+      attrs = {ipu.partials = array<i64: 2, 3>} {
     ^bb0(%a: f32, %b: f32, %c: f32):
       %0 = arith.mulf %a, %b : f32
       %1 = arith.addf %c, %0 : f32
@@ -48,7 +51,7 @@ PRODUCT = """func.func @main(%x: memref<2x7xf32, #x>, %w: memref<7x3xf32, #w>) -
   "ipu.compute_set"() ({ "ipu.vertices"() ({
     linalg.generic {indexing_maps = [affine_map<(m, n, s) -> (s, m, n)>, affine_map<(m, n, s) -> (m, n)>],
         iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%q : memref<3x2x3xf32, #q>) outs(%o : memref<2x3xf32, #o>) {
+      ins(%q : memref<3x2x3xf32, #q>) outs(%o : memref<2x3xf32, #o>) attrs = {ipu.combines = array<i64: 2, 3>} {
     ^bb0(%a: f32, %c: f32):
       %0 = arith.addf %c, %a : f32
       linalg.yield %0 : f32
@@ -64,7 +67,9 @@ def executors(results: str, types: str) -> tuple[PerTileExecutor, Engine]:
         text = text.replace(f"{name}>", f"{mapping}>")
     target = '#ipu.target<{name = "test", tiles_per_ipu = 3}>'
     module = parse_module(f"module attributes {{ipu.target = {target}}} {{ {text} }}", ipu.context())
-    return PerTileExecutor(module), Engine(module)
+    on_host = module.operation.clone()
+    to_host(on_host.operation)
+    return PerTileExecutor(module), Engine(on_host)
 
 
 @pytest.fixture
