@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import lcm
 
-from ipu_mlir.dialects.support.bindings import compiled, ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, compiled, ir
 from ipu_mlir.dialects.support.remembered import remembered
 
 
@@ -130,7 +130,6 @@ def num_outputs(op: ir.Operation | ir.OpView) -> int:
 
 
 _LOADS = frozenset(["tensor.extract", "memref.load"])
-_ADVANCE = ir.WalkResult.ADVANCE
 
 
 def loads_in(op: ir.Operation | ir.OpView) -> list[ir.Operation]:
@@ -140,7 +139,7 @@ def loads_in(op: ir.Operation | ir.OpView) -> list[ir.Operation]:
     def visit(inner: ir.Operation) -> ir.WalkResult:
         if inner.name in _LOADS:
             found.append(inner)
-        return _ADVANCE
+        return ADVANCE
 
     op.operation.walk(visit)
     return found

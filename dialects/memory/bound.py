@@ -27,7 +27,7 @@ from ipu_mlir.dialects.memory.assumptions import (
 from ipu_mlir.dialects.memory.report import control_bytes
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
 from ipu_mlir.dialects.memory.vertices import code_identity
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 
 _PLAIN = ("linalg.fill", "linalg.copy")
 _PLAIN_CODE_BYTES, _OP_CODE_BYTES, _LONG_OP_CODE_BYTES, _LOAD_CODE_BYTES = 352, 96, 640, 256
@@ -151,7 +151,7 @@ def _body_code_bytes(op: ir.Operation) -> int:
             total += _LOAD_CODE_BYTES
         elif inner != op and takes_time(inner):
             total += _LONG_OP_CODE_BYTES if name.startswith("math.") else _OP_CODE_BYTES
-        return ir.WalkResult.ADVANCE
+        return ADVANCE
 
     op.walk(visit)
     return total

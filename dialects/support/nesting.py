@@ -2,7 +2,7 @@
 
 import sys
 
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, diagnostic_at
 
 MOST_NESTED = 128
@@ -25,13 +25,13 @@ def check_nesting(root: ir.Operation) -> None:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name.startswith(("linalg.", "ipu.")):
-            return ir.WalkResult.SKIP
+            return SKIP_INSIDE
         if len(op.regions) and op.name not in _NO_LEVEL:
             level = levels[op] = levels.get(op.parent.operation, 0) + 1
             if level > MOST_NESTED:
                 too_deep.append(op)
                 return ir.WalkResult.INTERRUPT
-        return ir.WalkResult.ADVANCE
+        return ADVANCE
 
     root.walk(visit, ir.WalkOrder.PRE_ORDER)
     for op in too_deep:

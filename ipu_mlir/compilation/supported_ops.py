@@ -1,6 +1,6 @@
 """What the default pipeline compiles; everything else in a program is listed at once, before anything runs."""
 
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 from ipu_mlir.dialects.support.diagnostics import Diagnostic, diagnostic_at
 from ipu_mlir.specs.tensor_types import ELEMENT_TYPES, dtype_of
 
@@ -28,7 +28,7 @@ def unsupported_ops(module: ir.Operation) -> list[Diagnostic]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         if reason := _refusal(op):
             found.append(diagnostic_at(op.location, f"'{op.name}' {reason}"))
-        return ir.WalkResult.ADVANCE
+        return ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found

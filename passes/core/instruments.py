@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 from ipu_mlir.dialects.support.printing import to_text
 from ipu_mlir.passes.core.manager import PassTime
 
@@ -143,7 +143,7 @@ def count_ops(op: ir.Operation) -> int:
     def visit(_: ir.Operation) -> ir.WalkResult:
         nonlocal count
         count += 1
-        return ir.WalkResult.ADVANCE
+        return ADVANCE
 
     op.operation.walk(visit)
     return count

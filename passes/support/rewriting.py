@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.bindings import rewrite as drivers
 from ipu_mlir.passes.core.instruments import count_ops
 
@@ -73,18 +73,26 @@ def rewrite_once(op: ir.Operation, patterns: Patterns) -> None:
 
 
 def list_ops(op: ir.Operation, *names: str) -> list[ir.Operation]:
-    """The ops named ``names`` (all ops without names) below ``op``, each after those inside it; a list that may be
-    edited from: members stay valid until they are erased.
+    """The ops named ``names`` (all ops without names) of ``op`` and below it, each after those inside it; a list that
+    may be edited from: members stay valid until they are erased.
+
+    With names, blocks that nothing branches to are left out.
     """
     found: list[ir.Operation] = []
+    if not names:
+        op.operation.walk(lambda inner: found.append(inner) or ADVANCE)
+        return found
 
-    def visit(inner: ir.Operation) -> ir.WalkResult:
-        if not names or inner.name in names:
-            found.append(inner)
-        return ir.WalkResult.ADVANCE
+    def note(inner: ir.OpView, _: Any) -> bool:
+        found.append(inner.operation)
+        return SKIP
 
-    op.operation.walk(visit)
-    return found
+    with op.context:  # of all ways to walk, the one that asks Python about the ops of these names alone
+        patterns = drivers.RewritePatternSet()
+        for name in dict.fromkeys(names):
+            patterns.add(name, note)
+        drivers.walk_and_apply_patterns(op, patterns.freeze())
+    return [*found, op.operation] if op.operation.name in names else found
 
 
 def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
@@ -95,7 +103,7 @@ def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
         found.append(inner)
-        return ir.WalkResult.SKIP if is_structured(inner) else ir.WalkResult.ADVANCE
+        return SKIP_INSIDE if is_structured(inner) else ADVANCE
 
     op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
 from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.memory.report import memory_report
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, diagnostic_at, source_place
 from ipu_mlir.runtime.profile import compilation, model
 from ipu_mlir.runtime.profile.counting import block_counts, count_entries
@@ -73,7 +73,7 @@ def _require_supersteps(module: ir.Operation) -> None:
     def visit(op: ir.Operation) -> ir.WalkResult:
         arguments = [value for region in op.regions for block in region.blocks for value in block.arguments]
         homeless.extend((op, value.type) for value in (*op.results, *arguments) if _lies_nowhere(value.type))
-        return ir.WalkResult.SKIP if op.name == "ipu.compute_set" else ir.WalkResult.ADVANCE
+        return SKIP_INSIDE if op.name == "ipu.compute_set" else ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
     if homeless:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 from ipu_mlir.runtime.engine.engine import Engine
 
 
@@ -228,7 +228,7 @@ def _calls_in(function: ir.Operation) -> list[ir.Operation]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "func.call":
             found.append(op)
-        return ir.WalkResult.ADVANCE
+        return ADVANCE
 
     function.walk(visit)
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.diagnostics import unverified
 
 _ALLOCATIONS = frozenset(["memref.alloc", "memref.alloca"])
@@ -14,9 +14,9 @@ def children(op: ir.Operation) -> list[ir.Operation]:
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
         if inner == op:
-            return ir.WalkResult.ADVANCE
+            return ADVANCE
         found.append(inner)
-        return ir.WalkResult.SKIP
+        return SKIP_INSIDE
 
     op.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
@@ -33,7 +33,7 @@ def value_names(function: ir.Operation) -> Iterator[str]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name in _ALLOCATIONS:
             allocations.append(op.results[0])
-        return ir.WalkResult.ADVANCE
+        return ADVANCE
 
     function.walk(visit, ir.WalkOrder.PRE_ORDER)
     for value in allocations:

@@ -47,6 +47,22 @@ def test_rewrite_applies_patterns_and_folds(module: ir.Module) -> None:
     assert [op.name for op in list_ops(module.operation, "arith.addi", "arith.muli")] == ["arith.muli", "arith.addi"]
 
 
+def test_ops_of_a_name_come_after_those_inside_them(parse: Callable[[str], ir.Module]) -> None:
+    text = """func.func @f(%n: index) {
+  scf.for %i = %n to %n step %n {
+    scf.for %j = %n to %n step %n {
+      %0 = arith.addi %n, %n : index
+    }
+  }
+  return
+}"""
+    module = parse(text)
+    function, outer, inner = (list_ops(module.operation, name)[-1] for name in ("func.func", "scf.for", "arith.addi"))
+    assert list_ops(module.operation, "scf.for", "scf.for") == [inner.parent.operation, outer]
+    assert [op.name for op in list_ops(function, "func.func", "arith.addi")] == ["arith.addi", "func.func"]
+    assert list_ops(module.operation, "scf.while", "no.such") == []
+
+
 def test_rewrite_once_folds_nothing(module: ir.Module) -> None:
     rewrite_once(module.operation, {"arith.addi": [add_to_multiply]})
     assert len(list_ops(module.operation, "arith.muli")) == 2
