@@ -12,6 +12,7 @@ from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.importing.wrap_scalars import WrapScalars
 from ipu_mlir.passes.normalize.decompose_linalg_ops import DecomposeLinalgOps
+from ipu_mlir.passes.normalize.drop_repeated_checks import DropRepeatedChecks
 from ipu_mlir.passes.normalize.fold_transposes import FoldTransposes
 from ipu_mlir.passes.normalize.fuse_elementwise_ops import FuseElementwiseOps
 from ipu_mlir.passes.normalize.generalize_ops import GeneralizeOps
@@ -60,6 +61,7 @@ PASSES: tuple[type[Pass], ...] = (
     DecomposeTensorOps,
     DropIdleOps,
     DropPlacement,
+    DropRepeatedChecks,
     FillEmpties,
     FixLoopTypes,
     FoldTransposes,

@@ -22,6 +22,7 @@ NORMALIZE: tuple[str, ...] = (
     "linalg-fold-unit-extent-dims",
     "ipu-fuse-elementwise-ops",
     "linalg-fold-unit-extent-dims",
+    "ipu-drop-repeated-checks",
     "ipu-sink-max",
     "ipu-mask-terms",
     "ipu-widen-sums",
@@ -30,8 +31,9 @@ NORMALIZE: tuple[str, ...] = (
     "cse",
 )
 """Linalg as it came in -> few, fused ops. Unit dimensions go first, because fusion is wider without them, and once more
-after it, because fusion moves reshapes and brings some back. Poolings change places with fused ops only. Sums are
-widened last: the roundings after them would be between ops that fuse, and fused into what reads them on other tiles."""
+after it, because fusion moves reshapes and brings some back; it also copies assertions to all readers of a value.
+Poolings change places with fused ops only. Sums are widened last: the roundings after them would be between ops that
+fuse, and fused into what reads them on other tiles."""
 
 PLACE: tuple[str, ...] = (
     "ipu-raise-scans",
