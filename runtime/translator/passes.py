@@ -17,7 +17,6 @@ from ipu_mlir.runtime.translator.optimize.hoist import hoisted
 from ipu_mlir.runtime.translator.optimize.layout import with_layouts
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
 from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
-from ipu_mlir.runtime.translator.optimize.repeated_checks import without_repeated_checks
 from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
 from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
 from ipu_mlir.runtime.translator.optimize.simplify import simplified
@@ -52,7 +51,6 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("simplify", simplified),
     ArrayPass("order-signed-zeros", with_signed_zeros),
     ArrayPass("fold-constants", with_constants),
-    ArrayPass("drop-repeated-checks", without_repeated_checks),
     ArrayPass("decompose-reductions", decomposed, has_options=True),
     ArrayPass("propagate-layouts", with_layouts),
     ArrayPass("hoist-invariants", hoisted),
