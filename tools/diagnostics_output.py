@@ -11,12 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TextIO
 
-from ipu_mlir.dialects.support.diagnostics import Diagnostic
+from ipu_mlir.dialects.support.diagnostics import Diagnostic, quoted
 from ipu_mlir.tools.programs import lines_of
 
 _COLOURS = {"error": "1;31", "warning": "1;35", "remark": "1;34", "note": "1;36"}
-_WIDEST = 200
-"""So many characters of a line are shown, those around the caret."""
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO | None = None) -> None:
@@ -40,7 +38,8 @@ def diagnostic_lines(diagnostic: Diagnostic, coloured: bool = False) -> Iterator
     ["error: expected ')'"]
     """
     yield _message(diagnostic, coloured)
-    yield from _quoted(diagnostic, coloured)
+    for line in quoted(diagnostic, lines_of(diagnostic.file)):
+        yield f"{line[:-1]}\x1b[1;32m^\x1b[0m" if coloured and line.strip() == "^" else line
     for note in diagnostic.notes:
         is_elsewhere = (note.file, note.line, note.column) != (diagnostic.file, diagnostic.line, diagnostic.column)
         yield from diagnostic_lines(note, coloured) if is_elsewhere else [_message(note, coloured)]
@@ -55,18 +54,3 @@ def _message(diagnostic: Diagnostic, coloured: bool) -> str:
     message = text[len(place) + len(severity) :]
     colour = _COLOURS.get(diagnostic.severity, "1")
     return f"\x1b[1m{place}\x1b[0m\x1b[{colour}m{severity}\x1b[0m\x1b[1m{message}\x1b[0m"
-
-
-def _quoted(diagnostic: Diagnostic, coloured: bool) -> Iterator[str]:
-    lines = lines_of(diagnostic.file)
-    if not 0 < diagnostic.line <= len(lines):
-        return
-    line = lines[diagnostic.line - 1].rstrip("\r")
-    before = len(line.encode()[: max(diagnostic.column - 1, 0)].decode(errors="ignore"))  # columns count bytes
-    start = max(0, before - _WIDEST // 2) if len(line) > _WIDEST else 0
-    shown = "".join(each if each.isprintable() or each == "\t" else "?" for each in line[start : start + _WIDEST])
-    if not shown.strip():
-        return
-    yield shown
-    indent = "".join("\t" if each == "\t" else " " for each in shown[: before - start])
-    yield f"{indent}\x1b[1;32m^\x1b[0m" if coloured else f"{indent}^"

@@ -4,7 +4,7 @@
 ``Diagnostic`` values, and ``DiagnosedError`` carries them to the user.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -34,6 +34,26 @@ class Diagnostic:
         """
         place = f"{self.file}:{self.line}:{self.column}: " if self.line else f"{self.file}: " if self.file else ""
         return printable(f"{place}{self.severity}: {' '.join(self.message.split())}")
+
+
+_WIDEST = 200
+"""So many characters of a line are quoted, those around the caret."""
+
+
+def quoted(diagnostic: Diagnostic, lines: Sequence[str]) -> list[str]:
+    """Of ``lines``, those of its file, the one that ``diagnostic`` speaks of, and one with a caret under the column.
+
+    >>> quoted(Diagnostic("'y' is not known", "a.py", 2, 5), ["x = 1", "x + y"])
+    ['x + y', '    ^']
+    """
+    if not 0 < diagnostic.line <= len(lines):
+        return []
+    line = lines[diagnostic.line - 1].rstrip("\r\n")
+    before = len(line.encode()[: max(diagnostic.column - 1, 0)].decode(errors="ignore"))  # columns count bytes
+    start = max(0, before - _WIDEST // 2) if len(line) > _WIDEST else 0
+    shown = "".join(each if each.isprintable() or each == "\t" else "?" for each in line[start : start + _WIDEST])
+    indent = "".join("\t" if each == "\t" else " " for each in shown[: before - start])
+    return [shown, f"{indent}^"] if shown.strip() else []
 
 
 class DiagnosedError(CompileError):

@@ -7,9 +7,9 @@ from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
 from ipu_mlir.compilation.entry import entry_name, entry_of
 from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
-from ipu_mlir.compilation.sources import load_module
+from ipu_mlir.compilation.sources import load_module, with_quotes
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 
@@ -53,7 +53,23 @@ def compile(
             refuses it.
         TargetError: the target cannot hold it.
     """
-    lowering = plan_lowering(target, pipeline, planner, available_memory_proportion)
+    try:
+        lowering = plan_lowering(target, pipeline, planner, available_memory_proportion)
+        return _compile(source, entry, args, lowering)
+    except IpuError as error:
+        raise for_the_user(error, source) from error.__cause__
+
+
+def for_the_user(error: IpuError, source: Any) -> IpuError:
+    """``error`` about the program ``source`` as users see it: with lines of theirs, and no frames of ours."""
+    from ipu_mlir.tracing.errors import at_the_users_line  # what most programs never need
+
+    return at_the_users_line(with_quotes(error, source))
+
+
+def _compile(
+    source: Any, entry: str | None, args: Sequence[Any] | None, lowering: Lowering
+) -> Executable | DynamicExecutable:
     if callable(source) and not hasattr(source, "trace_call"):
         from ipu_mlir.tracing.surface.traced import TracedFunction
 

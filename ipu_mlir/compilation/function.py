@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.structure import flatten_arguments
@@ -59,7 +60,12 @@ class Function(TracedFunction):
         key = structure, tuple(map(spec_of, leaves))
         executable = self._compiled.get(key)
         if executable is None:
-            executable = self._compiled[key] = self._compile(args, kwargs)
+            try:
+                executable = self._compiled[key] = self._compile(args, kwargs)
+            except IpuError as error:
+                from ipu_mlir.compilation.compiler import for_the_user
+
+                raise for_the_user(error, self) from error.__cause__
             if len(self._compiled) == _MANY_PROGRAMS:
                 warnings.warn(f"{self.__name__} was compiled {_MANY_PROGRAMS} times{_WHY_MANY}", stacklevel=2)
         return executable(*args, **kwargs)

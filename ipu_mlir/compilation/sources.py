@@ -1,6 +1,7 @@
 """From what a user hands over (a path, MLIR text, a module) to a module of our own."""
 
 import io
+import linecache
 import os
 import re
 import reprlib
@@ -11,12 +12,13 @@ from typing import Any
 from ipu_mlir.compilation.supported_ops import unsupported_ops, way_out_of
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
-from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.dialects.support.parsing import Source, parse_module
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, quoted
+from ipu_mlir.dialects.support.errors import CompileError, IpuError
+from ipu_mlir.dialects.support.parsing import Source, parse_module, read_source
 from ipu_mlir.dialects.support.readable import refuse_unreadable
 
 _LONGEST_PATH = 4096
+_MOST_QUOTES = 20
 _UNREGISTERED = "unregistered dialect"
 _UNKNOWN_DIALECT = re.compile(r"Dialect `(\w+)' not found")
 
@@ -44,6 +46,35 @@ def load_module(source: Any) -> ir.Module:
         return parse_module(source, ipu.context())
     except DiagnosedError as error:
         raise _with_all_unknown_ops(error, source) from error
+
+
+def with_quotes(error: IpuError, source: Any) -> IpuError:
+    """``error`` with the lines of the program that it speaks of as a note, where their text is at hand."""
+    notes: list[str] = []
+    for diagnostic in error.diagnostics[:_MOST_QUOTES] if isinstance(error, DiagnosedError) else ():
+        lines = quoted(diagnostic, _lines_at_hand(source, diagnostic.file))
+        if len(error.diagnostics) > 1 and lines:
+            notes.append(f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}:")
+        notes += lines
+    if notes and not hasattr(error, "__notes__"):
+        error.add_note("\n".join(notes))
+    return error
+
+
+def _lines_at_hand(source: Any, file: str) -> list[str]:
+    """The lines of ``file``, if that is the program ``source``, or may be the file of a Python function."""
+    if hasattr(source, "trace_call"):
+        return linecache.getlines(file)
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
+        try:
+            source = read_source(Path(source))
+        except DiagnosedError:
+            return []
+    elif isinstance(source, str):
+        source = Source(source, "<text>")
+    if not isinstance(source, Source) or isinstance(source.content, bytes) or source.name != file:
+        return []
+    return [""] * source.line_offset + source.content.split("\n")
 
 
 def _is_path(text: str) -> bool:

@@ -3,12 +3,15 @@
 They are also the ``TypeError``, ``ValueError`` or ``IndexError`` that NumPy would raise in their place.
 """
 
+import importlib.util
 import os
 from collections.abc import Callable
+from functools import cache
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
-from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.tracing.places import Place, is_users, user_place
 
 FULL_TRACEBACK = "IPU_MLIR_FULL_TRACEBACK"
@@ -43,11 +46,20 @@ class TraceIndexError(TraceError, IndexError):
     """An index outside its dimension, or of a kind that is not supported."""
 
 
+_Error = TypeVar("_Error", bound=IpuError)
 _KINDS: dict[type[Exception], type[TraceError]] = {
     TypeError: TraceTypeError,
     ValueError: TraceValueError,
     IndexError: TraceIndexError,
 }
+
+
+@cache
+def _folders_without_users() -> tuple[str, ...]:
+    """Folders of code that calls users' functions, and is never called by them but at the top."""
+    found = [importlib.util.find_spec(f"ipu_mlir.{name}") for name in ("compilation", "passes", "dialects", "runtime")]
+    folders = [folder for spec in found if spec for folder in spec.submodule_search_locations or ()]
+    return tuple(f"{folder}{os.sep}" for folder in (*folders, os.path.dirname(ir.__file__)))
 
 
 def located(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -65,18 +77,32 @@ def located(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) 
         raise kind(f"{name} while tracing: {error}") from error
 
 
-def at_the_users_line(error: TraceError) -> TraceError:
-    """``error`` with a traceback of the user's own frames, whose last one is the line that it names."""
+def at_the_users_line(error: _Error) -> _Error:
+    """``error`` with a traceback of the user's own frames alone; of a ``TraceError`` the last is the line it names.
+
+    What caused it is left out as well, unless that was raised by the user's code.
+    """
     if os.environ.get(FULL_TRACEBACK):
         return error
-    frames: list[TracebackType] = []
-    trace = error.__traceback__
-    while trace is not None:
-        if is_users(trace.tb_frame):
-            frames.append(trace)
-        trace = trace.tb_next
     shortened: TracebackType | None = None
-    for frame in reversed(frames):
-        shortened = TracebackType(shortened, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
-    error.__cause__, error.__suppress_context__ = None, True
+    for trace in reversed(_frames(error)):
+        if _is_all_users(trace):
+            shortened = TracebackType(shortened, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+    cause = error.__cause__
+    error.__suppress_context__ = True
+    if cause is not None and not any(map(_is_all_users, _frames(cause)[-1:])):
+        error.__cause__ = None
     return error.with_traceback(shortened)
+
+
+def _frames(error: BaseException) -> list[TracebackType]:
+    trace, found = error.__traceback__, []
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found
+
+
+def _is_all_users(trace: TracebackType) -> bool:
+    file = trace.tb_frame.f_code.co_filename
+    return is_users(trace.tb_frame) and not file.startswith(_folders_without_users())

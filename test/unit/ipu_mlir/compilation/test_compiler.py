@@ -1,6 +1,8 @@
 """``compile``: targets, levels of the IR, and pipelines and planners of the user's own."""
 
+import traceback
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -162,3 +164,76 @@ def test_a_proportion_is_for_the_default_passes():
         ipu.compile(TEXT, pipeline="ipu-compile", available_memory_proportion=0.5)
     with pytest.raises(ipu.CompileError, match="is given 0 of the memory of a tile"):
         ipu.compile(TEXT, available_memory_proportion=0.0)
+
+
+UNSUPPORTED = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}"""
+QUOTE = "  %y = tosa.tanh %x : (tensor<4xf32>) -> tensor<4xf32>\n       ^"
+
+
+def frames(error: BaseException) -> list[str]:
+    return [Path(frame.filename).name for frame in traceback.extract_tb(error.__traceback__)]
+
+
+@pytest.mark.parametrize("kind", ["text", "file"])
+def test_a_compile_error_has_one_frame_of_ours_and_the_line_of_the_program(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "program.mlir"
+    file.write_text(UNSUPPORTED)
+    with pytest.raises(ipu.CompileError) as caught:
+        ipu.compile(UNSUPPORTED if kind == "text" else file)
+    assert frames(caught.value) == [Path(__file__).name, "compiler.py"]
+    assert caught.value.__notes__ == [QUOTE] and caught.value.__cause__ is None
+
+
+def test_a_traced_function_that_cannot_be_compiled_is_told_at_its_line() -> None:
+    @ipu.function(target=ipu.Target(tiles_per_ipu=1))
+    def much(x: Any) -> Any:
+        return x + 1.0
+
+    with pytest.raises(ipu.CompileError) as caught:
+        much(np.zeros(1_000_000, np.float32))
+    assert frames(caught.value) == [Path(__file__).name, "function.py"]
+    assert "much(np.zeros(1_000_000" in caught.value.__notes__[0]
+
+
+def test_several_errors_have_a_quote_each() -> None:
+    with pytest.raises(ipu.CompileError) as caught:
+        ipu.compile(
+            UNSUPPORTED.replace("return %y", "%z = tosa.abs %y : (tensor<4xf32>) -> tensor<4xf32>\n  return %z")
+        )
+    assert caught.value.__notes__[0].startswith(f"<text>:2:8:\n{QUOTE}\n<text>:3:8:\n")
+
+
+def test_what_the_users_own_code_raised_is_kept_as_the_cause() -> None:
+    class Refused(Pass):
+        name = "test-refused"
+
+        def run(self, module: Any) -> None:
+            raise ipu.CompileError("not like this") from KeyError("a reason")
+
+    def raises() -> None:
+        raise KeyError("a reason")
+
+    class Caused(Pass):
+        name = "test-caused"
+
+        def run(self, module: Any) -> None:
+            try:
+                raises()
+            except KeyError as error:
+                raise ipu.CompileError("not like this") from error
+
+    for each, cause in ((Refused(), type(None)), (Caused(), KeyError)):
+        with pytest.raises(ipu.CompileError, match="not like this") as caught:
+            ipu.compile("func.func @main() { return }", pipeline=[each])
+        assert isinstance(caught.value.__cause__, cause)
+        assert frames(caught.value) == [Path(__file__).name, "compiler.py", Path(__file__).name]
+
+
+def test_an_environment_variable_shows_all_frames_of_a_compile_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IPU_MLIR_FULL_TRACEBACK", "1")
+    with pytest.raises(ipu.CompileError) as caught:
+        ipu.compile(UNSUPPORTED)
+    assert "lowering.py" in frames(caught.value)
