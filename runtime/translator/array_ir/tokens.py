@@ -13,7 +13,7 @@ _TOKEN = re.compile(
     |(?P<string>"[^"]*")
     |(?P<shape>scalar\b|\d+(?:x\d+)+(?!\w))
     |(?P<number>-?(?:0x[0-9a-f]+|\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf\b))
-    |(?P<word>[@%#]?\w[\w.]*)
+    |(?P<word>[@%#]?\w(?:[\w.]|(?<=\.)\#)*)
     |(?P<mark>->|[][(){}:,=*+#.-])""",
     re.VERBOSE,
 )
