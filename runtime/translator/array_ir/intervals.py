@@ -1,10 +1,11 @@
 """What is known of integers before a program runs: from where to where they can lie."""
 
+from collections.abc import Mapping
 from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.iota import numbers
 
@@ -15,10 +16,14 @@ _SMALL = 1024  # elements of a constant that are looked at
 
 
 class Ranges:
-    """The intervals of the integer values of one body, whose loops run ``extents`` times."""
+    """The intervals of the integer values of one body, whose loops run ``extents`` times.
 
-    def __init__(self, extents: tuple[int, ...]) -> None:
+    ``held`` are those of what buffers hold, where the buffers do not say so themselves.
+    """
+
+    def __init__(self, extents: tuple[int, ...], held: Mapping[Buffer, Interval] | None = None) -> None:
         self.extents = extents
+        self._held = held or {}
         self._known: dict[int, tuple[Expression, Interval | None]] = {}
 
     def of(self, node: Expression) -> Interval | None:
@@ -29,7 +34,11 @@ class Ranges:
 
     def decided(self, node: Expression) -> Expression:
         """``node``, or what it always is: comparisons, bounds and choices whose outcome the intervals tell."""
-        if not isinstance(node, Apply) or len(node.args) < 2:
+        if not isinstance(node, Apply):
+            return node
+        if node.call == "cast":
+            return self._uncast(node)
+        if len(node.args) < 2:
             return node
         if node.call == "select":
             return self._chosen(node)
@@ -49,6 +58,18 @@ class Ranges:
             return node.args[higher] if b[1] <= a[0] else node
         truth = _DECISIONS[node.call](a, b)
         return node if truth is None else Const.of(truth, BOOL)
+
+    def _uncast(self, node: Apply) -> Expression:
+        """A number that has been another type in between, and fitted."""
+        (arg,) = node.args
+        if (
+            isinstance(arg, Apply)
+            and arg.call == "cast"
+            and arg.args[0].dtype == node.dtype
+            and self.of(arg) is not None
+        ):
+            return arg.args[0]
+        return node
 
     def _chosen(self, node: Apply) -> Expression:
         condition, yes, no = node.args
@@ -71,8 +92,9 @@ class Ranges:
 
     def _read(self, access: Access) -> Interval | None:
         """The elements of a small constant, or of the numbers 0, 1, 2, ... however many they are."""
-        if access.buffer.bounds is not None:
-            return access.buffer.bounds
+        known = access.buffer.bounds or self._held.get(access.buffer)
+        if known is not None:
+            return known
         value = access.buffer.value
         if value is None or value.dtype.kind not in "iub":
             return None

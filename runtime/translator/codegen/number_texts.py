@@ -53,7 +53,10 @@ def number_text(call: Call, texts: Sequence[str], number: Callable[[Const], str]
     """
     kind = call.out.dtype
     if call.template == COPY:
-        return _converted(call.operands[0].dtype, kind, texts[0], number) if _is_number(call.operands[0]) else None
+        source = call.operands[0]
+        if not _is_number(source):
+            return None
+        return texts[0] if call.fits and is_integer(source.dtype) else _converted(source.dtype, kind, texts[0], number)
     if _TAKE.fullmatch(call.template) or call.template == _NUMBERED:
         return _element(call, texts)
     if _REDUCTION.fullmatch(call.template):

@@ -16,24 +16,22 @@ from ipu_mlir.runtime.translator.array_ir.control import (
     ForLoop,
     WhileLoop,
     all_statements,
-    in_blocks,
     known_rounds,
 )
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, rewrite
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold, Program, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
 from ipu_mlir.runtime.translator.optimize.aliases import without_copies
 from ipu_mlir.runtime.translator.optimize.induction import counter, sources, with_induction
+from ipu_mlir.runtime.translator.optimize.known_numbers import with_known_numbers
 
 
 def with_counted_loops(program: Program) -> Program:
     """Write loops that count as ``ForLoop``, and decide what the number of a round decides."""
     if not any(isinstance(statement, ForLoop | WhileLoop) for statement in all_statements(program.statements)):
         return program
-    counted = program.with_statements(_decided(_block(program.statements, _readers(program))))
-    found = without_copies(counted)  # what was a choice may be a copy of the number now
-    return found.with_statements(_decided(found.statements))
+    counted = with_known_numbers(program.with_statements(_block(program.statements, _readers(program))))
+    return with_known_numbers(without_copies(counted))  # what was a choice may be a copy of the number now
 
 
 def _readers(program: Program) -> collections.Counter[Buffer]:
@@ -133,15 +131,3 @@ def _renamed(statements: Sequence[Statement], old: set[Buffer], new: Buffer) -> 
         else with_accesses(statement, changed, changed)
         for statement in statements
     ]
-
-
-def _decided(statements: Sequence[Statement]) -> list[Statement]:
-    """``statements`` without bounds and choices that the number of a round decides."""
-    found: list[Statement] = []
-    for old in statements:
-        statement = in_blocks(old, _decided)
-        if isinstance(statement, Elementwise | Fold) and any(a.buffer.bounds for a in statement.sources()):
-            values = tuple(rewrite(statement.values, Ranges(statement.extents).decided))
-            statement = replace(statement, values=values)
-        found.append(statement)
-    return found
