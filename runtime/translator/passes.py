@@ -14,6 +14,7 @@ from ipu_mlir.runtime.translator.optimize.constants import with_constants
 from ipu_mlir.runtime.translator.optimize.counted_loops import with_counted_loops
 from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
 from ipu_mlir.runtime.translator.optimize.hoist import hoisted
+from ipu_mlir.runtime.translator.optimize.joined_rounds import with_joined_rounds
 from ipu_mlir.runtime.translator.optimize.layout import with_layouts
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
 from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
@@ -57,6 +58,7 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("double-buffer", with_swapped_buffers),
     ArrayPass("fill-borders", with_borders, has_options=True),
     ArrayPass("update-slices", with_dynamic_slices),
+    ArrayPass("join-rounds", with_joined_rounds),
     ArrayPass("look-up-tables", with_lookup_tables, has_options=True),
     ArrayPass("widen-arguments", with_late_numbers),
 )

@@ -24,7 +24,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 )
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, loop_number, numbers
-from ipu_mlir.runtime.translator.array_ir.linear import linear_part
+from ipu_mlir.runtime.translator.array_ir.linear import read_if_linear
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.optimize.single_scatters import single_scatter
 
@@ -167,18 +167,7 @@ def _value_inside(value: Expression, places: Sequence[_Place], extents: tuple[in
     for access in [*reads([found]), *(gather.access for gather in gathers([found]))]:
         if any(access.strides[loop] and access.buffer is not numbers(size) for loop, size in sizes.items()):
             return None
-    return rewrite([found], lambda node: _read(node, ranges) if isinstance(node, Gather) else node)[0]
-
-
-def _read(gather: Gather, ranges: Ranges) -> Expression:
-    """``gather``, or a read if its index follows from the loops."""
-    part, interval = linear_part(gather.index, len(ranges.extents)), ranges.of(gather.index)
-    if part.rest is not None or interval is None or interval[0] < 0 or interval[1] >= gather.limit:
-        return gather
-    access = gather.access
-    steps = zip(access.strides, part.coefficients, strict=True)
-    strides = tuple(stride + gather.stride * coefficient for stride, coefficient in steps)
-    return Read(gather.dtype, Access(access.buffer, access.offset + gather.stride * part.constant, strides))
+    return rewrite([found], lambda node: read_if_linear(node, ranges) if isinstance(node, Gather) else node)[0]
 
 
 def _loop_number(node: Expression) -> int | None:

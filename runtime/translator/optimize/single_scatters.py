@@ -9,18 +9,19 @@ from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, G
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, SliceUpdate, Statement
 
-_COMBINE = {
+COMBINE = {
     "scatter_set": None,
     "scatter_add": "add",
     "scatter_mul": "multiply",
     "scatter_max": "maximum",
     "scatter_min": "minimum",
 }
+"""What scatters do with what they find; None if they replace it."""
 
 
 def single_scatter(statement: Statement) -> SliceUpdate | None:
     """``statement`` as the update of one slice, if it is a scatter in which every index is one number or counts up."""
-    if not isinstance(statement, LibraryCall) or statement.codelet not in _COMBINE:
+    if not isinstance(statement, LibraryCall) or statement.codelet not in COMBINE:
         return None
     (out,), extents = statement.outputs, statement.shapes[-1]
     if out.buffer.narrow is not None or min(extents) < 1:
@@ -55,7 +56,7 @@ def single_scatter(statement: Statement) -> SliceUpdate | None:
     numbers = {d: _number(index, rank) for d, index in places.items()}
     if any(isinstance(n, Const) and not 0 <= n.value < extents[d] for d, n in numbers.items()):
         return None
-    combine = _COMBINE[statement.codelet]
+    combine = COMBINE[statement.codelet]
     if combine is not None:
         value = apply(combine, _old(out, extents, numbers), value)
     indexes: list[Expression] = list(numbers.values())
