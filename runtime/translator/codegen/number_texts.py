@@ -17,7 +17,8 @@ from ipu_mlir.runtime.translator.codegen.schedule import COPY, Call, Operand, Vi
 _FUNCTION = re.compile(r"(\w+)\(((?:\{\d\}, )+)(?:out=)?\{out\}\)")
 _REDUCTION = re.compile(r"(\w+\.reduce|dot|vecdot)\(.*, \{out\}\)")
 _TAKE = re.compile(r"\{0\}\.take\(\{1\}, 0, \{out\}, 'clip'\)")
-_NUMBERED = "copyto({out}, {0}[{1}], 'unsafe')"
+_INDEXED = re.compile(r"copyto\(\{out\}, \{0\}\[([^:]*)\], 'unsafe'\)")
+_STORED = re.compile(r"(if .*: )?\{out\}\[([^:]*)\] = \{0\}")
 _MAY_TAKE = re.compile(r"\{0\}\.take\(.*\)|copyto\(.*\)|(if .*: )?\{out\}\[.*\] = \{0\}")
 
 
@@ -46,10 +47,23 @@ def takes_numbers(call: Call, position: int) -> bool:
     return found[1] in ("larger", "smaller", "clip") or not numeric.is_own(found[1])
 
 
-def number_text(call: Call, texts: Sequence[str], number: Callable[[Const], str] = lambda _: "x") -> str | None:
+def stores_element(call: Call) -> bool:
+    """True if ``call`` writes one integer into an array, which a ``memoryview`` of it does in half the time."""
+    found = _STORED.fullmatch(call.template)
+    if found is None or not is_integer(call.out.dtype) or not call.out.shape:
+        return False
+    return not call.operands[0].shape if isinstance(call.operands[0], View) else True
+
+
+def number_text(
+    call: Call,
+    texts: Sequence[str],
+    number: Callable[[Const], str] = lambda _: "x",
+    elements: Callable[[View], str] = lambda _: "x",
+) -> str | None:
     """The value of ``call`` as an expression of ``texts``, its operands; None if it has to write an array.
 
-    ``number`` gives the text of another constant.
+    ``number`` gives the text of another constant, ``elements`` that of a ``memoryview`` of an array.
     """
     kind = call.out.dtype
     if call.template == COPY:
@@ -57,8 +71,11 @@ def number_text(call: Call, texts: Sequence[str], number: Callable[[Const], str]
         if not _is_number(source):
             return None
         return texts[0] if call.fits and is_integer(source.dtype) else _converted(source.dtype, kind, texts[0], number)
-    if _TAKE.fullmatch(call.template) or call.template == _NUMBERED:
-        return _element(call, texts)
+    if _TAKE.fullmatch(call.template):
+        return _element(call, texts, elements)
+    indexed = _INDEXED.fullmatch(call.template)
+    if indexed is not None:
+        return _known_element(call, indexed[1], texts, elements)
     if _REDUCTION.fullmatch(call.template):
         if call.out.shape or kind.kind != "f" or any(not isinstance(o, View) or not o.shape for o in call.operands):
             return None
@@ -73,23 +90,32 @@ def _is_number(operand: Operand) -> bool:
     return not isinstance(operand, View) or not operand.shape
 
 
-def _element(call: Call, texts: Sequence[str]) -> str | None:
+def _element(call: Call, texts: Sequence[str], elements: Callable[[View], str]) -> str | None:
     """One element of an array with one axis; an index outside is taken for the nearest inside."""
     source, index = call.operands
-    if (
-        not isinstance(source, View)
-        or len(source.shape) != 1
-        or not _is_number(index)
-        or source.dtype != call.out.dtype
-    ):
+    if not isinstance(source, View) or len(source.shape) != 1 or not _is_number(index):
         return None
-    at = texts[1]
+    at, last = texts[1], source.shape[0] - 1
     if isinstance(index, Const):
-        at = str(min(max(int(index.value), 0), source.shape[0] - 1))
+        at = str(min(max(int(index.value), 0), last))
     elif isinstance(index, View):
-        last = source.shape[0] - 1
         at = f"{at} if 0 <= {at} <= {last} else 0 if {at} < 0 else {last}"
-    return f"{texts[0]}[{at}]" if source.dtype.kind == "f" else f"{texts[0]}.item({at})"
+    return _of_array(call, source, texts[0], at, elements)
+
+
+def _known_element(call: Call, places: str, texts: Sequence[str], elements: Callable[[View], str]) -> str | None:
+    """The element of an array at ``places``, which are known to be inside."""
+    source, *indexes = call.operands
+    if not isinstance(source, View) or len(source.shape) != places.count(",") + 1 or not all(map(_is_number, indexes)):
+        return None
+    return _of_array(call, source, texts[0], places.format(*texts), elements)
+
+
+def _of_array(call: Call, source: View, name: str, at: str, elements: Callable[[View], str]) -> str | None:
+    """An integer comes out of a ``memoryview`` as Python's, in a fifth of the time of ``item``."""
+    if source.dtype != call.out.dtype:
+        return None
+    return f"{elements(source) if is_integer(source.dtype) else name}[{at}]"
 
 
 def wrapped(text: str, dtype: np.dtype) -> str:

@@ -109,6 +109,18 @@ class OperandTexts:
             return self._once(text, operand, self.prologue if self.is_inside else self.body)
         return f"{text}{_taken(operand)}"
 
+    def elements(self, view: View, scope: Scope) -> str:
+        """A ``memoryview`` of the array ``view``: single integers go in and out of it as Python's."""
+        array = self.text(view, scope)
+        key = ("elements", array)
+        if key not in self.body.views:
+            where = self.setup
+            if self.per_run(view):
+                where = self.prologue if self.is_inside else self.body
+            self.body.views[key] = self.names.fresh(f"{array}_elements")
+            where.lines.append(f"{where.indent}{self.body.views[key]} = {array}.data")
+        return self.body.views[key]
+
     def _once(self, array: str, operand: View | Const, where: Scope) -> str:
         """The number that ``array`` always holds."""
         key = ("number", array)

@@ -23,11 +23,12 @@ Term = tuple[int, Expression]
 
 
 def sliced(gather: Gather, axes: Axes, ranges: Ranges) -> Slice | None:
-    """``gather`` as a box of its buffer; None if it is none, or may leave it."""
+    """``gather`` as a box of its buffer, or as one element; None if it is neither, or may lie outside."""
     access, buffer = gather.access, gather.access.buffer
     strides = axes.strides(access)
     moving = [axis for axis, stride in enumerate(strides) if stride]
-    if axes.block is not None or not moving or (reads([gather.index]) and loops_of(gather.index)):
+    is_element = not axes.shape
+    if axes.block is not None or not (moving or is_element) or (reads([gather.index]) and loops_of(gather.index)):
         return None
     shape = shape_of(buffer)
     rows = row_major(shape)

@@ -14,7 +14,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import Origin, Program
 from ipu_mlir.runtime.translator.codegen.local_numbers import local_numbers
 from ipu_mlir.runtime.translator.codegen.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.codegen.names import Names
-from ipu_mlir.runtime.translator.codegen.number_texts import called_function, number_text
+from ipu_mlir.runtime.translator.codegen.number_texts import called_function, number_text, stores_element
 from ipu_mlir.runtime.translator.codegen.operand_texts import OperandTexts, Scope
 from ipu_mlir.runtime.translator.codegen.schedule import (
     MOST_NESTED,
@@ -217,8 +217,11 @@ class SourceWriter:
         def number(operand: Operand) -> str:
             return self.texts.number(operand, scope)
 
-        text = number_text(call, [number(operand) for operand in call.operands], number)
-        out = self.texts.text(call.out, scope)
+        def elements(view: View) -> str:
+            return self.texts.elements(view, scope)
+
+        text = number_text(call, [number(operand) for operand in call.operands], number, elements)
+        out = elements(call.out) if stores_element(call) else self.texts.text(call.out, scope)
         if text is None:
             template = call.template
             if called_function(call) == "select" and self._is_local(call.operands[0]):

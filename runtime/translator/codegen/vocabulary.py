@@ -24,7 +24,9 @@ _BUILTINS = {"abs": abs, "int": int, "range": range}
 FUNCTIONS: frozenset[str] = frozenset(_BUILTINS).union(*_IMPORTS.values())
 """Every name that generated source does not bind itself, and therefore may not bind."""
 
-_METHODS = frozenset(["accumulate", "astype", "item", "reduce", "reshape", "take", "view", "T"])  # of ufuncs and arrays
+_METHODS = frozenset(
+    ["accumulate", "astype", "data", "item", "reduce", "reshape", "take", "view", "T"]
+)  # of ufuncs and arrays
 _METHODS_OF_MEMORY = frozenset(["constant", "per_thread", "run_blocks", "scalar", "temporary"])
 _ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY
 _NODES = frozenset(
