@@ -142,4 +142,7 @@ def with_rewritten_values(statement: Statement, change: Callable[[Expression], E
         both = rewrite((*statement.values, *statement.inits), change)
         count = len(statement.values)
         return replace(statement, values=tuple(both[:count]), inits=tuple(both[count:]))
+    if isinstance(statement, SliceUpdate):
+        *indexes, value = rewrite(statement.expressions(), change)
+        return replace(statement, indexes=tuple(indexes), value=value)
     return statement

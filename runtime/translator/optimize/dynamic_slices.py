@@ -4,7 +4,7 @@ In the IR a tensor with one slice replaced is a choice at every element, or a sc
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, loop_number, numbers
 from ipu_mlir.runtime.translator.array_ir.linear import read_if_linear
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, SliceUpdate, Statement
+from ipu_mlir.runtime.translator.array_ir.transform import with_rewritten_values
 from ipu_mlir.runtime.translator.optimize.single_scatters import single_scatter
 
 BOOL = np.dtype(np.bool_)
@@ -44,21 +45,22 @@ def with_dynamic_slices(program: Program) -> Program:
 
 
 def _indexed(statement: Statement) -> Statement:
-    """``statement`` with gathers at the variable of a loop indexed by the number itself."""
-    if not isinstance(statement, Elementwise):
+    """``statement`` with what lies at the variable of a loop indexed by the number itself."""
+    if not isinstance(statement, Elementwise | SliceUpdate):
         return statement
     ranges = Ranges(statement.extents)
 
-    def change(node: Expression) -> Expression:
-        if not isinstance(node, Gather):
-            return node
-        number = loop_number(node.index)
-        if number is None or not _is_within(node.index, node.limit, ranges):
-            return node
-        return Gather(node.dtype, node.access, number, node.stride, node.limit)
+    def number(index: Expression, limit: int) -> Expression:
+        return (loop_number(index) if _is_within(index, limit, ranges) else None) or index
 
-    values = tuple(rewrite(statement.values, change))
-    return Elementwise(statement.extents, statement.origin, statement.outputs, values)
+    def change(node: Expression) -> Expression:
+        return replace(node, index=number(node.index, node.limit)) if isinstance(node, Gather) else node
+
+    found = with_rewritten_values(statement, change)
+    if not isinstance(found, SliceUpdate):
+        return found
+    limits = [found.extents[loop] - size + 1 for loop, size in zip(found.loops, found.sizes, strict=True)]
+    return replace(found, indexes=tuple(map(number, found.indexes, limits)))
 
 
 @dataclass(frozen=True)

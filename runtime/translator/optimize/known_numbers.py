@@ -12,7 +12,7 @@ from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Branch, in_blocks
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, apply, cast, rewrite
 from ipu_mlir.runtime.translator.array_ir.intervals import Interval, Ranges
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold, Program, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold, Program, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import in_outer_block, with_other_buffers, with_rewritten_values
 from ipu_mlir.runtime.translator.array_ir.types import is_integer
 from ipu_mlir.runtime.translator.optimize.simplify import evaluate
@@ -50,14 +50,14 @@ class _Numbers:
                 found += self.block(old.blocks()[taken], following)
                 continue
             statement = in_blocks(old, lambda block: self.block(block, following))
-            if isinstance(statement, Elementwise | Fold):
+            if isinstance(statement, Elementwise | Fold | SliceUpdate):
                 statement = self._decided(statement, following)
             if isinstance(statement, Elementwise):
                 self._learn(statement, following)
             found.append(statement)
         return found
 
-    def _decided(self, statement: Elementwise | Fold, following: dict[Buffer, Expression]) -> Statement:
+    def _decided(self, statement: Elementwise | Fold | SliceUpdate, following: dict[Buffer, Expression]) -> Statement:
         buffers = {access.buffer for access in statement.sources()}
         if not any(b.bounds or b in following or b in self.intervals for b in buffers):
             return statement
@@ -75,25 +75,28 @@ class _Numbers:
         return with_rewritten_values(statement, change)
 
     def _learn(self, statement: Elementwise, following: dict[Buffer, Expression]) -> None:
-        """Note what is now known of the number that ``statement`` writes, if it writes one."""
-        (out, *others), value = statement.outputs, statement.values[0]
-        buffer = out.buffer
-        if others or prod(statement.extents) != 1 or buffer.elements != 1 or buffer.mutable:
-            return
-        if buffer.role is not Role.TEMPORARY or value.dtype != buffer.dtype:
-            return
-        if isinstance(value, Const) and buffer.dtype.kind == "b":
-            self.truths[buffer] = bool(value.value)
-        if not is_integer(buffer.dtype):
+        """Note what is now known of the numbers that ``statement`` writes."""
+        if prod(statement.extents) != 1:
             return
         ranges = Ranges(statement.extents, self.intervals)
-        interval = ranges.of(value)
-        if interval is None:
-            return
-        self.intervals[buffer] = interval
-        found = _followed(value, ranges)
-        if found is not None:
-            following[buffer] = found
+        for out, value in zip(statement.outputs, statement.values, strict=True):
+            buffer = out.buffer
+            if (
+                buffer.elements != 1
+                or buffer.mutable
+                or buffer.role is not Role.TEMPORARY
+                or value.dtype != buffer.dtype
+            ):
+                continue
+            if isinstance(value, Const) and buffer.dtype.kind == "b":
+                self.truths[buffer] = bool(value.value)
+            interval = ranges.of(value) if is_integer(buffer.dtype) else None
+            if interval is None:
+                continue
+            self.intervals[buffer] = interval
+            found = _followed(value, ranges)
+            if found is not None:
+                following[buffer] = found
 
 
 def _at_rank(number: Expression, rank: int) -> Expression:

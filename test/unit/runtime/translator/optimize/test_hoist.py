@@ -6,7 +6,7 @@ import pytest
 from ipu_mlir.dialects.support.errors import RunError
 
 RNG = np.random.default_rng(8)
-V, FIRST = "memref<6xf32>", "affine_map<(d0) -> (d0)>"
+V, FIRST = "memref<16xf32>", "affine_map<(d0) -> (d0)>"
 
 
 def loop(body: str, before: str = "") -> str:
@@ -36,7 +36,7 @@ INVARIANT = loop(f"""
 @pytest.mark.parametrize("rounds", [0, 1, 4])
 def test_what_a_loop_computes_alike_is_computed_before_it(engine, rounds):
     made = engine(INVARIANT)
-    x, y = (RNG.standard_normal(6).astype(np.float32) for _ in range(2))
+    x, y = (RNG.standard_normal(16).astype(np.float32) for _ in range(2))
     expected = x
     for _ in range(rounds):
         expected = expected + (np.exp(y) + y)
@@ -57,7 +57,7 @@ def test_what_is_hoisted_keeps_its_memory_in_all_rounds(run_plain):
       %t = memref.alloc() : {V}
       linalg.add ins(%b, %a : {V}, {V}) outs(%t : {V})
       scf.yield %t : {V}""")
-    x, y = (RNG.standard_normal(6).astype(np.float32) for _ in range(2))
+    x, y = (RNG.standard_normal(16).astype(np.float32) for _ in range(2))
     s = x
     for _ in range(3):
         a = s * np.exp(y)
@@ -76,7 +76,7 @@ def test_what_the_loop_changes_is_not_hoisted(run_plain):
       scf.yield %t : {V}""",
         before=f"%state = memref.alloc() : {V}\n memref.copy %x, %state : {V} to {V}",
     )
-    x, y = (RNG.standard_normal(6).astype(np.float32) for _ in range(2))
+    x, y = (RNG.standard_normal(16).astype(np.float32) for _ in range(2))
     state, s = x.copy(), x
     for _ in range(3):
         state = state + y
@@ -126,4 +126,4 @@ def test_an_assertion_is_made_once(engine):
     made = engine(text)
     assert made.source.split("def main")[1].count("require(") == 1
     with pytest.raises(RunError, match="not positive"):
-        made.run([np.zeros(6, np.float32)])
+        made.run([np.zeros(16, np.float32)])
