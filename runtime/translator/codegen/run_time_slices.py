@@ -39,7 +39,7 @@ def sliced(gather: Gather, axes: Axes, ranges: Ranges) -> Slice | None:
         return None
     parts: list[list[Term]] = [[] for _ in shape]
     for factor, node in terms:
-        dimension = _dimension(factor, rows, shape)
+        dimension = _dimension(abs(factor), rows, shape)
         if dimension is None:
             return None
         parts[dimension].append((factor // rows[dimension], node))
@@ -116,6 +116,8 @@ def _dimension(stride: int, rows: Sequence[int], shape: Sequence[int]) -> int | 
 
 
 def _sum(terms: Sequence[Term], constant: int) -> Expression:
+    if len(terms) == 1 and terms[0][0] == -1:
+        return apply("subtract", Const.of(constant, INDEX), terms[0][1])
     total: Expression | None = None
     for factor, node in terms:
         term = node if factor == 1 else apply("multiply", node, Const.of(factor, INDEX))

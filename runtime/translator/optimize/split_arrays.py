@@ -71,6 +71,8 @@ _Parts = dict[Buffer, tuple[Buffer, ...]]
 
 def with_split_arrays(program: Program) -> Program:
     """Let loops compute with the numbers of small arrays one by one, where that takes less time."""
+    if not any(isinstance(statement, ForLoop | WhileLoop) for statement in program.statements):
+        return program
     changed: set[Buffer] = set()
 
     def block(statements: Sequence[Statement]) -> list[Statement]:

@@ -73,6 +73,8 @@ class _Emission:
         self.outputs, self.axes, self.schedule, self.origin = outputs, axes, schedule, origin
         self.ranges = Ranges(axes.extents)
         self.roots = rewrite([_without_bits(value) for value in values], self._takeable)
+        if len(values) > 1:
+            self.roots = rewrite(self.roots, lambda node: node)  # slices that begin at one place compute it once
         self.dests = [axes.full_view(out, root.dtype) for out, root in zip(outputs, self.roots, strict=True)]
         self.nodes = postorder(self.roots)
         self.uses: Counter[int] = Counter()

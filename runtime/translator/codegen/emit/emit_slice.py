@@ -2,6 +2,7 @@
 
 from ipu_mlir.runtime.translator.array_ir.access import temporary
 from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber, Read
+from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, SliceUpdate
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.run_time_slices import index_text
@@ -31,10 +32,11 @@ def emit_slice_update(statement: SliceUpdate, schedule: Schedule) -> None:
         at, size = loops.index(loop), sizes[loop]
         index = statement.indexes[at]
         if not isinstance(index, LoopNumber | Const):
+            interval = Ranges(extents).of(index)
             held = temporary(f"{out.buffer.name}_at", index.dtype, (), [])
             emit_elementwise(Elementwise((), statement.origin, (held,), (index,)), schedule)
             index = Read(index.dtype, held)
-            if size == 1:
+            if size == 1 and not (interval and interval[0] >= 0 and interval[1] < extents[loop]):
                 tests.append(f"0 <= {{{len(operands)}}} < {extents[loop]}")
         brackets.append(index_text([index], [None if size == 1 else size], [1], len(operands)))
         if isinstance(index, Read):

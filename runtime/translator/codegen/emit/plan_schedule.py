@@ -15,6 +15,7 @@ from ipu_mlir.runtime.translator.codegen.control_steps import control_step
 from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import Schedule
+from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
 
 
 def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, bool]:
@@ -33,6 +34,7 @@ def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, b
     planner = _Planner(_users(program, places), {id(run[0]): g for run, g in zip(runs, groups, strict=True)})
     schedule = Schedule(options, places)
     planner.block(program.statements, schedule)
+    schedule.steps = with_sliced_operands(schedule.steps, places)
     return schedule, has_groups
 
 
