@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ipu_mlir.tracing.control.branches import cond, switch
     from ipu_mlir.tracing.control.loops import fori_loop, while_loop
     from ipu_mlir.tracing.control.scans import associative_scan, map, scan
+    from ipu_mlir.tracing.elements.dynamic_slices import dynamic_slice, dynamic_update_slice
     from ipu_mlir.tracing.hints import place
     from ipu_mlir.tracing.structure import register_dataclass
     from ipu_mlir.tracing.surface.tensor import Tensor
@@ -49,6 +50,8 @@ __all__ = [
     "associative_scan",
     "compile",
     "cond",
+    "dynamic_slice",
+    "dynamic_update_slice",
     "fori_loop",
     "function",
     "map",
@@ -77,6 +80,8 @@ _HOME = {
     "associative_scan": "ipu_mlir.tracing.control.scans",
     "compile": "ipu_mlir.compilation.compiler",
     "cond": "ipu_mlir.tracing.control.branches",
+    "dynamic_slice": "ipu_mlir.tracing.elements.dynamic_slices",
+    "dynamic_update_slice": "ipu_mlir.tracing.elements.dynamic_slices",
     "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
     "map": "ipu_mlir.tracing.control.scans",

@@ -66,6 +66,7 @@ ROOMS = (
     "runtime",
     "ipu_mlir/specs",
     "ipu_mlir/tracing",
+    "ipu_mlir/tracing/elements",
     "ipu_mlir/tracing/functions",
     "ipu_mlir/tracing/control",
     "ipu_mlir/tracing/surface",

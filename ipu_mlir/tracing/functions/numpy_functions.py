@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.tracing import indexing, views
+from ipu_mlir.tracing.elements import reading
 from ipu_mlir.tracing.elementwise import astype, where
 from ipu_mlir.tracing.emit import filled
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError, located
@@ -171,10 +172,33 @@ def roll(a: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = 
     return concatenate([a[(*before, slice(cut, None))], a[(*before, slice(None, cut))]], along)
 
 
-def take(a: Any, indices: Any, axis: int | None = None) -> Any:
-    source = a if axis is not None else views.reshape(a, (-1,))
+def take(a: Any, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Any:
+    """With ``mode="raise"``, what is known has to be inside; what is traced is taken for the nearest inside."""
+    source = tensor(trace_of((a, indices)), a)
+    source = source if axis is not None else views.reshape(source, (-1,))
     along = views.axis_of("take", source, axis or 0)
-    return source[(*(slice(None),) * along, indices if isinstance(indices, Symbol | int) else np.asarray(indices))]
+    if mode not in ("raise", "clip", "wrap"):
+        raise TraceValueError(f"np.take while tracing: mode {mode!r} is none of 'raise', 'clip' and 'wrap'")
+    places = indices if isinstance(indices, Symbol | int) else np.asarray(indices)
+    if mode != "raise":
+        size = source.shape[along]
+        places = np.clip(places, 0, size - 1) if mode == "clip" else places % size
+    return source[(*(slice(None),) * along, places)]
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    trace = trace_of((arr, indices))
+    source, places = tensor(trace, arr), tensor(trace, indices)
+    if axis is None:
+        source, axis = views.reshape(source, (-1,)), 0
+    if len(source.shape) != len(places.shape):
+        raise TraceValueError(
+            f"take_along_axis: the indices have {len(places.shape)} dimensions and the tensor has {len(source.shape)}"
+        )
+    if places.dtype.kind not in "iu":
+        raise TraceTypeError(f"take_along_axis: the indices {places} are no integers; use astype(np.int32)")
+    along = views.axis_of("take_along_axis", source, axis)
+    return reading.gather_along(source, places, along)
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Any:
@@ -260,6 +284,7 @@ FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.flip: flip,
     np.roll: roll,
     np.take: take,
+    np.take_along_axis: take_along_axis,
     np.pad: pad,
     np.full_like: full_like,
     np.zeros_like: zeros_like,

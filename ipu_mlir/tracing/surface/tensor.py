@@ -9,7 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ipu_mlir.tracing import elementwise, indexing, views
+from ipu_mlir.tracing import elementwise, views
+from ipu_mlir.tracing.elements import reading
+from ipu_mlir.tracing.elements.writing import AtIndexer
 from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError, located
 from ipu_mlir.tracing.functions import contractions, numpy_functions, reductions
 from ipu_mlir.tracing.functions.ways_out import way_out
@@ -141,7 +143,12 @@ class Tensor(Symbol):
         return views.squeeze(self, axis)
 
     def __getitem__(self, key: Any) -> "Tensor":
-        return indexing.getitem(self, key)
+        return reading.getitem(self, key)
+
+    @property
+    def at(self) -> AtIndexer:
+        """``x.at[key].set(values)``: this tensor with some elements changed; also ``add``, ``multiply`` and more."""
+        return AtIndexer(self)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -261,8 +268,7 @@ class Tensor(Symbol):
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise TraceTypeError(
-            f"{self} cannot be assigned to in place; use np.where(mask, value, x), "
-            "or put it together with np.concatenate"
+            f"{self} cannot be assigned to in place; use x = x.at[index].set(value), or np.where(mask, value, x)"
         )
 
     def __contains__(self, value: Any) -> NoReturn:

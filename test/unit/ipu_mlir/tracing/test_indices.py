@@ -99,8 +99,3 @@ def test_refused(index, message):
     with pytest.raises(ipu.IpuError, match=message) as caught:
         ipu.function(lambda x: x[index]).trace(X)
     assert isinstance(caught.value, IndexError)
-
-
-def test_an_index_that_is_traced_inside_a_list_is_named():
-    with pytest.raises(TypeError, match=r"the index int64\[\] is not known while tracing"):
-        ipu.function(lambda x: x[[0, np.argmax(x)]]).trace(X)

@@ -74,6 +74,7 @@ PROGRAMS = {
     "fori with a dataclass": (_descent, (X,)),
     "nested, with values from outside": (_uses_outer_values, (X,)),
     "a dict with None and a number": (_carries_a_dict, (X,)),
+    "rows at the counter": (lambda x: ipu.fori_loop(0, 3, lambda i, c: c + x[i] * x[2 - i], x[0]), (X,)),
 }
 
 
@@ -86,6 +87,13 @@ def test_as_on_arrays(agrees, name):
 def test_a_counted_loop_is_a_for():
     text = str(ipu.function(lambda x: ipu.fori_loop(0, 3, lambda i, c: c + 1, x)).trace(X))
     assert "scf.for" in text and "scf.while" not in text and "execute_region" not in text
+
+
+def test_a_counter_is_an_index_as_it_is():
+    """What begins at 0 need not be counted from the end."""
+    text = str(ipu.function(lambda x: ipu.fori_loop(0, 3, lambda i, c: c + x[i], x[0])).trace(X))
+    assert "tensor.extract_slice" in text and "arith.select" not in text
+    assert "arith.select" in str(ipu.function(lambda x: ipu.fori_loop(-1, 2, lambda i, c: c + x[i], x[0])).trace(X))
 
 
 def test_a_python_number_gets_the_type_that_the_body_gives():

@@ -1,0 +1,1 @@
+"""Elements of tensors, read and written at any place: ``x[...]``, ``x.at[...]``, slices that begin anywhere."""
