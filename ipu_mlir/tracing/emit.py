@@ -9,6 +9,7 @@ import numpy as np
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing.graph import Symbol, Trace, scalar_attribute
+from ipu_mlir.tracing.numbers import known_number, tensor_of_number
 
 arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
 
@@ -43,7 +44,7 @@ def structured(
     body: Callable[..., ir.Value],
     initial: Any = None,
 ) -> Any:
-    """Emit a ``linalg.generic`` with one result.
+    """Emit a ``linalg.generic`` with one result; what is made of numbers outside of tensors alone is one again.
 
     Args:
         name: what the op is called in its location.
@@ -55,6 +56,10 @@ def structured(
         initial: what a reduction starts from; None where every element is written once.
     """
     sizes = tuple(loops[loop].size for loop in output)
+    numbers = [] if loops else [known_number(symbol.value) for symbol, _ in inputs]
+    if numbers and all(number is not None for number in numbers):  # what loops count stays with them, and off the tiles
+        with trace.emit(name):
+            return trace.wrap(tensor_of_number(body(*numbers, constant(initial or 0, dtype))), sizes, dtype)
     with trace.emit(name):
         init = empty(sizes, dtype) if initial is None else filled(sizes, dtype, initial)
         if any(loop.size == 0 for loop in loops):

@@ -240,7 +240,7 @@ class Tensor(Symbol):
     def __bool__(self) -> NoReturn:
         raise TraceTypeError(
             f"the truth value of {self} is not known while tracing; use np.where(condition, a, b) instead of if, "
-            "and & | ~ instead of and, or, not"
+            "or ipu.cond(condition, f, g), ipu.while_loop instead of while, and & | ~ instead of and, or, not"
         )
 
     def _no_number(self) -> NoReturn:
@@ -249,7 +249,13 @@ class Tensor(Symbol):
             "or return it from the function"
         )
 
-    __float__ = __int__ = __index__ = __complex__ = _no_number
+    __float__ = __int__ = __complex__ = _no_number
+
+    def __index__(self) -> NoReturn:
+        raise TraceTypeError(
+            f"{self} is no number while tracing: its value comes when the program runs; use ipu.fori_loop(0, n, f, x) "
+            "instead of for ... in range(n), and x[i] or ipu.dynamic_slice instead of what needs a known index"
+        )
 
     def item(self) -> NoReturn:
         """Not while tracing."""

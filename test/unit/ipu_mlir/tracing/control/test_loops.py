@@ -96,6 +96,12 @@ def test_a_counter_is_an_index_as_it_is():
     assert "arith.select" in str(ipu.function(lambda x: ipu.fori_loop(-1, 2, lambda i, c: c + x[i], x[0])).trace(X))
 
 
+def test_what_follows_from_counters_stays_outside_of_tensors():
+    """No vertex computes it, and no tile has to hand it to the control flow."""
+    text = str(ipu.function(lambda x: ipu.fori_loop(0, 3, lambda i, c: c + x[(2 * i + 1) % 3], x[0])).trace(X))
+    assert text.count("linalg.generic") == 1 and "tensor.extract %" not in text
+
+
 def test_a_python_number_gets_the_type_that_the_body_gives():
     def types(start, update):
         text = ipu.function(lambda x: ipu.fori_loop(0, 3, lambda i, c: update(c, x), start)).trace(X)
