@@ -1,7 +1,9 @@
 """Emits one structured op at a time, from plain descriptions of its loops and operands."""
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +24,14 @@ class Backward:
     size: int
 
 
-Index = tuple[int | Backward | None, ...]
+@dataclass(frozen=True)
+class Sum:
+    """A dimension that several loops run over together, as a window that slides."""
+
+    loops: tuple[int, ...]
+
+
+Index = tuple[int | Backward | Sum | None, ...]
 """Per dimension of an operand the loop that runs over it; None stands for element 0, which a broadcast repeats."""
 
 
@@ -111,9 +120,11 @@ def _affine_map(num_loops: int, index: Index) -> ir.AffineMap:
     return ir.AffineMap.get(num_loops, 0, [_affine_expr(entry) for entry in index])
 
 
-def _affine_expr(entry: int | Backward | None) -> ir.AffineExpr:
+def _affine_expr(entry: int | Backward | Sum | None) -> ir.AffineExpr:
     if entry is None:
         return ir.AffineConstantExpr.get(0)
     if isinstance(entry, Backward):
         return ir.AffineConstantExpr.get(entry.size - 1) - ir.AffineDimExpr.get(entry.loop)
+    if isinstance(entry, Sum):
+        return reduce(operator.add, map(ir.AffineDimExpr.get, entry.loops))
     return ir.AffineDimExpr.get(entry)

@@ -5,8 +5,10 @@ They are also the ``TypeError``, ``ValueError`` or ``IndexError`` that NumPy wou
 
 import importlib.util
 import os
+import re
 from collections.abc import Callable
 from functools import cache
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -75,6 +77,17 @@ def located(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) 
     except tuple(_KINDS) as error:
         kind = next(ours for theirs, ours in _KINDS.items() if isinstance(error, theirs))
         raise kind(f"{name} while tracing: {error}") from error
+
+
+_OF_A_CALL = re.compile(r"\w+\(\) (got|takes|missing)|.*<traced ", re.DOTALL)
+
+
+def of_a_call(error: TypeError) -> TraceTypeError | None:
+    """``error`` at the user's line, if it says that a call does not fit, before NumPy asks us; None for others."""
+    if not _OF_A_CALL.match(str(error)):
+        return None
+    frame = next((each for each in reversed([*walk_tb(error.__traceback__)]) if is_users(each[0])), None)
+    return None if frame is None else TraceTypeError(str(error), Place(frame[0].f_code.co_filename, frame[1], 1))
 
 
 def at_the_users_line(error: _Error) -> _Error:

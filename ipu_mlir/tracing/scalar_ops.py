@@ -195,10 +195,67 @@ def _hypot(a: ir.Value, b: ir.Value) -> ir.Value:
 
 
 def _logaddexp(a: ir.Value, b: ir.Value) -> ir.Value:
-    """The larger one is taken out of the sum, so that exp does not overflow."""
-    rest = math.log1p(math.exp(arith.negf(math.absf(arith.subf(a, b)))))
-    equal = arith.cmpf(_FLOAT.OEQ, a, b)  # inf - inf has no difference
-    return arith.addf(arith.maximumf(a, b), arith.select(equal, like(a, 0.6931471805599453), rest))
+    """The larger one is taken out of the sum, and exp does not overflow; in the form that ``ipu-raise-scans`` knows."""
+    difference = arith.subf(a, b)
+    rest = math.log1p(math.exp(arith.negf(math.absf(difference))))
+    undefined = arith.cmpf(_FLOAT.UNE, difference, difference)  # inf - inf has no difference
+    return arith.select(undefined, arith.addf(a, b), arith.addf(rest, arith.maximumf(a, b)))
+
+
+def _logaddexp2(a: ir.Value, b: ir.Value) -> ir.Value:
+    difference = arith.subf(a, b)
+    rest = math.log1p(math.exp2(arith.negf(math.absf(difference))))
+    undefined = arith.cmpf(_FLOAT.UNE, difference, difference)
+    bits = arith.mulf(rest, like(a, 1.4426950408889634))
+    return arith.select(undefined, arith.addf(a, b), arith.addf(bits, arith.maximumf(a, b)))
+
+
+def _bits(a: ir.Value) -> ir.Value:
+    """The bits of a float as an integer."""
+    return arith.bitcast(ir.IntegerType.get_signless(a.type.width), a)
+
+
+def _next_after(a: ir.Value, b: ir.Value) -> ir.Value:
+    """The number beside ``a`` on the way to ``b``: its bits, as an integer, are one more or less."""
+    zero = like(a, 0)
+    outwards = arith.cmpi(_INT.eq, arith.cmpf(_FLOAT.OLT, a, b), arith.cmpf(_FLOAT.OGT, a, zero))
+    bits = _bits(a)
+    step = arith.select(outwards, like(bits, 1), like(bits, -1))
+    moved = arith.bitcast(a.type, arith.addi(bits, step))
+    smallest = arith.bitcast(a.type, like(bits, 1))
+    moved = arith.select(arith.cmpf(_FLOAT.OEQ, a, zero), math.copysign(smallest, b), moved)
+    moved = arith.select(arith.cmpf(_FLOAT.OEQ, a, b), b, moved)
+    return arith.select(arith.cmpf(_FLOAT.UNO, a, b), arith.addf(a, b), moved)
+
+
+def _spacing(a: ir.Value) -> ir.Value:
+    """The distance to the next number away from 0, with the sign of ``a``."""
+    return arith.subf(_next_after(a, math.copysign(like(a, float("inf")), a)), a)
+
+
+def _heaviside(a: ir.Value, at_zero: ir.Value) -> ir.Value:
+    zero = like(a, 0)
+    step = arith.select(arith.cmpf(_FLOAT.OGT, a, zero), like(a, 1), zero)
+    known = arith.select(arith.cmpf(_FLOAT.OEQ, a, zero), at_zero, step)
+    return arith.select(arith.cmpf(_FLOAT.UNO, a, a), a, known)
+
+
+def _fraction(a: ir.Value) -> ir.Value:
+    """What is behind the point, with the sign of ``a``; nothing is behind that of infinity."""
+    infinite = _is_infinite(a)
+    rest = arith.subf(a, math.trunc(a))
+    return math.copysign(arith.select(infinite, like(a, 0), rest), a)
+
+
+def _count_bits(a: ir.Value) -> ir.Value:
+    """How many bits of an integer are set; the type of the result is 8 bits wide."""
+    count, byte = math.ctpop(a), ir.IntegerType.get_signless(8)
+    return count if a.type.width == 8 else arith.trunci(byte, count)
+
+
+def _ones_of_sign(a: ir.Value) -> ir.Value:
+    """Whether the sign is negative, also that of 0 and NaN."""
+    return arith.cmpf(_FLOAT.OLT, math.copysign(like(a, 1), a), like(a, 0))
 
 
 def _is_infinite(a: ir.Value) -> ir.Value:
@@ -239,6 +296,11 @@ BODIES: dict[str, Body] = {
     "copysign": Body(math.copysign),
     "hypot": Body(_hypot),
     "logaddexp": Body(_logaddexp),
+    "logaddexp2": Body(_logaddexp2),
+    "heaviside": Body(_heaviside),
+    "nextafter": Body(_next_after),
+    "spacing": Body(_spacing),
+    "fraction": Body(_fraction),
     # exponentials and logarithms
     "exp": Body(math.exp),
     "exp2": Body(math.exp2),
@@ -280,6 +342,7 @@ BODIES: dict[str, Body] = {
     "less_equal": _compare(_FLOAT.OLE, _INT.sle, _INT.ule),
     "greater": _compare(_FLOAT.OGT, _INT.sgt, _INT.ugt),
     "greater_equal": _compare(_FLOAT.OGE, _INT.sge, _INT.uge),
+    "signbit": Body(_ones_of_sign),
     "isnan": Body(lambda a: arith.cmpf(_FLOAT.UNO, a, a), _false, _false),
     "isinf": Body(_is_infinite, _false, _false),
     "isfinite": Body(_is_finite, _true, _true),
@@ -291,6 +354,7 @@ BODIES: dict[str, Body] = {
     "bitwise_and": Body(None, arith.andi, arith.andi),
     "bitwise_or": Body(None, arith.ori, arith.ori),
     "bitwise_xor": Body(None, arith.xori, arith.xori),
+    "bitwise_count": Body(None, lambda a: _count_bits(math.absi(a)), None, _count_bits),
     "invert": Body(None, lambda a: arith.xori(a, like(a, -1)), _not),
     "left_shift": Body(None, _left_shift),
     "right_shift": Body(None, _right_shift, None, _right_shift_u),

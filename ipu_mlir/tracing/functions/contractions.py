@@ -12,7 +12,8 @@ from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import Index, Loop, filled, structured
-from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError, TraceValueError
+from ipu_mlir.tracing.functions.arranging import diagonal
 from ipu_mlir.tracing.functions.reductions import reduce
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
@@ -55,36 +56,46 @@ def matmul(left: Any, right: Any) -> Any:
     return contract(trace, "matmul", [(left, left_names), (right, right_names)], [*letters, *m, *n])
 
 
-def tensordot(left: Any, right: Any, axes: Any = 2) -> Any:
-    """The sum over pairs of axes: the last ``axes`` of ``left`` with the first of ``right``, or two lists of axes."""
-    trace = trace_of((left, right))
-    left, right = tensor(trace, left), tensor(trace, right)
-    if isinstance(axes, int):
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """The sum over pairs of axes: the last ``axes`` of ``a`` with the first of ``b``, or two lists of axes."""
+    trace = trace_of((a, b))
+    left, right = tensor(trace, a), tensor(trace, b)
+    if isinstance(axes, int | np.integer):
+        if not 0 <= axes <= min(len(left.shape), len(right.shape)):
+            raise TraceIndexError(f"tensordot of {left} and {right}: they do not both have {axes} axes")
         axes = (range(len(left.shape) - axes, len(left.shape)), range(axes))
     pairs = [[each] if isinstance(each, int) else list(each) for each in axes]
     left_axes = [shapes.normalize_axis(axis, len(left.shape)) for axis in pairs[0]]
     right_axes = [shapes.normalize_axis(axis, len(right.shape)) for axis in pairs[1]]
     left_names = [f"l{axis}" for axis in range(len(left.shape))]
     right_names = [f"r{axis}" for axis in range(len(right.shape))]
+    if len(left_axes) != len(right_axes):
+        raise TraceValueError(f"tensordot of {left} and {right}: the axes {pairs[0]} and {pairs[1]} are no pairs")
     for one, other in zip(left_axes, right_axes, strict=True):
+        if left.shape[one] != right.shape[other]:
+            raise TraceValueError(
+                f"tensordot of {left} and {right}: axis {one} has {left.shape[one]} elements, axis {other}, "
+                f"which goes with it, {right.shape[other]}"
+            )
         right_names[other] = left_names[one]
     kept = [name for axis, name in enumerate(left_names) if axis not in left_axes]
     kept += [name for axis, name in enumerate(right_names) if axis not in right_axes]
     return contract(trace, "tensordot", [(left, left_names), (right, right_names)], kept)
 
 
-def dot(left: Any, right: Any) -> Any:
+def dot(a: Any, b: Any) -> Any:
     """``np.dot``: products of numbers, of vectors and matrices; the last axis with the one but last."""
-    left_rank, right_rank = np.ndim(left), np.ndim(right)
+    left_rank, right_rank = np.ndim(a), np.ndim(b)
     if left_rank == 0 or right_rank == 0:
-        return left * right
+        trace = trace_of((a, b))
+        return tensor(trace, a) * tensor(trace, b)
     if right_rank <= 2 and left_rank <= 2:
-        return matmul(left, right)
-    return tensordot(left, right, ([left_rank - 1], [max(right_rank - 2, 0)]))
+        return matmul(a, b)
+    return tensordot(a, b, ([left_rank - 1], [max(right_rank - 2, 0)]))
 
 
-def einsum(subscripts: Any, *values: Any) -> Any:
-    """Einstein's sum for subscripts without ``...``, one letter at most once per operand.
+def einsum(subscripts: Any, *values: Any, optimize: Any = False) -> Any:
+    """Einstein's sum. A letter that an operand has twice is that of its diagonal, ``...`` is what broadcasts.
 
     Subscripts may also be lists of numbers, one behind each operand and perhaps one for the result.
 
@@ -99,7 +110,7 @@ def einsum(subscripts: Any, *values: Any) -> Any:
     tensors = [tensor(trace, value) for value in values]
     name = f"einsum {subscripts!r} of {' and '.join(map(str, tensors))}"
     inputs, output = _parse_subscripts(name, subscripts, tensors)
-    operands = list(zip(tensors, inputs, strict=True))
+    operands = [_diagonals(value, letters) for value, letters in zip(tensors, inputs, strict=True)]
     while len(operands) > 2:
         later = set(output).union(*(letters for _, letters in operands[2:]))
         letters = [letter for letter in dict.fromkeys(operands[0][1] + operands[1][1]) if letter in later]
@@ -119,14 +130,31 @@ def _with_letters(given: Sequence[Any]) -> tuple[str, list[Any]]:
     *pairs, output = given if len(given) % 2 else (*given, None)
     values, lists = pairs[::2], pairs[1::2]
     try:
-        texts = ["".join(_LETTERS[number] for number in each) for each in lists]
-        result = "" if output is None else "->" + "".join(_LETTERS[number] for number in output)
+        texts = [_text(each) for each in lists]
+        result = "" if output is None else "->" + _text(output)
     except (TypeError, IndexError) as error:
         raise TraceTypeError(
             "einsum takes text such as 'ij,jk->ik' before the operands, or behind each a list of numbers "
             f"from 0 to {len(_LETTERS) - 1}"
         ) from error
     return ",".join(texts) + result, values
+
+
+def _text(numbers: Sequence[Any]) -> str:
+    return "".join("..." if number is Ellipsis else _LETTERS[number] for number in numbers)
+
+
+def _diagonals(value: Any, letters: list[str]) -> tuple[Any, list[str]]:
+    """``value`` with one dimension for each of its letters."""
+    while twice := next((each for each in letters if letters.count(each) > 1), None):
+        first, second = [axis for axis, each in enumerate(letters) if each == twice][:2]
+        if value.shape[first] != value.shape[second]:
+            raise TraceValueError(
+                f"einsum of {value}: {twice!r} has the sizes {value.shape[first]} and {value.shape[second]}"
+            )
+        value = diagonal(value, 0, first, second)
+        letters = [each for axis, each in enumerate(letters) if axis not in (first, second)] + [twice]
+    return value, letters
 
 
 def contract(
@@ -219,20 +247,26 @@ def _emit_named(trace: Trace, name: str, values: Sequence[Symbol], shape: shapes
 
 
 def _parse_subscripts(name: str, subscripts: str, values: Sequence[Symbol]) -> tuple[list[list[str]], list[str]]:
-    text = subscripts.replace(" ", "")
-    if "." in text:
-        raise TraceTypeError(f"{name}: '...' is not supported; name every dimension")
-    left, arrow, right = text.partition("->")
-    inputs = [list(each) for each in left.split(",")]
-    if len(inputs) != len(values):
-        raise TraceValueError(f"{name}: subscripts for {counted(len(inputs), 'operand')}, got {len(values)}")
-    for letters, value in zip(inputs, values, strict=True):
-        if len(letters) != len(value.shape):
-            raise TraceValueError(f"{name}: {''.join(letters)!r} names {counted(len(letters), 'dimension')} of {value}")
-        if len(set(letters)) != len(letters):
-            raise TraceTypeError(f"{name}: a diagonal ({''.join(letters)!r} names a dimension twice) is not supported")
+    left, arrow, right = subscripts.replace(" ", "").partition("->")
+    texts = left.split(",")
+    if len(texts) != len(values):
+        raise TraceValueError(f"{name}: subscripts for {counted(len(texts), 'operand')}, got {len(values)}")
+    inputs, widest = [], []
+    for text, value in zip(texts, values, strict=True):
+        named = len(text.replace("...", ""))
+        more = len(value.shape) - named
+        if more < 0 or (more and "..." not in text):
+            raise TraceValueError(f"{name}: {text!r} names {counted(named, 'dimension')} of {value}")
+        dots = [f"...{place}" for place in range(-more, 0)]
+        widest = max(widest, dots, key=len)
+        before, _, behind = text.partition("...")
+        inputs.append([*before, *dots, *behind] if "..." in text else list(text))
     every = [letter for letters in inputs for letter in letters]
-    output = list(right) if arrow else sorted(letter for letter in set(every) if every.count(letter) == 1)
+    if arrow:
+        before, dots, behind = right.partition("...")
+        output = [*before, *(widest if dots else ()), *behind]
+    else:
+        output = widest + sorted(letter for letter in set(every) - set(widest) if every.count(letter) == 1)
     if unknown := [letter for letter in output if letter not in every]:
         raise TraceValueError(f"{name}: the result names {unknown[0]!r}, which no operand has")
     return inputs, output

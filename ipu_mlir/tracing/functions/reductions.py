@@ -27,6 +27,12 @@ _COMBINE = {
     "min": ("minimum", None),
     "any": ("logical_or", 0),
     "all": ("logical_and", 1),
+    "bitwise_and": ("bitwise_and", -1),
+    "bitwise_or": ("bitwise_or", 0),
+    "bitwise_xor": ("bitwise_xor", 0),
+    "logical_xor": ("logical_xor", 0),
+    "logaddexp": ("logaddexp", -np.inf),
+    "hypot": ("hypot", 0),
 }
 
 
@@ -49,10 +55,12 @@ def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, 
 
     Sums and products of small integers and of bools are int64, as in NumPy; ``dtype`` chooses another type.
     """
+    if name not in _COMBINE:
+        raise TraceTypeError(f"np.{name}.reduce is not supported while tracing; those of {', '.join(_COMBINE)} are")
     axes = axes_of(name, value, axis)
     result = _result_dtype(name, value.dtype, dtype)
     combine = BODIES[_COMBINE[name][0]].for_kind(kind_of(result))
-    if _COMBINE[name][1] is None and _count(value, axes) == 0:
+    if _COMBINE[name][1] is None and count_along(value, axes) == 0:
         raise TraceValueError(f"{name} of {value}: of no elements there is none; np.concatenate a number to them first")
     if combine is None:
         raise TraceTypeError(f"{name} is not supported for {value}; use astype")
@@ -79,13 +87,13 @@ def mean(value: Symbol, axis: Axes = None, keepdims: bool = False, dtype: Any = 
         supported_dtype(dtype) if dtype is not None else value.dtype if kind_of(value.dtype) == "f" else np.dtype("f8")
     )
     total = reduce("sum", value, axis, keepdims, result)
-    return total / _count(value, axes_of("mean", value, axis))
+    return total / count_along(value, axes_of("mean", value, axis))
 
 
 def variance(value: Any, axis: Axes = None, keepdims: bool = False, dtype: Any = None, ddof: int = 0) -> Any:
     """The mean of the squared distances from the mean, over ``n - ddof`` elements."""
     centred = value - mean(value, axis, True, dtype)
-    count = _count(value, axes_of("var", value, axis)) - ddof
+    count = count_along(value, axes_of("var", value, axis)) - ddof
     return reduce("sum", centred * centred, axis, keepdims) / max(count, 0)
 
 
@@ -121,12 +129,15 @@ def _same_or_nan(element: ir.Value, best: ir.Value) -> ir.Value:
 
 
 def _result_dtype(name: str, given: np.dtype[Any], asked: Any) -> np.dtype[Any]:
-    if name in ("any", "all"):
+    if name in ("any", "all", "logical_xor"):
         return np.dtype(np.bool_)
-    if name in ("max", "min"):
+    if name not in ("sum", "prod"):
         return given
-    if asked is not None:
-        return supported_dtype(asked)
+    return supported_dtype(asked) if asked is not None else sum_dtype(given)
+
+
+def sum_dtype(given: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of a sum or product of elements of type ``given``, if nothing else is asked for."""
     return given if kind_of(given) == "f" else np.dtype(np.uint64 if given.kind == "u" else np.int64)
 
 
@@ -135,12 +146,20 @@ def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
     fixed = _COMBINE[name][1]
     if fixed is not None:
         return fixed
-    lowest = name == "max"
+    return limits_for(dtype)[name == "min"]
+
+
+def limits_for(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """The lowest and the highest value of an element type.
+
+    >>> limits_for(np.dtype(np.bool_)), limits_for(np.dtype(np.uint8))
+    ((False, True), (0, 255))
+    """
     if dtype.kind == "b":
-        return not lowest
+        return False, True
     if kind_of(dtype) == "f":
-        return limits_of(dtype)[not lowest]
-    return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
+        return limits_of(dtype)
+    return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
 
 
 def _all(value: Symbol) -> Index:
@@ -159,5 +178,6 @@ def _with_dims(value: Symbol, reduced: Any, axes: tuple[int, ...]) -> Any:
     return reshape(reduced, tuple(1 if axis in axes else size for axis, size in enumerate(value.shape)))
 
 
-def _count(value: Symbol, axes: tuple[int, ...]) -> int:
+def count_along(value: Symbol, axes: tuple[int, ...]) -> int:
+    """How many elements become one."""
     return int(np.prod([value.shape[axis] for axis in axes], dtype=np.int64))

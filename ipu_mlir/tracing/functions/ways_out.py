@@ -2,42 +2,27 @@
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 _OUTSIDE = "compute it outside of the traced function, on arrays"
 _DATA_SIZES = "its shape would depend on values; use np.where(mask, x, 0), which keeps the shape"
-_SORTS = "nothing is sorted while tracing; " + _OUTSIDE
-_NAN = "replace NaN by what does not count: np.where(np.isnan(x), 0, x)"
-_JOIN = "use np.concatenate or np.stack"
-_MASKS = "use np.where with a comparison"
-_FLIP = "use np.flip and np.swapaxes"
-_RESHAPE = "use x.reshape(...), or x[None]"
+_IN_PLACE = "nothing is written in place; np.where(mask, value, x) gives the tensor with other elements"
+_PRINTED = "the values come when the program runs; return the tensor and print it then"
 
 _INSTEAD: dict[str, tuple[str, ...]] = {
-    "use np.tril(np.ones((n, n), x.dtype)) @ x for running sums of n elements": ("cumsum", "cumulative_sum"),
-    "write it as x[1:] - x[:-1]": ("diff", "ediff1d", "gradient"),
-    "write it as np.sum(x * w) / np.sum(w)": ("average",),
-    "write it as np.max(x) - np.min(x)": ("ptp",),
-    "write it as np.sum(x != 0)": ("count_nonzero",),
-    "write it as np.sum(x * y), with axis= where there are several": ("vdot", "vecdot", "linalg.vecdot"),
-    "use @": ("matvec", "vecmat", "linalg.matmul", "linalg.multi_dot"),
-    "write it as np.sqrt(np.sum(x * x))": ("linalg.norm", "linalg.vector_norm", "linalg.matrix_norm"),
-    "use x[np.arange(n), np.arange(n)]": ("diagonal", "diag", "trace", "linalg.diagonal", "linalg.trace"),
-    "use x[:, None] and y[None, :]": ("meshgrid", "ix_", "kron"),
-    "use an index: x[[0, 0, 1, 1]]": ("repeat", "tile", "resize"),
-    "use np.broadcast_to": ("broadcast_arrays",),
-    "use slices: x[:n], x[n:]": ("array_split", "hsplit", "vsplit", "dsplit", "unstack"),
-    "compare with a tolerance: np.all(np.abs(x - y) <= 1e-6)": ("allclose", "isclose", "array_equal", "array_equiv"),
-    "nothing is written in place; x itself stays as it is": ("copy", "empty_like"),
-    _JOIN: ("vstack", "hstack", "dstack", "column_stack", "block", "append", "insert", "delete"),
-    _MASKS: ("choose", "select", "piecewise", "heaviside", "isin", "fill", "putmask", "place", "copyto", "put"),
-    _FLIP: ("fliplr", "flipud", "rot90", "rollaxis"),
-    _RESHAPE: ("atleast_1d", "atleast_2d", "atleast_3d"),
-    _NAN: ("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanstd", "nanvar", "nanargmax", "nanargmin"),
-    _DATA_SIZES: ("nonzero", "flatnonzero", "argwhere", "unique", "compress", "extract", "trim_zeros", "union1d"),
-    _SORTS: (
-        *("sort", "argsort", "partition", "argpartition", "lexsort", "median", "percentile", "quantile"),
-        *("searchsorted", "digitize", "histogram", "nanmedian", "sort_complex"),
+    _DATA_SIZES: (
+        *("nonzero", "flatnonzero", "argwhere", "unique", "unique_all", "unique_counts", "unique_inverse"),
+        *("unique_values", "extract", "trim_zeros", "union1d", "intersect1d", "setdiff1d", "setxor1d"),
     ),
+    _IN_PLACE: ("copyto", "put", "putmask", "place", "fill_diagonal", "put_along_axis", "fill", "itemset", "setfield"),
+    _PRINTED: ("array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"),
+    "its size would depend on values; use np.sum(x[:, None] == np.arange(n), axis=0)": ("bincount",),
+    "x stays as it is; np.sort(x) gives the sorted tensor": ("sort",),
+    "x stays as it is; np.partition(x, kth) gives the tensor in that order": ("partition",),
+    "x stays as it is; np.resize(x, shape) gives the larger tensor": ("resize",),
+    "use ravel(), or an index": ("flat",),
+    "count what is between the edges: np.sum((x >= low) & (x < high))": ("histogram2d", "histogramdd"),
+    "use astype, or shift and mask the integers": ("view", "byteswap", "getfield"),
 }
 _WAYS = {name: way for way, names in _INSTEAD.items() for name in names}
 
@@ -45,13 +30,15 @@ _WAYS = {name: way for way, names in _INSTEAD.items() for name in names}
 def way_out(name: str, supported: Iterable[str]) -> str:
     """What to do about ``name``, of NumPy or of an array, that is not supported; ``supported`` is what there is.
 
-    >>> way_out("ptp", [])
-    'write it as np.max(x) - np.min(x)'
-    >>> way_out("fft.fft", ["sum", "prod"])
-    'compute it outside of the traced function, on arrays, or write it with what is supported: prod, sum'
+    >>> way_out("nonzero", [])
+    'its shape would depend on values; use np.where(mask, x, 0), which keeps the shape'
+    >>> way_out("fft.fft9", ["fft.fft", "fft.ifft", "prod"])
+    'compute it outside of the traced function, on arrays; of a similar name there are fft.fft, fft.ifft'
     """
-    known = _WAYS.get(name)
-    return known or f"{_OUTSIDE}, or write it with what is supported: {', '.join(sorted(supported))}"
+    if name in _WAYS:
+        return _WAYS[name]
+    similar = get_close_matches(name, sorted(supported), 5, 0.75)
+    return f"{_OUTSIDE}; of a similar name there are {', '.join(similar)}" if similar else _OUTSIDE
 
 
 def numpy_name(function: object) -> str:

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import math
+import reprlib
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
@@ -12,36 +13,35 @@ import numpy as np
 from ipu_mlir.tracing import elementwise, views
 from ipu_mlir.tracing.elements import reading
 from ipu_mlir.tracing.elements.writing import AtIndexer
-from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError, located
-from ipu_mlir.tracing.functions import contractions, numpy_functions, reductions
+from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError, TraceValueError, located
+from ipu_mlir.tracing.functions import arranging, numpy_functions
+from ipu_mlir.tracing.functions.ufuncs import call_ufunc
 from ipu_mlir.tracing.functions.ways_out import way_out
-from ipu_mlir.tracing.graph import Symbol
-
-Axes = reductions.Axes
-
-# Reductions by the ufunc whose ``reduce`` they are.
-_REDUCTIONS: dict[np.ufunc, str] = {
-    np.add: "sum",
-    np.multiply: "prod",
-    np.maximum: "max",
-    np.minimum: "min",
-    np.logical_or: "any",
-    np.logical_and: "all",
-}
+from ipu_mlir.tracing.graph import Symbol, supported_dtype
 
 
 def _known_operand(value: Any) -> bool:
     return isinstance(value, Symbol | np.ndarray | np.generic | bool | int | float | list | tuple)
 
 
+def _unknown_operand(ufunc: np.ufunc, tensor: Symbol, other: Any) -> Any:
+    """An object of a class that may know what to do with a tensor is asked; Python's own do not."""
+    if type(other).__module__ != "builtins":
+        return NotImplemented
+    shown = reprlib.repr(other)
+    raise TraceTypeError(
+        f"np.{ufunc.__name__} of {tensor} and the {type(other).__name__} {shown}: give a number or a tensor"
+    )
+
+
 def _binary(ufunc: np.ufunc) -> tuple[Callable[["Tensor", Any], Any], Callable[["Tensor", Any], Any]]:
     """The operator method of a ufunc, and that for a tensor on the right."""
 
     def forward(self: "Tensor", other: Any) -> Any:
-        return ufunc(self, other) if _known_operand(other) else NotImplemented
+        return ufunc(self, other) if _known_operand(other) else _unknown_operand(ufunc, self, other)
 
     def reflected(self: "Tensor", other: Any) -> Any:
-        return ufunc(other, self) if _known_operand(other) else NotImplemented
+        return ufunc(other, self) if _known_operand(other) else _unknown_operand(ufunc, self, other)
 
     return forward, reflected
 
@@ -51,6 +51,16 @@ def _unary(ufunc: np.ufunc) -> Callable[["Tensor"], Any]:
         return ufunc(self)
 
     return apply
+
+
+def _method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that is this function of NumPy."""
+
+    def method(self: "Tensor", *args: Any, **kwargs: Any) -> Any:
+        return numpy_functions.call(function, (self, *args), kwargs)
+
+    method.__doc__ = f"As ``np.{function.__name__}``."
+    return method
 
 
 class Tensor(Symbol):
@@ -113,34 +123,73 @@ class Tensor(Symbol):
     @property
     def mT(self) -> "Tensor":
         """The last two dimensions exchanged."""
-        return numpy_functions.matrix_transpose(self)
+        return arranging.matrix_transpose(self)
 
-    def astype(self, dtype: Any) -> "Tensor":
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def device(self) -> str:
+        """Where it will be, as the array API standard asks: there is one device."""
+        return "ipu"
+
+    @property
+    def real(self) -> "Tensor":
+        """The real part."""
+        return np.real(self)
+
+    @property
+    def imag(self) -> "Tensor":
+        """The imaginary part."""
+        return np.imag(self)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> "Tensor":
+        """As the array API standard asks; there is one device."""
+        if device != self.device:
+            raise TraceValueError(f"{self} cannot go to {device!r}: a program is on one device, {self.device!r}")
+        return self
+
+    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", copy: bool = True) -> "Tensor":
         """With another element type."""
-        return elementwise.astype(self, dtype)
+        wanted = supported_dtype(dtype)
+        if not np.can_cast(self.dtype, wanted, casting):  # type: ignore[arg-type]
+            raise TraceTypeError(f"{self} cannot become {wanted} by the casting rule {casting!r}")
+        return elementwise.astype(self, wanted)
 
-    def reshape(self, *shape: Any) -> "Tensor":
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> "Tensor":
         """The elements in row-major order in another shape; one size may be -1."""
-        return views.reshape(self, shape[0] if len(shape) == 1 else shape)
+        return arranging.reshape(self, shape[0] if len(shape) == 1 else shape, order)
 
-    def ravel(self) -> "Tensor":
+    def flatten(self, order: str = "C") -> "Tensor":
         """The elements in row-major order, in one dimension."""
-        return views.reshape(self, (-1,))
-
-    flatten = ravel
+        return arranging.ravel(self, order)
 
     def transpose(self, *axes: Any) -> "Tensor":
         """The dimensions in the order of ``axes``; without them, reversed."""
         given: Sequence[int] | None = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
         return views.transpose(self, given)
 
-    def swapaxes(self, axis1: int, axis2: int) -> "Tensor":
-        """Two dimensions exchanged."""
-        return numpy_functions.swapaxes(self, axis1, axis2)
+    def compress(self, condition: Any, axis: int | None = None) -> "Tensor":
+        """Where ``condition``, which is known, holds."""
+        return np.compress(condition, self, axis)
 
-    def squeeze(self, axis: int | Sequence[int] | None = None) -> "Tensor":
-        """Without dimensions of size 1."""
-        return views.squeeze(self, axis)
+    # methods that are functions of NumPy
+
+    ravel, squeeze, swapaxes, diagonal = map(_method, (np.ravel, np.squeeze, np.swapaxes, np.diagonal))
+    sum, prod, max, min, mean = map(_method, (np.sum, np.prod, np.max, np.min, np.mean))
+    var, std, any, all = map(_method, (np.var, np.std, np.any, np.all))
+    argmax, argmin, argsort, argpartition = map(_method, (np.argmax, np.argmin, np.argsort, np.argpartition))
+    cumsum, cumprod, searchsorted, nonzero = map(_method, (np.cumsum, np.cumprod, np.searchsorted, np.nonzero))
+    take, choose, repeat, copy = map(_method, (np.take, np.choose, np.repeat, np.copy))
+    clip, round, dot = map(_method, (np.clip, np.round, np.dot))
+    conj = conjugate = _unary(np.conjugate)
 
     def __getitem__(self, key: Any) -> "Tensor":
         return reading.getitem(self, key)
@@ -155,52 +204,6 @@ class Tensor(Symbol):
             raise TraceTypeError(f"len() of {self}: a tensor without dimensions has no length")
         return self.shape[0]
 
-    # reductions
-
-    def sum(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.reduce("sum", self, axis, keepdims, dtype)
-
-    def prod(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.reduce("prod", self, axis, keepdims, dtype)
-
-    def max(self, axis: Axes = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.reduce("max", self, axis, keepdims)
-
-    def min(self, axis: Axes = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.reduce("min", self, axis, keepdims)
-
-    def any(self, axis: Axes = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.reduce("any", self, axis, keepdims)
-
-    def all(self, axis: Axes = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.reduce("all", self, axis, keepdims)
-
-    def mean(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.mean(self, axis, keepdims, dtype)
-
-    def var(self, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> "Tensor":
-        return reductions.variance(self, axis, keepdims, ddof=ddof)
-
-    def std(self, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> "Tensor":
-        return numpy_functions.std(self, axis, ddof=ddof, keepdims=keepdims)
-
-    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.arg_extremum("argmax", self, axis, keepdims)
-
-    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> "Tensor":
-        return reductions.arg_extremum("argmin", self, axis, keepdims)
-
-    def clip(self, min: Any = None, max: Any = None) -> "Tensor":
-        """Between ``min`` and ``max``."""
-        return numpy_functions.clip(self, min, max)
-
-    def dot(self, other: Any) -> "Tensor":
-        return contractions.dot(self, other)
-
-    def round(self, decimals: int = 0) -> "Tensor":
-        """To even at the half."""
-        return numpy_functions.around(self, decimals)
-
     # protocols
 
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
@@ -208,23 +211,9 @@ class Tensor(Symbol):
         return np
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        name = f"np.{ufunc.__name__}"
-        if method == "reduce" and ufunc in _REDUCTIONS:
-            return numpy_functions.call(getattr(np, _REDUCTIONS[ufunc]), (inputs[0],), {"axis": 0, **kwargs})
-        if method != "__call__":
-            raise TraceTypeError(f"{name}.{method} is not supported while tracing")
-        dtype = kwargs.pop("dtype", None)
-        if "out" in kwargs:
-            raise TraceTypeError(f"{name} while tracing: nothing is written in place (out=, +=); write y = y + x")
-        if kwargs:
-            raise TraceTypeError(f"{name} while tracing: {', '.join(kwargs)}= is not supported; use np.where")
         if not all(map(_known_operand, inputs)):
             return NotImplemented
-        if ufunc is np.matmul:
-            return contractions.matmul(*inputs)
-        if ufunc is np.divmod:
-            return np.floor_divide(*inputs), np.remainder(*inputs)
-        return elementwise.apply_ufunc(name, ufunc, inputs, dtype)
+        return call_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return numpy_functions.call(func, args, kwargs)

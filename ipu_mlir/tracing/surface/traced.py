@@ -10,7 +10,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.specs.specs import spec_of
-from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line
+from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line, of_a_call
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.places import Place, user_place
@@ -57,6 +57,10 @@ class TracedFunction:
             module = trace.finish(values)
         except TraceError as error:
             raise at_the_users_line(error) from error.__cause__
+        except TypeError as error:
+            if (located := of_a_call(error)) is None:
+                raise
+            raise located.with_traceback(error.__traceback__) from error
         return module, Call(bind, arguments, specs, results, tuple(map(spec_of, values)))
 
     def _python_call(self, arguments: Branch, trace: Trace) -> Any:

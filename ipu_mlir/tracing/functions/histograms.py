@@ -1,0 +1,50 @@
+"""How many elements lie between edges."""
+
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.specs.tensor_types import kind_of
+from ipu_mlir.tracing import views
+from ipu_mlir.tracing.elementwise import astype, where
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.operands import tensor, trace_of
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[Any, Any]:
+    edges = histogram_bin_edges(a, bins, range)
+    trace = trace_of((a, edges, weights))
+    flat = views.reshape(tensor(trace, a), (-1,))
+    edges = tensor(trace, edges)
+    within = flat[None, :] >= edges[:-1, None]
+    below = flat[None, :] < edges[1:, None]
+    last = (np.arange(edges.shape[0] - 1) == edges.shape[0] - 2)[:, None]
+    chosen = within & (below | (last & (flat[None, :] == edges[-1])))
+    if weights is not None:
+        counts = np.sum(where(chosen, views.reshape(tensor(trace, weights), (-1,)), 0), axis=1)
+    else:
+        counts = np.sum(chosen, axis=1)
+    if density:
+        counts = counts / astype(edges[1:] - edges[:-1], np.float64) / np.sum(counts)
+    return counts, edges
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    if isinstance(bins, str):
+        raise TraceTypeError(f"histogram while tracing: how many bins {bins!r} makes depends on values; give a number")
+    if np.ndim(bins):
+        return bins
+    kind = a.dtype if isinstance(a, Symbol) and kind_of(a.dtype) == "f" else np.dtype(np.float64)
+    if range is None:
+        low, high = (astype(each, kind) for each in (np.min(a), np.max(a)))
+        half = where(low == high, kind.type(0.5), kind.type(0))
+        low, high = low - half, high + half
+        return np.linspace(low, high, int(bins) + 1)
+    low, high = (float(each) for each in range)
+    if low > high:
+        raise TraceValueError(f"histogram: the range from {low} to {high} is none")
+    half = 0.5 if low == high else 0.0
+    return np.linspace(low - half, high + half, int(bins) + 1, dtype=kind)
