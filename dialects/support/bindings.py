@@ -4,13 +4,55 @@ Everything else takes ``ir``, ``ext`` and the upstream dialect modules from here
 ``torch_mlir`` wheel; set ``IPU_MLIR_BINDINGS=mlir`` to take upstream's own package instead.
 """
 
+import ctypes
 import importlib
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 PROVIDER = os.environ.get("IPU_MLIR_BINDINGS", "torch_mlir")
+
+
+def _address(library: str | None, symbol: str) -> int | None:
+    """Where ``symbol`` lies in a library, or in what all libraries see (None); None if it is not there."""
+    found = getattr(ctypes.CDLL(library), symbol, None)
+    return found and ctypes.cast(found, ctypes.c_void_p).value
+
+
+@contextmanager
+def _apart_from_other_llvm() -> Iterator[None]:
+    """Let what is loaded in the block find its own LLVM first.
+
+    TensorFlow shows the symbols of its LLVM to every library that is loaded after it; MLIR, bound to them, would end
+    the process with "inconsistency in registered CommandLine options". What is loaded once stays bound as it is.
+
+    Raises:
+        ImportError: another ``malloc`` than that of the C library is preloaded. MLIR would allocate with one of them
+            and free with the other.
+    """
+    if sys.platform != "linux" or _address(None, "_ZN4llvm2cl6Option11addArgumentEv") is None:
+        yield
+        return
+    if _address(None, "malloc") != _address("libc.so.6", "malloc"):
+        raise ImportError(
+            "another LLVM (that of TensorFlow) is loaded already, and LD_PRELOAD replaces malloc: MLIR cannot be "
+            "loaded safely; import ipu_mlir.compile (or torch_mlir) before tensorflow, or leave LD_PRELOAD empty"
+        )
+    before = sys.getdlopenflags()
+    sys.setdlopenflags(os.RTLD_NOW | os.RTLD_LOCAL | os.RTLD_DEEPBIND)
+    try:
+        yield
+    finally:
+        sys.setdlopenflags(before)
+
+
+if f"{PROVIDER}._mlir_libs._mlir" not in sys.modules:
+    with _apart_from_other_llvm():
+        importlib.import_module(f"{PROVIDER}._mlir_libs._mlir")
 
 if TYPE_CHECKING:
     from torch_mlir import ir, passmanager, rewrite
