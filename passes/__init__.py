@@ -10,6 +10,11 @@ from ipu_mlir.passes.importing.infer_sizes import InferSizes
 from ipu_mlir.passes.importing.legalize_types import LegalizeTypes
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
+from ipu_mlir.passes.importing.stablehlo.check_stablehlo import CheckStablehlo
+from ipu_mlir.passes.importing.stablehlo.convert_control_flow import ConvertControlFlow
+from ipu_mlir.passes.importing.stablehlo.expand_scatters import ExpandScatters
+from ipu_mlir.passes.importing.stablehlo.expand_sorts import ExpandSorts
+from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import SimplifyStablehlo
 from ipu_mlir.passes.importing.wrap_scalars import WrapScalars
 from ipu_mlir.passes.normalize.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.normalize.drop_repeated_checks import DropRepeatedChecks
@@ -54,7 +59,9 @@ PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
     BranchSwitches,
     CheckMemory,
+    CheckStablehlo,
     CheckSupersteps,
+    ConvertControlFlow,
     CopyViews,
     ClampSlices,
     DecomposeLinalgOps,
@@ -62,6 +69,8 @@ PASSES: tuple[type[Pass], ...] = (
     DropIdleOps,
     DropPlacement,
     DropRepeatedChecks,
+    ExpandScatters,
+    ExpandSorts,
     FillEmpties,
     FixLoopTypes,
     FoldTransposes,
@@ -91,6 +100,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseSplats,
     ReuseOperands,
     SetTarget,
+    SimplifyStablehlo,
     SinkMax,
     SpecializeShapes,
     SplitFills,

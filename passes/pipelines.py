@@ -2,6 +2,32 @@
 
 from ipu_mlir.passes.supersteps.copy_views import BUFFERIZE
 
+IMPORT_STABLEHLO: tuple[str, ...] = (
+    "ipu-check-stablehlo",
+    "ipu-simplify-stablehlo",
+    "func.func(chlo-legalize-to-stablehlo)",
+    "func.func(stablehlo-legalize-composite-to-call)",
+    "func.func(stablehlo-legalize-deprecated-ops)",
+    "inline",
+    "symbol-dce",
+    "canonicalize",
+    "cse",
+    "ipu-simplify-stablehlo",
+    "ipu-expand-sorts",
+    "ipu-expand-scatters",
+    "ipu-convert-control-flow",
+    "stablehlo-legalize-to-linalg",
+    "stablehlo-convert-to-signless",
+    "reconcile-unrealized-casts",
+    "convert-elementwise-to-linalg",
+    "canonicalize",
+    "inline",
+    "symbol-dce",
+    "canonicalize",
+    "cse",
+)
+"""StableHLO, with or without chlo, -> linalg on tensors."""
+
 NORMALIZE: tuple[str, ...] = (
     "inline",
     "symbol-dce",
@@ -86,6 +112,7 @@ TO_HOST: tuple[str, ...] = (
 """Supersteps -> the same program for one memory: what only undoes placing and partitioning."""
 
 PIPELINES: dict[str, tuple[str, ...]] = {
+    "ipu-import-stablehlo": IMPORT_STABLEHLO,
     "ipu-normalize": NORMALIZE,
     "ipu-place": PLACE,
     "ipu-lower": LOWER,

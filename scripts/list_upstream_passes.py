@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir, passmanager
 
 _TARGET = Path(__file__).resolve().parent.parent / "passes" / "core" / "upstream_passes.py"
@@ -22,6 +23,7 @@ _NO_PASS = "does not refer to a registered pass"
 
 def names() -> list[str]:
     """All names that a pass manager takes."""
+    stablehlo.bindings()
     library = Path(ir.__file__).parent / "_mlir_libs"
     candidates = {name for path in library.glob("*.so*") for name in _candidates(path.read_bytes())}
     with ir.Context():

@@ -17,6 +17,7 @@ from ipu_mlir.passes.pipelines import PIPELINES
 PAGE = Path(__file__).parents[1] / "docs" / "passes.md"
 MARK = "<!-- {} is written by python scripts/write_passes_page.py. -->\n"
 LEADS = {
+    "ipu-import-stablehlo": "StableHLO to linalg",
     "ipu-normalize": "linalg as it comes in to few, fused ops",
     "ipu-place": "normalised linalg to placed tensors",
     "ipu-lower": "placed tensors to supersteps",
@@ -36,7 +37,7 @@ def pipelines() -> str:
 
 def reference() -> str:
     """Every pass under a heading with its docstring, below a heading for the folder of its phase."""
-    order = [*_ran("ipu-compile"), *_ran("ipu-to-host"), *(each.name for each in PASSES)]
+    order = [*_ran("ipu-import-stablehlo"), *_ran("ipu-compile"), *_ran("ipu-to-host"), *(each.name for each in PASSES)]
     by_phase: dict[str, list[type[Pass]]] = {}
     for each in sorted(PASSES, key=lambda each: order.index(each.name)):
         by_phase.setdefault(each.__module__.split(".")[2], []).append(each)

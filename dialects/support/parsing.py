@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect
 from ipu_mlir.dialects.support.files import FileTooLarge, read_bytes
@@ -101,12 +102,15 @@ def _looks_like_path(source: str) -> bool:
 
 def _parse(source: Source, context: ir.Context) -> ir.Module:
     content, name = source.content, printable(source.name)
+    if stablehlo.mentions(content):
+        stablehlo.load(context)
     with context:
         if isinstance(content, bytes):
             text = _text_of_bytecode(content, name)
         else:
             text = "\n" * source.line_offset + content
             refuse_unreadable(text, name)
+        context.allow_unregistered_dialects |= stablehlo.has_marks(text)
         text = inline_resources(text, name)
         _refuse_deadly(text, name, context)
         return _parse_text(text, name)
@@ -167,8 +171,10 @@ def _text_of_bytecode(content: bytes, name: str) -> str:
 def _printed(content: bytes) -> str:
     with collect(ir.Context.current) as errors:
         try:
+            if stablehlo.is_portable(content):
+                return stablehlo.from_portable(content, ir.Context.current)
             return ir.Module.parse(content).operation.get_asm(enable_debug_info=True)
-        except ir.MLIRError:
+        except (ir.MLIRError, ValueError):
             found = errors or [Diagnostic("not valid MLIR bytecode")]
             return _ERRORS + json.dumps([(each.message, each.file, each.line, each.column) for each in found])
 

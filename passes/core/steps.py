@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.passes.core import upstream_passes
 from ipu_mlir.passes.core.base import Pass
@@ -159,6 +160,8 @@ def upstream_manager(step: UpstreamStep, anchor: str) -> passmanager.PassManager
     Raises:
         ValueError: there is no such pass, or it does not take these options (``Registry.resolve`` refuses both).
     """
+    if "hlo" in step.name:
+        stablehlo.bindings()
     manager = passmanager.PassManager(anchor)
     manager.enable_verifier(False)  # the caller checks between all passes, ours included
     manager.add(step.text)

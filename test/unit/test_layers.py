@@ -31,6 +31,7 @@ ROOMS = (
     "dialects/memory",
     "passes/core",
     "passes/support",
+    "passes/importing/stablehlo",
     "passes/importing",
     "passes/normalize/indices",
     "passes/normalize",
@@ -71,6 +72,7 @@ ROOMS = (
     "ipu_mlir/tracing/control",
     "ipu_mlir/tracing/surface",
     "ipu_mlir/inspect",
+    "ipu_mlir/frontends",
     "ipu_mlir/compilation",
     "ipu_mlir",
     "tools/report",
@@ -221,6 +223,7 @@ SCF_ITSELF = {
     "dialects/costs/scalar_ops.py",  # in bodies, which have no flows of tensors
     "ipu_mlir/compilation/supported_ops.py",  # ops that are not supported
     "passes/importing/carried_sizes.py",  # gives loops and branches other types
+    "passes/importing/stablehlo/convert_control_flow.py",  # makes them
     "passes/placement/preparation/branch_switches.py",  # writes one as the other
     "runtime/per_tile/program/control_flow.py",  # how each op runs
     "runtime/per_tile/vertices/body.py",

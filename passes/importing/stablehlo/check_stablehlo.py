@@ -1,0 +1,88 @@
+"""``ipu-check-stablehlo``: everything in a program that cannot be imported, at once."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import is_identity_call, sets_whole_size
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_DIALECTS = frozenset({"stablehlo", "chlo", "mhlo", "vhlo", "sdy"})
+_MARKS = frozenset({"mhlo.copy", "mhlo.erf", "sdy.mesh", "sdy.sharding_constraint"})
+_NEEDS_SEVERAL = "runs on several machines at once; compile the program of one of them"
+_STATEFUL = "draws numbers from a state that is not in the program; give a key (jax.random, tf.random.stateless_*)"
+_REFUSED = {
+    **dict.fromkeys(
+        [
+            f"stablehlo.{name}"
+            for name in (
+                "all_gather",
+                "all_reduce",
+                "all_to_all",
+                "collective_broadcast",
+                "collective_permute",
+                "partition_id",
+                "recv",
+                "reduce_scatter",
+                "replica_id",
+                "send",
+            )
+        ],
+        _NEEDS_SEVERAL,
+    ),
+    "stablehlo.infeed": "reads from a queue of the framework; give what it reads as an argument",
+    "stablehlo.outfeed": "writes to a queue of the framework; return what it writes",
+    "stablehlo.rng": _STATEFUL,
+    **dict.fromkeys(
+        [f"stablehlo.batch_norm_{name}" for name in ("training", "inference", "grad")],
+        "is not imported; write the normalisation with means and variances",
+    ),
+    **dict.fromkeys(
+        [f"stablehlo.{name}" for name in ("cholesky", "fft", "get_dimension_size", "map", "triangular_solve", "tuple")],
+        "is not imported; write the program without it",
+    ),
+    **dict.fromkeys(
+        ["stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"],
+        "works on quantized types; write the integers and scales as tensors",
+    ),
+}
+_COMPLEX = "works on complex numbers, which are not supported; compute with real and imaginary parts"
+
+
+@dataclass(frozen=True)
+class CheckStablehlo(Pass):
+    """Refuse what of StableHLO cannot be imported, all of it at once.
+
+    Needs:  StableHLO, as it comes in.
+    Leaves: the program as it was.
+    """
+
+    name = "ipu-check-stablehlo"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, Refusals() as refuse:
+            for op in list_ops(module):
+                reason = _reason(op)
+                if reason is not None:
+                    refuse(op, reason)
+
+
+def _reason(op: ir.Operation) -> str | None:
+    """Why ``op`` cannot be imported."""
+    dialect, _, name = op.name.partition(".")
+    if dialect not in _DIALECTS:
+        return None
+    if op.name in _REFUSED:
+        return _REFUSED[op.name]
+    if dialect in ("mhlo", "sdy", "vhlo") and op.name not in _MARKS:
+        return f"is no op of StableHLO; export the program as StableHLO without {dialect}"
+    if name == "custom_call" and not is_identity_call(op):
+        return f"calls {op.attributes['call_target_name']}, which only the framework's own library has"
+    if name == "set_dimension_size" and not sets_whole_size(op):
+        return "sets a size that depends on data; the sizes of a program are fixed when it is compiled"
+    types = [value.type for value in (*op.operands, *op.results)]
+    shaped = [kind for kind in types if isinstance(kind, ir.RankedTensorType)]
+    if any(isinstance(kind.element_type, ir.ComplexType) for kind in shaped):
+        return _COMPLEX
+    dynamic = next((kind for kind in shaped if not kind.has_static_shape), None)
+    return dynamic and f"has {dynamic}, whose sizes are not all known; export the program for fixed sizes"

@@ -1,0 +1,181 @@
+"""``ipu-expand-scatters``: scatters of StableHLO as loops that put one element after the other into a tensor."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.stablehlo import bindings
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
+    Values,
+    apply_region,
+    both,
+    compare,
+    extract,
+    for_each,
+    index,
+    insert,
+    replace,
+    select,
+    truth,
+)
+from ipu_mlir.passes.support.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class ExpandScatters(Pass):
+    """Write stablehlo.scatter and select_and_scatter as loops that put elements into a tensor.
+
+    ``ipu-raise-loops`` makes one scatter of such loops. As in XLA, an update is left out if its window is not wholly
+    inside of the tensor.
+
+    Needs:  StableHLO of static shapes.
+    Leaves: neither op; ``scf.for`` and ``scf.if`` on elements in their places, whose regions are still StableHLO.
+    """
+
+    name = "ipu-expand-scatters"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in list_ops(module, "stablehlo.scatter", "stablehlo.select_and_scatter"):
+                with ir.InsertionPoint(op), op.location:
+                    replace(op, _scatter(op) if op.name == "stablehlo.scatter" else _select_and_scatter(op))
+
+
+def _scatter(op: ir.Operation) -> Values:
+    count = len(op.results)
+    initial, indices, updates = list(op.operands[:count]), op.operands[count], list(op.operands[count + 1 :])
+    numbers = bindings().ScatterDimensionNumbers(op.attributes["scatter_dimension_numbers"])
+    window = list(numbers.update_window_dims)
+    sizes, extents = list(initial[0].type.shape), list(updates[0].type.shape)
+    if 0 in extents:
+        return initial
+    in_updates = [d for d in range(len(extents)) if d not in window]
+    arith = upstream("arith")
+    spanned = [d for d in range(len(sizes)) if d not in (*numbers.inserted_window_dims, *numbers.input_batching_dims)]
+    of_window = dict(zip(spanned, window, strict=True))
+    starts = list(numbers.scattered_dims_to_operand_dims)
+
+    def body(counters: dict[int, ir.Value], carried: Values) -> Values:
+        place: list[ir.Value | None] = [None] * len(sizes)
+        row = [counters[d] for d in in_updates]
+        for dimension, source in zip(numbers.input_batching_dims, numbers.scatter_indices_batching_dims, strict=True):
+            place[dimension] = row[source - (source > numbers.index_vector_dim)]
+        inside = None
+        for number, dimension in enumerate(starts):
+            start = _signed_index(extract(indices, _with(row, numbers.index_vector_dim, number, indices)))
+            most = sizes[dimension] - (extents[of_window[dimension]] if dimension in of_window else 1)
+            inside = both(inside, compare("ult", start, index(most + 1)))
+            place[dimension] = start
+        for dimension, own in of_window.items():
+            here = place[dimension]
+            place[dimension] = counters[own] if here is None else arith.AddIOp(here, counters[own]).result
+        where = [each for each in place if each is not None]
+        return _guarded(
+            inside, carried, lambda: _put(op, carried, where, [extract(u, _ordered(counters)) for u in updates])
+        )
+
+    order = [*in_updates, *window]
+    return for_each(
+        [extents[d] for d in order],
+        initial,
+        lambda counters, carried: body(dict(zip(order, counters, strict=True)), carried),
+    )
+
+
+def _ordered(counters: dict[int, ir.Value]) -> Values:
+    return [counters[d] for d in sorted(counters)]
+
+
+def _with(row: Values, at: int, number: int, indices: ir.Value) -> Values:
+    """The place in ``indices`` of component ``number`` of the index vector for ``row``."""
+    if at == len(indices.type.shape):
+        return row
+    return [*row[:at], index(number), *row[at:]]
+
+
+def _signed_index(value: ir.Value) -> ir.Value:
+    """An integer of any type as index; one that is too large for it is negative, and so inside of nothing."""
+    arith, kind = upstream("arith"), value.type
+    if kind.is_unsigned:
+        signless = ir.IntegerType.get_signless(kind.width)
+        value = upstream("builtin").UnrealizedConversionCastOp([signless], [value]).results[0]
+        return arith.IndexCastUIOp(ir.IndexType.get(), value).result
+    return arith.IndexCastOp(ir.IndexType.get(), value).result
+
+
+def _guarded(condition: ir.Value | None, carried: Values, then: Callable[[], Values]) -> Values:
+    """What ``then`` makes of ``carried`` where the condition holds."""
+    scf = upstream("scf")
+    if condition is None:
+        return then()
+    branch = scf.IfOp(condition, [each.type for each in carried], has_else=True)
+    with ir.InsertionPoint(branch.then_block):
+        scf.YieldOp(then())
+    with ir.InsertionPoint(branch.else_block):
+        scf.YieldOp(carried)
+    return list(branch.results)
+
+
+def _put(op: ir.Operation, carried: Values, where: Values, updates: Values) -> Values:
+    """``carried`` with what the region of ``op`` makes of the elements there and the updates."""
+    old = [extract(tensor, where) for tensor in carried]
+    new = apply_region(op.regions[0], [*old, *updates])
+    return [insert(value, tensor, where) for value, tensor in zip(new, carried, strict=True)]
+
+
+def _select_and_scatter(op: ir.Operation) -> Values:
+    operand, source, start = op.operands
+    sizes, rank = list(operand.type.shape), len(operand.type.shape)
+    window = _numbers(op, "window_dimensions", [1] * rank)
+    strides = _numbers(op, "window_strides", [1] * rank)
+    padding = [0] * rank
+    if "padding" in op.attributes:
+        padding = [int(low) for low in list(ir.DenseIntElementsAttr(op.attributes["padding"]))[::2]]
+    select_region, scatter_region = op.regions
+    arith = upstream("arith")
+    initial = upstream("tensor").SplatOp(operand.type, extract(start), []).result
+
+    def shifted(counter: ir.Value, stride: int, low: int) -> ir.Value:
+        value = counter if stride == 1 else arith.MulIOp(counter, index(stride)).result
+        return value if low == 0 else arith.SubIOp(value, index(low)).result
+
+    extents = list(source.type.shape)
+    wide = [d for d in range(rank) if window[d] != 1]
+    may_miss = [
+        d for d in range(rank) if padding[d] or (extents[d] - 1) * strides[d] - padding[d] + window[d] > sizes[d]
+    ]
+
+    def body(counters: Values, carried: Values) -> Values:
+        corner = [shifted(*each) for each in zip(counters, strides, padding, strict=True)]
+
+        def look(steps: Values, found: Values) -> Values:
+            """The first of the best elements: where it lies, its value, and whether there is one yet."""
+            here = list(corner)
+            for dimension, step in zip(wide, steps, strict=True):
+                here[dimension] = arith.AddIOp(corner[dimension], step).result
+
+            def better() -> Values:
+                candidate = extract(operand, here)
+                (stays,) = apply_region(select_region, [found[rank], candidate])
+                is_there = found[rank + 1 :]
+                stays = both(is_there[0], stays) if is_there else stays
+                chosen = [select(stays, *each) for each in zip(found[: rank + 1], [*here, candidate], strict=True)]
+                return [*chosen, *(truth(True) for _ in is_there)]
+
+            inside = None
+            for dimension in may_miss:
+                inside = both(inside, compare("ult", here[dimension], index(sizes[dimension])))
+            return _guarded(inside, found, better)
+
+        none = [*[index(0)] * rank, extract(start), truth(False)]
+        begin = none if may_miss else [*corner, extract(operand, corner)]
+        *where, _ = for_each([window[d] for d in wide], begin, look)[: rank + 1]
+        value = apply_region(scatter_region, [extract(carried[0], where), extract(source, counters)])
+        return [insert(value[0], carried[0], where)]
+
+    return for_each(extents, [initial], body)
+
+
+def _numbers(op: ir.Operation, name: str, default: list[int]) -> list[int]:
+    return list(ir.DenseI64ArrayAttr(op.attributes[name])) if name in op.attributes else default

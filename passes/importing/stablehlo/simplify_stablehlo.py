@@ -1,0 +1,96 @@
+"""``ipu-simplify-stablehlo``: marks that frameworks leave in a program go, functions get the names of ``math``."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
+from ipu_mlir.passes.support.rewriting import list_ops
+
+MATH = {
+    **{f"chlo.{name}": f"math.{name}" for name in ("erf", "erfc", "tan", "sinh", "cosh", "asin", "acos", "atan")},
+    **{f"chlo.{name}": f"math.{name}" for name in ("asinh", "acosh", "atanh")},
+    "mhlo.erf": "math.erf",
+    "stablehlo.tan": "math.tan",
+}
+"""Functions that are one op of ``math`` for real numbers."""
+IDENTITIES = ("mhlo.copy", "stablehlo.optimization_barrier", "sdy.sharding_constraint")
+IDENTITY_CALLS = (
+    "Sharding",
+    "SPMDFullToShardShape",
+    "SPMDShardToFullShape",
+    "annotate_device_placement",
+    "LayoutConstraint",
+)
+"""Custom calls that say where a value lies on the machines of the framework."""
+
+
+@dataclass(frozen=True)
+class SimplifyStablehlo(Pass):
+    """Drop ops of StableHLO that only mark a value, and name functions as ``math`` does.
+
+    Needs:  StableHLO.
+    Leaves: no copies, barriers and marks; no ``set_dimension_size`` to the whole size; no reduction over no dimension;
+            ops of ``math`` for error functions and the like, which otherwise become long polynomials.
+    """
+
+    name = "ipu-simplify-stablehlo"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            for op in list_ops(module):
+                with ir.InsertionPoint(op) if op.parent is not None else ir.Location.unknown(), op.location:
+                    _simplify(op)
+
+
+def _simplify(op: ir.Operation) -> None:
+    if op.name in IDENTITIES or is_identity_call(op):
+        replace(op, list(op.operands))
+    elif op.name == "sdy.mesh":
+        op.erase()
+    elif math_name(op) is not None:
+        name = math_name(op)
+        assert name is not None
+        made = ir.Operation.create(name, results=[op.results[0].type], operands=list(op.operands))
+        replace(op, list(made.results))
+    elif op.name == "stablehlo.set_dimension_size" and sets_whole_size(op):
+        replace(op, [op.operands[0]])
+    elif op.name == "stablehlo.reduce" and not list(ir.DenseI64ArrayAttr(op.attributes["dimensions"])):
+        _reduce_one(op)
+
+
+def math_name(op: ir.Operation) -> str | None:
+    """The op of ``math`` that ``op`` is, if it is one on real numbers."""
+    name = op.name
+    if name == "stablehlo.composite":
+        name = ir.StringAttr(op.attributes["name"]).value
+    if name not in MATH or not isinstance(op.results[0].type.element_type, ir.FloatType):
+        return None
+    return MATH[name]
+
+
+def is_identity_call(op: ir.Operation) -> bool:
+    """Whether ``op`` is a custom call that gives back what it gets."""
+    if op.name != "stablehlo.custom_call" or len(op.operands) != len(op.results):
+        return False
+    return ir.StringAttr(op.attributes["call_target_name"]).value in IDENTITY_CALLS
+
+
+def sets_whole_size(op: ir.Operation) -> bool:
+    """Whether a ``set_dimension_size`` says the size that the tensor has anyway."""
+    size = op.operands[1].owner
+    if isinstance(size, ir.Block) or size.name != "stablehlo.constant":
+        return False
+    (value,) = ir.DenseIntElementsAttr(size.attributes["value"])
+    return value == op.operands[0].type.shape[ir.IntegerAttr(op.attributes["dimension"]).value]
+
+
+def _reduce_one(op: ir.Operation) -> None:
+    """Reduce over a dimension of size 1 behind the others: elements meet the initial value, and that is all."""
+    half = len(op.operands) // 2
+    for number in range(half):
+        kind = op.operands[number].type
+        wider = ir.RankedTensorType.get([*kind.shape, 1], kind.element_type)
+        made = ir.Operation.create("stablehlo.reshape", results=[wider], operands=[op.operands[number]])
+        op.operands[number] = made.results[0]
+    op.attributes["dimensions"] = ir.DenseI64ArrayAttr.get([len(op.results[0].type.shape)])

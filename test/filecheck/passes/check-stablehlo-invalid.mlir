@@ -1,0 +1,34 @@
+// RUN: ipu-opt %s --ipu-check-stablehlo --split-input-file --verify-diagnostics
+
+func.func @all_at_once(%x: tensor<4xf32>, %s: tensor<i32>) {
+  // expected-error @below {{works on complex numbers, which are not supported}}
+  %0 = stablehlo.complex %x, %x : tensor<4xcomplex<f32>>
+  // expected-error @below {{runs on several machines at once; compile the program of one of them}}
+  %1 = stablehlo.replica_id : tensor<ui32>
+  // expected-error @below {{calls "my_kernel", which only the framework's own library has}}
+  %2 = stablehlo.custom_call @my_kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{sets a size that depends on data}}
+  %3 = stablehlo.set_dimension_size %x, %s, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  // expected-error @below {{is no op of StableHLO; export the program as StableHLO without mhlo}}
+  %4 = "mhlo.topk"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{is not imported; write the program without it}}
+  %5 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<4xf32>) -> tensor<i32>
+  return
+}
+
+// -----
+
+func.func @sizes(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{has tensor<?xf32>, whose sizes are not all known; export the program for fixed sizes}}
+  %0 = stablehlo.abs %x : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @state(%a: tensor<f32>, %b: tensor<f32>) -> tensor<3xf32> {
+  %shape = stablehlo.constant dense<3> : tensor<1xi64>
+  // expected-error @below {{draws numbers from a state that is not in the program; give a key}}
+  %0 = stablehlo.rng %a, %b, %shape, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}

@@ -1,0 +1,38 @@
+// RUN: ipu-opt %s --ipu-simplify-stablehlo | filecheck %s
+
+// CHECK-LABEL: @marks_go
+// CHECK-NEXT: return %arg0
+func.func @marks_go(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "mhlo.copy"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.optimization_barrier %0 : tensor<4xf32>
+  %2 = stablehlo.custom_call @Sharding(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = "sdy.sharding_constraint"(%2) : (tensor<4xf32>) -> tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @functions_get_the_names_of_math
+// CHECK: math.erf %arg0 : tensor<4xf32>
+// CHECK: math.asin
+// CHECK: math.erf
+func.func @functions_get_the_names_of_math(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.erf %x : tensor<4xf32> -> tensor<4xf32>
+  %1 = chlo.asin %0 : tensor<4xf32> -> tensor<4xf32>
+  %2 = "mhlo.erf"(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @a_size_that_is_set_anyway
+// CHECK: return %arg0
+func.func @a_size_that_is_set_anyway(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = stablehlo.constant dense<4> : tensor<i32>
+  %0 = stablehlo.set_dimension_size %x, %c, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @a_reduction_over_nothing_has_a_dimension_of_one
+// CHECK: stablehlo.reshape %arg0 : (tensor<4xf32>) -> tensor<4x1xf32>
+// CHECK: stablehlo.reduce{{.*}} across dimensions = [1]
+func.func @a_reduction_over_nothing_has_a_dimension_of_one(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<4xf32> {
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
