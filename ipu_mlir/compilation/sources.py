@@ -11,11 +11,18 @@ from typing import Any
 
 from ipu_mlir.compilation.supported_ops import unsupported_ops, way_out_of
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, quoted
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.parsing import Source, parse_module, read_source
 from ipu_mlir.dialects.support.readable import refuse_unreadable
+from ipu_mlir.passes import PASSES
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.names import by_name
+from ipu_mlir.passes.core.steps import Registry
+from ipu_mlir.passes.pipelines import PIPELINES
+from ipu_mlir.passes.support.rewriting import list_ops
 
 _LONGEST_PATH = 4096
 _MOST_QUOTES = 20
@@ -24,7 +31,7 @@ _UNKNOWN_DIALECT = re.compile(r"Dialect `(\w+)' not found")
 
 
 def load_module(source: Any) -> ir.Module:
-    """The program of ``source`` as a new module.
+    """The program of ``source`` as a new module; StableHLO as linalg on tensors.
 
     Args:
         source: a path, MLIR text or bytecode, a ``Source`` of them, or an ``ir.Module``, which is copied and stays as
@@ -34,7 +41,7 @@ def load_module(source: Any) -> ir.Module:
         CompileError: the file is missing, or the text does not parse or verify; with file, line and column.
     """
     if isinstance(source, ir.Module):
-        return _copy(source)
+        return _imported(_copy(source))
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         source = Path(source)
     elif not isinstance(source, str | bytes | Source):
@@ -43,7 +50,7 @@ def load_module(source: Any) -> ir.Module:
             "MLIR text, an ir.Module or a Python function on tensors"
         )
     try:
-        return parse_module(source, ipu.context())
+        return _imported(parse_module(source, ipu.context()))
     except DiagnosedError as error:
         raise _with_all_unknown_ops(error, source) from error
 
@@ -77,6 +84,17 @@ def _lines_at_hand(source: Any, file: str) -> list[str]:
     return [""] * source.line_offset + source.content.split("\n")
 
 
+def _imported(module: ir.Module) -> ir.Module:
+    """``module`` as linalg on tensors, if it is StableHLO."""
+    if module.context.is_dialect_loaded("stablehlo") and any(_is_stablehlo(op) for op in list_ops(module.operation)):
+        run_steps(module.operation, Registry(by_name(PASSES), PIPELINES).resolve("ipu-import-stablehlo"))
+    return module
+
+
+def _is_stablehlo(op: ir.Operation) -> bool:
+    return op.name.partition(".")[0] in ("stablehlo", "chlo", "mhlo")
+
+
 def _is_path(text: str) -> bool:
     """Whether a string names a file; text of a program has lines, or is no file that exists."""
     if "\n" in text or len(text) > _LONGEST_PATH:
@@ -94,6 +112,8 @@ def _copy(module: ir.Module) -> ir.Module:
     buffer = io.BytesIO()
     module.operation.write_bytecode(buffer)
     context = module.context if module.context.is_dialect_loaded("ipu") else ipu.context()
+    if module.context.is_dialect_loaded("stablehlo"):
+        stablehlo.load(context)
     with context:
         return ir.Module.parse(buffer.getvalue())
 

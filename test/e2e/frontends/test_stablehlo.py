@@ -1,0 +1,153 @@
+"""Programs that come as StableHLO: those of the corpus, and ops that upstream leaves to us."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.compare import disagreements
+from support.corpus import FOLDER, programs
+
+import ipu_mlir as ipu
+from ipu_mlir.tools.npz import random_inputs
+
+TARGET = ipu.Target(tiles_per_ipu=16)
+SOURCES = sorted(FOLDER.glob("*/source.stablehlo.mlir"))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
+def test_a_program_of_the_corpus_is_what_its_stablehlo_is(source: Path):
+    """It computes what the stored linalg of another importer does, and what the framework did."""
+    name = source.parent.name
+    imported, stored = (ipu.compile(each, target=TARGET) for each in (source, source.parent / "module.mlir"))
+    inputs = programs()[name].inputs if name in programs() else random_inputs(stored.argument_specs, 7)
+    expected = programs()[name].expected if name in programs() else stored.run(inputs)
+    atol = [2e-5 * max(1.0, float(np.max(np.abs(each.astype(np.float64)), initial=0))) for each in expected]
+    loose = frozenset(range(len(expected))) if name in NOISY else frozenset()
+    assert disagreements(imported.run(inputs), expected, tuple(atol), loose) == []
+
+
+NOISY = {"tf_keras_dropout_bn_step"}
+"""Random inputs make the statistics of a batch nearly constant, and the gradients by them noise."""
+
+
+def scatter(kind: str, mode: str, operand: str, indices: str, updates: str, numbers: str) -> str:
+    """A program with one scatter; ``mode`` is what its region gives."""
+    return f"""func.func @main(%x: {operand}, %i: {indices}, %u: {updates}) -> {operand} {{
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}> ({{
+  ^bb0(%a: tensor<{kind}>, %b: tensor<{kind}>):
+    %r = stablehlo.{mode} %a, %b : tensor<{kind}>
+    stablehlo.return %r : tensor<{kind}>
+  }}) : ({operand}, {indices}, {updates}) -> {operand}
+  return %0 : {operand}
+}}"""
+
+
+ROWS = "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"
+WINDOWS = "update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"
+COMBINE = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "subtract": np.subtract,
+}
+
+
+@pytest.mark.parametrize("mode", COMBINE)
+def test_scatters_of_rows_leave_out_those_outside(mode: str):
+    exe = ipu.compile(scatter("f32", mode, "tensor<5x4xf32>", "tensor<6xi32>", "tensor<6x4xf32>", ROWS), target=TARGET)
+    rng = np.random.default_rng(3)
+    x, u = rng.standard_normal((5, 4)).astype(np.float32), rng.standard_normal((6, 4)).astype(np.float32)
+    i = np.array([0, 4, -1, 0, 5, 2], np.int32)
+    expected = x.copy()
+    for row, update in zip(i, u, strict=True):
+        if 0 <= row < 5:
+            expected[row] = COMBINE[mode](expected[row], update)
+    for run in (exe.run, exe.run_per_tile):
+        np.testing.assert_allclose(run([x, i, u])[0], expected, rtol=1e-6)
+
+
+def test_a_window_that_reaches_over_the_end_is_left_out_whole():
+    exe = ipu.compile(
+        scatter("i32", "add", "tensor<6xi32>", "tensor<3x1xi32>", "tensor<3x2xi32>", WINDOWS), target=TARGET
+    )
+    inputs = [np.zeros(6, np.int32), np.array([[0], [5], [4]], np.int32), np.ones((3, 2), np.int32)]
+    for run in (exe.run, exe.run_per_tile):
+        assert run(inputs)[0].tolist() == [1, 1, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+def test_select_and_scatter_is_the_gradient_of_a_max_pooling(padding: int):
+    sources = 4 if padding else 3
+    text = f"""func.func @main(%x: tensor<7xf32>, %s: tensor<{sources}xf32>) -> tensor<7xf32> {{
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.select_and_scatter"(%x, %s, %z) <{{window_dimensions = array<i64: 3>,
+      window_strides = array<i64: 2>, padding = dense<{padding}> : tensor<1x2xi64>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }}, {{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }}) : (tensor<7xf32>, tensor<{sources}xf32>, tensor<f32>) -> tensor<7xf32>
+  return %0 : tensor<7xf32>
+}}"""
+    exe = ipu.compile(text, target=TARGET)
+    x, s = np.array([5, -1, -9, 3, 3, 0, 7], np.float32), np.arange(1, sources + 1, dtype=np.float32)
+    expected = np.zeros(7, np.float32)
+    for number in range(sources):
+        window = [p for p in range(2 * number - padding, 2 * number - padding + 3) if 0 <= p < 7]
+        expected[max(window, key=lambda p: x[p])] += s[number]
+    for run in (exe.run, exe.run_per_tile):
+        assert run([x, s])[0].tolist() == expected.tolist()
+
+
+def test_a_sort_by_the_first_operand_moves_the_others_along():
+    text = """func.func @main(%x: tensor<3x8xf32>, %y: tensor<3x8xi32>) -> (tensor<3x8xf32>, tensor<3x8xi32>) {
+  %0:2 = "stablehlo.sort"(%x, %y) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    %1 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) : (tensor<3x8xf32>, tensor<3x8xi32>) -> (tensor<3x8xf32>, tensor<3x8xi32>)
+  return %0#0, %0#1 : tensor<3x8xf32>, tensor<3x8xi32>
+}"""
+    exe = ipu.compile(text, target=TARGET)
+    rng = np.random.default_rng(5)
+    x, y = rng.integers(0, 4, (3, 8)).astype(np.float32), np.arange(24, dtype=np.int32).reshape(3, 8)
+    order = np.argsort(-x, axis=1, kind="stable")
+    for run in (exe.run, exe.run_per_tile):
+        values, others = run([x, y])
+        assert np.array_equal(values, np.take_along_axis(x, order, 1))
+        assert np.array_equal(others, np.take_along_axis(y, order, 1))
+    assert 'library_call = "rank"' in exe.mlir("l2")
+
+
+@pytest.mark.parametrize(("which", "expected"), [(0, -3.0), (1, 3.0), (2, 9.0), (-1, 9.0), (7, 9.0)])
+def test_a_case_out_of_range_takes_the_last_branch(which: int, expected: float):
+    text = """func.func @main(%i: tensor<i32>, %x: tensor<f32>) -> tensor<f32> {
+  %0 = "stablehlo.case"(%i) ({
+    %1 = stablehlo.negate %x : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }, {
+    stablehlo.return %x : tensor<f32>
+  }, {
+    %1 = stablehlo.multiply %x, %x : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<i32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}"""
+    exe = ipu.compile(text, target=TARGET)
+    for run in (exe.run, exe.run_per_tile):
+        assert run([np.array(which, np.int32), np.array(3.0, np.float32)])[0] == expected
+
+
+def test_everything_that_cannot_be_imported_is_said_at_once():
+    text = """func.func @main(%x: tensor<4xf32>) -> tensor<4xcomplex<f32>> {
+  %0 = stablehlo.complex %x, %x : tensor<4xcomplex<f32>>
+  %1 = stablehlo.replica_id : tensor<ui32>
+  return %0 : tensor<4xcomplex<f32>>
+}"""
+    with pytest.raises(ipu.CompileError) as error:
+        ipu.compile(text)
+    assert [line.split(":")[1] for line in str(error.value).splitlines()] == ["2", "3"]
