@@ -1,6 +1,6 @@
 """``compile``: from a source of any kind to an ``Executable``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
@@ -11,6 +11,7 @@ from ipu_mlir.compilation.sources import load_module, with_quotes
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
+from ipu_mlir.frontends.table import front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def compile(
     *,
     entry: str | None = None,
     args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
     target: "Target | None" = None,
     pipeline: Pipeline | None = None,
     planner: Callable[..., Any] | None = None,
@@ -39,9 +41,12 @@ def compile(
 
     Args:
         source: a path to MLIR text or bytecode, MLIR text, an ``ir.Module`` (stays as it is), an ``@ipu.function``,
-            or a Python function on tensors, which is traced as one.
+            or a Python function on tensors, which is traced as one. MLIR may be StableHLO. Programs of other frameworks
+            too: a function of JAX or its export, a module of PyTorch or its export, a function of TensorFlow, a model
+            of Keras or ONNX; a plain function belongs to the framework of the arrays in ``args``.
         entry: the function that runs; by default the only public one, or of several the one called ``main``.
         args: for a Python function its arguments, a ``TensorSpec`` or an example array for each tensor.
+        kwargs: its arguments by name, for functions of other frameworks.
         target: the machine; without one that which the module names, or one IPU of the default kind.
         pipeline: pipeline text or a list of passes that replaces the default passes.
         planner: a callable that decides the partition of each op instead of the default.
@@ -55,7 +60,7 @@ def compile(
     """
     try:
         lowering = plan_lowering(target, pipeline, planner, available_memory_proportion)
-        return _compile(source, entry, args, lowering)
+        return _compile(source, entry, args, kwargs or {}, lowering)
     except IpuError as error:
         raise for_the_user(error, source) from error.__cause__
 
@@ -68,8 +73,12 @@ def for_the_user(error: IpuError, source: Any) -> IpuError:
 
 
 def _compile(
-    source: Any, entry: str | None, args: Sequence[Any] | None, lowering: Lowering
+    source: Any, entry: str | None, args: Sequence[Any] | None, kwargs: Mapping[str, Any], lowering: Lowering
 ) -> Executable | DynamicExecutable:
+    front_end = front_end_of(source, args)
+    if front_end is not None:
+        imported = import_program(front_end, source, args, kwargs)
+        return compile_module(load_module(imported.program), entry, lowering, imported.call)
     if callable(source) and not hasattr(source, "trace_call"):
         from ipu_mlir.tracing.surface.traced import TracedFunction
 

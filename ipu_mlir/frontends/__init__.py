@@ -1,0 +1,1 @@
+"""Programs of other frameworks: each front end is a module that is imported when it is used."""

@@ -1,0 +1,141 @@
+"""JAX: functions, jitted or not, and what ``jax.export`` makes of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jax import export
+
+from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.table import Imported
+from ipu_mlir.specs.specs import TensorSpec
+
+_OUR_CALLS = ("ipu.place", "ipu.print")
+
+
+@dataclass(frozen=True)
+class JaxCall:
+    """Arguments and results of a JAX function, which are pytrees.
+
+    Attributes:
+        in_tree, out_tree: how ``(args, kwargs)``, without static arguments, and the results are nested.
+        inputs: shape and type of every leaf of the arguments.
+        kept: numbers of the leaves that the program takes; JAX drops those that nobody reads.
+        outputs: shape and type of every leaf of the results.
+        static: values of the static arguments, by position or name.
+    """
+
+    in_tree: Any
+    out_tree: Any
+    inputs: tuple[tuple[tuple[int, ...], str], ...]
+    kept: tuple[int, ...]
+    outputs: tuple[tuple[tuple[int, ...], str], ...]
+    static: Mapping[int | str, Any]
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
+        """The flat inputs of a call.
+
+        Raises:
+            RunError: the arguments are not those that the program was compiled for.
+        """
+        for key, value in self.static.items():
+            found = kwargs.get(key, value) if isinstance(key, str) else args[key] if key < len(args) else value
+            if found != value:
+                raise RunError(f"static argument {key} is {found!r}, the program was compiled for {value!r}")
+        leaves, tree = jax.tree.flatten(_without_static(args, kwargs, self.static))
+        if tree != self.in_tree:
+            raise RunError(f"the arguments are {tree}, the program was compiled for {self.in_tree}")
+        return [_array(leaves[number], *self.inputs[number], number) for number in self.kept]
+
+    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
+        """The results as JAX arrays, nested as the function has them."""
+        leaves = [_jax_array(*each) for each in zip(results, self.outputs, strict=True)]
+        return jax.tree.unflatten(self.out_tree, leaves)
+
+    @property
+    def result_names(self) -> list[str]:
+        """Where each result stands."""
+        tree = jax.tree.unflatten(self.out_tree, range(len(self.outputs)))
+        return [f"result{jax.tree_util.keystr(path)}" for path, _ in jax.tree_util.tree_flatten_with_path(tree)[0]]
+
+
+def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
+    """A JAX function for ``args`` (arrays, ``jax.ShapeDtypeStruct`` or ``TensorSpec``), or an exported one."""
+    if isinstance(source, export.Exported):
+        return Imported(source.mlir_module_serialized, _call(source, {}))
+    if not callable(source):  # a module of JAX's own bindings
+        return Imported(source.operation.get_asm(large_elements_limit=None, enable_debug_info=True))
+    if args is None:
+        raise CompileError(f"{source!r} is traced for given shapes; pass args=[jax.ShapeDtypeStruct(...), ...]")
+    jitted = source if hasattr(source, "trace") else jax.jit(source)
+    static = _static(jitted, args, kwargs)
+    args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
+    kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
+    checks = [export.DisabledSafetyCheck.custom_call(name) for name in _OUR_CALLS]
+    with _without_shardy():
+        exported = export.export(jitted, platforms=["cpu"], disabled_checks=checks)(*args, **kwargs)
+    return Imported(exported.mlir_module_serialized, _call(exported, static))
+
+
+@contextmanager
+def _without_shardy() -> Iterator[None]:
+    """No marks of the sharding dialect, which only JAX's own bindings can read."""
+    before = jax.config.jax_use_shardy_partitioner
+    jax.config.update("jax_use_shardy_partitioner", False)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_use_shardy_partitioner", before)
+
+
+def _spec(leaf: Any) -> Any:
+    """What JAX traces for a leaf of the arguments: ours are specs, all others it knows."""
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, TensorSpec) else leaf
+
+
+def _static(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, Any]:
+    info = getattr(jitted, "_jit_info", None)
+    if info is None:
+        return {}
+    found: dict[int | str, Any] = {number: args[number] for number in info.static_argnums if number < len(args)}
+    return found | {name: kwargs[name] for name in info.static_argnames if name in kwargs}
+
+
+def _without_static(args: Sequence[Any], kwargs: Mapping[str, Any], static: Mapping[int | str, Any]) -> Any:
+    positional = tuple(each for number, each in enumerate(args) if number not in static)
+    return positional, {name: each for name, each in kwargs.items() if name not in static}
+
+
+def _call(exported: export.Exported, static: Mapping[int | str, Any]) -> JaxCall:
+    inputs, outputs = (tuple(map(_shape_and_type, avals)) for avals in (exported.in_avals, exported.out_avals))
+    return JaxCall(exported.in_tree, exported.out_tree, inputs, exported.module_kept_var_idx, outputs, static)
+
+
+def _shape_and_type(aval: Any) -> tuple[tuple[int, ...], str]:
+    return tuple(aval.shape), str(aval.dtype)
+
+
+def _array(leaf: Any, shape: tuple[int, ...], dtype: str, number: int) -> np.ndarray:
+    """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers."""
+    if dtype.startswith("key<"):
+        return np.asarray(jax.random.key_data(leaf)).view(np.int32)
+    array = np.asarray(leaf)
+    if not hasattr(leaf, "dtype"):
+        array = array.astype(dtype)  # a Python number
+    if array.shape != shape or str(array.dtype) != dtype:
+        raise RunError(
+            f"leaf {number} of the arguments is {array.dtype}{list(array.shape)}, the program was compiled for "
+            f"{dtype}{list(shape)}; compile it for these"
+        )
+    return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
+
+
+def _jax_array(result: np.ndarray, wanted: tuple[tuple[int, ...], str]) -> Any:
+    _, dtype = wanted
+    if dtype.startswith("key<"):
+        name = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}[dtype]
+        return jax.random.wrap_key_data(jax.numpy.asarray(result.view(np.uint32)), impl=name)
+    return jax.numpy.asarray(result.view(dtype) if dtype.startswith("uint") else result)

@@ -1,0 +1,108 @@
+"""Which front end takes what: decided by where the types of a source or its arguments come from, without any import."""
+
+import importlib
+import importlib.util
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
+
+
+class Call(Protocol):
+    """How a caller nests arguments and results, and in which arrays."""
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The flat inputs of the program."""
+        ...
+
+    def unflatten(self, results: Sequence[Any]) -> Any:
+        """The flat results as the caller has them."""
+        ...
+
+    @property
+    def result_names(self) -> list[str]:
+        """A name for each flat result."""
+        ...
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A program of another framework.
+
+    Attributes:
+        program: MLIR that ``load_module`` takes: text, bytecode, or a module.
+        call: how it is called; None as any program, with flat arrays.
+    """
+
+    program: str | bytes | ir.Module
+    call: Call | None = None
+
+
+@dataclass(frozen=True)
+class FrontEnd:
+    """A framework.
+
+    Attributes:
+        name: ``from_<name>`` in this folder has ``import_program(source, args, kwargs)``, and the extra
+            called so brings what it needs.
+        packages: top packages that it needs, in the order in which a missing one is named.
+        types: top packages whose objects are its sources, or arguments of a plain function for it.
+        suffixes: of its files.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    types: tuple[str, ...]
+    suffixes: tuple[str, ...] = ()
+
+
+FRONT_ENDS = (
+    FrontEnd("jax", ("jax",), ("jax", "jaxlib", "flax", "equinox")),
+    FrontEnd("torch", ("torch",), ("torch", "torchvision")),
+    FrontEnd("tensorflow", ("tensorflow",), ("tensorflow", "keras")),
+    FrontEnd("onnx", ("onnx",), ("onnx",), (".onnx",)),
+)
+
+
+def front_end_of(source: Any, args: Any = None) -> FrontEnd | None:
+    """The front end that takes ``source``, or a plain function ``source`` with ``args``; None for what needs none."""
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        return next((each for each in FRONT_ENDS if "\n" not in path and path.endswith(each.suffixes or "\n")), None)
+    own = _front_end_of_types(source)
+    if own is not None or not callable(source) or hasattr(source, "trace_call"):
+        return own
+    return next(filter(None, map(_front_end_of_types, _leaves(args))), None)
+
+
+def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
+    """What ``front_end`` makes of ``source``.
+
+    Raises:
+        CompileError: a package that it needs is not installed; names the extra. Or the program cannot be imported.
+    """
+    missing = [each for each in front_end.packages if importlib.util.find_spec(each) is None]
+    if missing:
+        raise CompileError(
+            f"a program of {front_end.name} needs the package {missing[0]}, which is not installed; "
+            f"pip install 'ipu-mlir[{front_end.name}]'"
+        )
+    module = importlib.import_module(f"ipu_mlir.frontends.from_{front_end.name}")
+    return module.import_program(source, args, kwargs)
+
+
+def _front_end_of_types(value: Any) -> FrontEnd | None:
+    tops = [kind.__module__.partition(".")[0] for kind in type(value).__mro__]
+    return next((each for top in tops for each in FRONT_ENDS if top in each.types), None)
+
+
+def _leaves(value: Any) -> list[Any]:
+    """What stands in tuples, lists and dicts."""
+    if isinstance(value, Mapping):
+        return [leaf for child in value.values() for leaf in _leaves(child)]
+    if isinstance(value, tuple | list):
+        return [leaf for child in value for leaf in _leaves(child)]
+    return [value]
