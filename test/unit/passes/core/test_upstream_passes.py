@@ -2,6 +2,7 @@
 
 import pytest
 
+from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.names import by_name
@@ -12,6 +13,7 @@ from ipu_mlir.passes.pipelines import PIPELINES
 
 
 def test_each_of_them_exists() -> None:
+    stablehlo.bindings()
     with ir.Context():
         manager = passmanager.PassManager("any")
         unknown = []
