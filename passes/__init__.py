@@ -6,6 +6,7 @@ from ipu_mlir.passes.host.forward_copies import ForwardCopies
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
 from ipu_mlir.passes.importing.anchor_hints import AnchorHints
 from ipu_mlir.passes.importing.clamp_slices import ClampSlices
+from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
 from ipu_mlir.passes.importing.infer_sizes import InferSizes
 from ipu_mlir.passes.importing.legalize_types import LegalizeTypes
 from ipu_mlir.passes.importing.set_target import SetTarget
@@ -71,6 +72,7 @@ PASSES: tuple[type[Pass], ...] = (
     DropRepeatedChecks,
     ExpandScatters,
     ExpandSorts,
+    ExpandTmTensor,
     FillEmpties,
     FixLoopTypes,
     FoldTransposes,

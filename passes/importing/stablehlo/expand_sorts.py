@@ -1,5 +1,6 @@
 """``ipu-expand-sorts``: sorts of StableHLO by counting what comes before each element."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -41,11 +42,19 @@ class ExpandSorts(Pass):
 
 
 def _sort(op: ir.Operation) -> Values:
-    operands = list(op.operands)
+    along = ir.IntegerAttr(op.attributes["dimension"]).value if "dimension" in op.attributes else -1
+    return sorted_by(list(op.operands), along, lambda scalars: apply_region(op.regions[0], scalars)[0])
+
+
+def sorted_by(operands: Values, along: int, comes_before: Callable[[Values], ir.Value]) -> Values:
+    """``operands`` sorted along a dimension.
+
+    Args:
+        comes_before: whether one element comes before another, from scalars: of each operand one and the other.
+    """
     shape = list(operands[0].type.shape)
     if not shape or 0 in shape:
         return operands
-    along = ir.IntegerAttr(op.attributes["dimension"]).value if "dimension" in op.attributes else len(shape) - 1
     along %= len(shape)
     arith = upstream("arith")
 
@@ -58,8 +67,8 @@ def _sort(op: ir.Operation) -> Values:
         def count(others: Values, counted: Values) -> Values:
             (other,) = others
             values = [extract(operand, at(counters, other)) for operand in operands]
-            (before,) = apply_region(op.regions[0], _pairs(values, own))
-            (after,) = apply_region(op.regions[0], _pairs(own, values))
+            before = comes_before(_pairs(values, own))
+            after = comes_before(_pairs(own, values))
             not_after = arith.XOrIOp(after, truth(True)).result
             comes = arith.OrIOp(before, both(not_after, compare("ult", other, counters[along]))).result
             return [select(comes, arith.AddIOp(counted[0], index(1)).result, counted[0])]

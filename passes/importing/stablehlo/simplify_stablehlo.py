@@ -30,7 +30,8 @@ class SimplifyStablehlo(Pass):
     """Drop ops of StableHLO that only mark a value, and name functions as ``math`` does.
 
     Needs:  StableHLO.
-    Leaves: no copies, barriers and marks; no ``set_dimension_size`` to the whole size; no reduction over no dimension;
+    Leaves: no copies, barriers and marks; no ``set_dimension_size`` to the whole size; no reduction over no dimension
+            or of no elements;
             ops of ``math`` for error functions and the like, which otherwise become long polynomials.
     """
 
@@ -55,6 +56,8 @@ def _simplify(op: ir.Operation) -> None:
         replace(op, list(made.results))
     elif op.name == "stablehlo.set_dimension_size" and sets_whole_size(op):
         replace(op, [op.operands[0]])
+    elif op.name == "stablehlo.reduce" and 0 in op.operands[0].type.shape:
+        replace(op, _initial_values(op))
     elif op.name == "stablehlo.reduce" and not list(ir.DenseI64ArrayAttr(op.attributes["dimensions"])):
         _reduce_one(op)
 
@@ -83,6 +86,16 @@ def sets_whole_size(op: ir.Operation) -> bool:
         return False
     (value,) = ir.DenseIntElementsAttr(size.attributes["value"])
     return value == op.operands[0].type.shape[ir.IntegerAttr(op.attributes["dimension"]).value]
+
+
+def _initial_values(op: ir.Operation) -> list[ir.Value]:
+    """What a reduction gives that has no element to begin with."""
+    initial = list(op.operands)[len(op.results) :]
+    none = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
+    return [
+        ir.Operation.create("stablehlo.broadcast_in_dim", [result.type], [value], none).results[0]
+        for result, value in zip(op.results, initial, strict=True)
+    ]
 
 
 def _reduce_one(op: ir.Operation) -> None:

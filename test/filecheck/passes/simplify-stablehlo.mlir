@@ -36,3 +36,11 @@ func.func @a_reduction_over_nothing_has_a_dimension_of_one(%x: tensor<4xf32>, %z
   %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [] : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// CHECK-LABEL: @a_reduction_of_no_elements_is_its_initial_value
+// CHECK: stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<4xf32>
+// CHECK-NOT: stablehlo.reduce
+func.func @a_reduction_of_no_elements_is_its_initial_value(%x: tensor<4x0xf32>, %z: tensor<f32>) -> tensor<4xf32> {
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<4x0xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
