@@ -81,3 +81,8 @@ def compiled(module: str) -> ModuleType:
 def upstream(dialect: str) -> ModuleType:
     """The module of an upstream dialect, imported when it is first asked for: ``upstream("linalg")``."""
     return importlib.import_module(f"{PROVIDER}.dialects.{dialect}")
+
+
+def extra(importer: str) -> ModuleType:
+    """A Python module of the wheel that imports models, and needs the package of their framework."""
+    return importlib.import_module(f"{PROVIDER}.extras.{importer}")

@@ -1,0 +1,118 @@
+"""ONNX: a model, or a file with one."""
+
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from ipu_mlir.dialects.support.bindings import extra, ir
+from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.table import Imported
+from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
+
+_TO_TORCH = "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}"
+
+
+@dataclass(frozen=True)
+class OnnxCall:
+    """Inputs of a model in their order or by name; the results in their order, alone if there is one.
+
+    Attributes:
+        inputs: the name of each input.
+        outputs: the name of each result.
+        types: NumPy's type of each result.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    types: tuple[np.dtype[Any], ...]
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
+        """The inputs in their order; integers without a sign are bits."""
+        unknown = [name for name in kwargs if name not in self.inputs]
+        given = dict(zip(self.inputs, args, strict=False)) | dict(kwargs)
+        missing = [name for name in self.inputs if name not in given]
+        if unknown or missing or len(args) > len(self.inputs):
+            raise RunError(f"the model takes {', '.join(self.inputs)}; got {len(args)} in order, and {list(kwargs)}")
+        return [signless(_array(given[name])) for name in self.inputs]
+
+    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
+        """The results with the types that the model says."""
+        typed = [
+            result.view(wanted) if wanted.itemsize == result.itemsize else result
+            for result, wanted in zip(results, self.types, strict=True)
+        ]
+        return typed[0] if len(typed) == 1 else tuple(typed)
+
+    @property
+    def result_names(self) -> list[str]:
+        """As the model has them."""
+        return list(self.outputs)
+
+
+def _array(value: Any) -> np.ndarray:
+    return onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+
+
+def signless(array: np.ndarray) -> np.ndarray:
+    """``array`` with its bits as signed integers, if it has unsigned ones."""
+    return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
+
+
+_IMPORTED_WRONGLY = {"LpNormalization": "torch-mlir divides by a norm of 0, where ONNX gives 0"}
+
+
+def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
+    """An ONNX model, or the path of one.
+
+    Raises:
+        CompileError: it is no valid model, or torch-mlir cannot import it.
+    """
+    name = os.fspath(source) if isinstance(source, str | os.PathLike) else source.graph.name or "<model>"
+    model = _load(Path(name)) if isinstance(source, str | os.PathLike) else source
+    wrong = [each for each in model.graph.node if each.op_type in _IMPORTED_WRONGLY]
+    if wrong:
+        raise CompileError("\n".join(f"{name}: {each.op_type}: {_IMPORTED_WRONGLY[each.op_type]}" for each in wrong))
+    module = import_safely("the ONNX model", name, lambda: _linalg(model))
+    weights = {each.name for each in model.graph.initializer}
+    inputs = tuple(each.name for each in model.graph.input if each.name not in weights)
+    outputs = tuple(each.name for each in model.graph.output)
+    return Imported(module, OnnxCall(inputs, outputs, tuple(map(_dtype, model.graph.output))))
+
+
+def _load(path: Path) -> onnx.ModelProto:
+    try:
+        return onnx.load(path)
+    except OSError as error:
+        raise CompileError(f"{path}: cannot read the file: {error.strerror}") from error
+    except Exception as error:  # whatever the protocol buffers raise
+        raise CompileError(f"{path}: no ONNX model: {error}") from error
+
+
+def _linalg(model: onnx.ModelProto) -> ir.Module:
+    importer = extra("onnx_importer")
+    with contextlib.suppress(ValueError):  # more than 2 GB, or custom ops: the importer says what it misses
+        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    try:
+        return _by_torch(model, importer.Config())
+    except Exception:  # of any kind: what the importer does not know may be a function of what it knows
+        return _by_torch(model, importer.Config(function_expansion_allowlists_by_domain=None))
+
+
+def _by_torch(model: onnx.ModelProto, config: Any) -> ir.Module:
+    importer, fresh = extra("onnx_importer"), context()
+    with fresh, ir.Location.unknown():
+        info = importer.ModelInfo(model, config=config)
+        module = info.create_module(context=fresh)
+        importer.NodeImporter.define_function(info.main_graph, module.operation).import_all()
+        lower(module, _TO_TORCH, TO_LINALG)
+    return module
+
+
+def _dtype(value: onnx.ValueInfoProto) -> np.dtype[Any]:
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))

@@ -1,0 +1,170 @@
+"""PyTorch: modules, functions on tensors, exported programs."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils import _pytree as pytree
+
+from ipu_mlir.dialects.support.bindings import extra, ir
+from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
+from ipu_mlir.frontends.table import Imported
+from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
+from ipu_mlir.specs.specs import TensorSpec
+
+_TO_TORCH = "func.func(torch-match-quantized-custom-ops), torchdynamo-export-to-torch-backend-pipeline"
+
+
+@dataclass(frozen=True)
+class TorchCall:
+    """Arguments and results of a PyTorch function, nested in tuples, lists and dicts.
+
+    Attributes:
+        in_spec, out_spec: how ``(args, kwargs)`` and the results are nested.
+        types: of every leaf of the arguments, PyTorch's type; None for what is part of the program.
+        constants: results that are part of the program, by their numbers.
+        gives_constants: whether the program gives those, too.
+    """
+
+    in_spec: Any
+    out_spec: Any
+    types: tuple[torch.dtype | None, ...]
+    constants: Mapping[int, Any]
+    gives_constants: bool = False
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
+        """The flat inputs of a call.
+
+        Raises:
+            RunError: the arguments are not nested as those that the program was compiled for.
+        """
+        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        if spec != self.in_spec:
+            raise RunError(f"the arguments are {spec}, the program was compiled for {self.in_spec}")
+        pairs = zip(leaves, self.types, strict=True)
+        return [to_numpy(leaf, kind) for leaf, kind in pairs if kind is not None]
+
+    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
+        """The results as tensors, nested as the function has them."""
+        rest = iter(results)
+        count = self.out_spec.num_leaves
+        leaves = []
+        for place in range(count):
+            result = None if place in self.constants and not self.gives_constants else next(rest)
+            leaves.append(self.constants[place] if place in self.constants else to_torch(result))
+        return pytree.tree_unflatten(leaves, self.out_spec)
+
+    @property
+    def result_names(self) -> list[str]:
+        """Where each result stands."""
+        count = self.out_spec.num_leaves
+        return [f"result{place}" for place in range(count) if place not in self.constants or self.gives_constants]
+
+
+def to_numpy(leaf: Any, kind: torch.dtype) -> np.ndarray:
+    """A tensor as NumPy's array, of the memory of the tensor where there is such a type."""
+    tensor = torch.as_tensor(leaf, dtype=kind).detach().cpu().resolve_conj()
+    if kind == torch.bfloat16:
+        return tensor.contiguous().view(torch.int16).numpy().view(host_dtype("bf16"))
+    return tensor.contiguous().view(torch.int8).numpy() if kind == torch.uint8 else tensor.numpy()
+
+
+def to_torch(result: np.ndarray) -> torch.Tensor:
+    """A result, which nobody else has, as a tensor."""
+    if result.dtype == host_dtype("bf16"):
+        return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(result)
+
+
+def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
+    """A module or function for ``args``, or an exported program, whose parameters become constants of the program.
+
+    Raises:
+        CompileError: torch cannot export it, or torch-mlir cannot import what it exports.
+    """
+    if isinstance(source, ExportedProgram):
+        return _imported(source, source.call_spec.in_spec, pytree.tree_leaves(source.example_inputs))
+    if args is None:
+        raise CompileError(f"{type(source).__name__} is traced for given shapes; pass args=[torch.zeros(...), ...]")
+    args, kwargs = pytree.tree_map(_example, (tuple(args), dict(kwargs)))
+    leaves, in_spec = pytree.tree_flatten((args, kwargs))
+    if isinstance(source, torch.nn.Module):
+        return _imported(_export(source, args, kwargs), in_spec, leaves)
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    known: list[Any] = []
+
+    def flat(*given: torch.Tensor) -> list[Any]:
+        rest = iter(given)
+        whole = [next(rest) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        positional, named = pytree.tree_unflatten(whole, in_spec)
+        results, out = pytree.tree_flatten(source(*positional, **named))
+        known[:] = [(out, {n: each for n, each in enumerate(results) if not isinstance(each, torch.Tensor)})]
+        return [each for each in results if isinstance(each, torch.Tensor)]
+
+    with ExitStack() as settings:
+        _trace_plainly(settings)
+        graph = make_fx(flat)(*tensors)
+    out_spec, constants = known[0]
+    return Imported(
+        _module(_export(graph, tuple(tensors), {})), TorchCall(in_spec, out_spec, _types(leaves), constants)
+    )
+
+
+def _trace_plainly(settings: ExitStack) -> None:
+    """Attention and recurrent layers as the ops that they are made of, not as kernels of one machine."""
+    settings.enter_context(warnings.catch_warnings())
+    warnings.simplefilter("ignore")  # PyTorch warns of what it does itself while these are set
+    settings.enter_context(sdpa_kernel(SDPBackend.MATH))
+    settings.enter_context(torch.backends.mkldnn.flags(enabled=False))
+
+
+def _example(leaf: Any) -> Any:
+    if isinstance(leaf, TensorSpec):
+        return torch.zeros(leaf.shape, dtype=getattr(torch, str(leaf.dtype)))
+    return torch.from_numpy(leaf) if isinstance(leaf, np.ndarray) else leaf
+
+
+def _export(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ExportedProgram:
+    try:
+        with ExitStack() as settings:
+            _trace_plainly(settings)
+            return torch.export.export(module, args, dict(kwargs), strict=False)
+    except Exception as error:  # of any kind: what the module does is the user's
+        raise CompileError(f"torch.export cannot export {type(module).__name__}: {error}") from error
+
+
+def _imported(program: ExportedProgram, in_spec: Any, leaves: list[Any]) -> Imported:
+    outputs = [each.arg for each in program.graph_signature.output_specs]
+    constants = {place: each.value for place, each in enumerate(outputs) if isinstance(each, ConstantArgument)}
+    call = TorchCall(in_spec, program.call_spec.out_spec, _types(leaves), constants, gives_constants=True)
+    return Imported(_module(program), call)
+
+
+def _types(leaves: list[Any]) -> tuple[torch.dtype | None, ...]:
+    return tuple(leaf.dtype if isinstance(leaf, torch.Tensor) else None for leaf in leaves)
+
+
+def _module(program: ExportedProgram) -> ir.Module:
+    with ExitStack() as settings:
+        _trace_plainly(settings)
+        program = program.run_decompositions(extra("fx_decomp_util").get_decomposition_table())
+    return import_safely("the PyTorch program", type(program.graph_module).__name__, lambda: _linalg(program))
+
+
+def _linalg(program: ExportedProgram) -> ir.Module:
+    fresh = context()
+    importer = extra("fx_importer").FxImporter(context=fresh)
+    importer.import_frozen_program(program, func_name="main")
+    with fresh, ir.Location.unknown():
+        module = importer.module if isinstance(importer.module, ir.Module) else ir.Module.parse(str(importer.module))
+        lower(module, _TO_TORCH, TO_LINALG)
+    return module

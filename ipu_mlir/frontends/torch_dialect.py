@@ -1,0 +1,70 @@
+"""From the ``torch`` dialect, which the importers of torch-mlir make, to linalg on tensors."""
+
+from collections.abc import Callable
+
+from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect, diagnostic_at
+from ipu_mlir.dialects.support.trial import tried
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.steps import PassStep
+from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_SECONDS, _BYTES = 600, 32 << 30
+_FAILED = "\0"  # what no printed module begins with
+TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline"
+
+
+def context() -> ir.Context:
+    """A context that knows torch, and what it becomes; the scatters and sorts among that come with a pass only."""
+    fresh = ipu.context()
+    upstream("torch").register_dialect(fresh)
+    with fresh, ir.Location.unknown():
+        empty = ir.Module.parse("func.func private @f()")
+        passmanager.PassManager.parse("builtin.module(func.func(convert-torch-to-tmtensor))").run(empty.operation)
+    return fresh
+
+
+def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Module:
+    """What ``make`` makes, in a child of the process because importers may end it, read in a context without torch.
+
+    Args:
+        what: is imported, for messages: ``the ONNX model``.
+        name: of its file, or what stands for it.
+
+    Raises:
+        DiagnosedError: it cannot be imported.
+    """
+    ending, said = tried(lambda: _outcome(make), _SECONDS, _BYTES)
+    if ending or said.startswith(_FAILED):
+        reason = ending or said.removeprefix(_FAILED)
+        raise DiagnosedError([Diagnostic(f"torch-mlir cannot import {what}: {reason}", name)])
+    with ipu.context():
+        return ir.Module.parse(said)
+
+
+def _outcome(make: Callable[[], ir.Module]) -> str:
+    """What ``make`` makes, as text, or why it fails."""
+    try:
+        return make().operation.get_asm(enable_debug_info=True)
+    except Exception as error:  # of any kind: importers raise what they like
+        return _FAILED + (" ".join(str(error).split())[:1000] or type(error).__name__)
+
+
+def lower(module: ir.Module, *pipelines: str) -> None:
+    """Bring ``module`` to linalg on tensors in place, by ``pipelines`` of torch-mlir.
+
+    Raises:
+        DiagnosedError: one of them fails, with the errors at its ops.
+    """
+    with module.context, collect(module.context) as errors:
+        for pipeline in pipelines:
+            try:
+                passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
+            except ir.MLIRError as error:
+                raise DiagnosedError(errors or [Diagnostic(str(error))]) from error
+    run_steps(module.operation, [PassStep(ExpandTmTensor())])
+    left = [op for op in list_ops(module.operation) if op.name.partition(".")[0] in ("torch", "tm_tensor")]
+    if left:
+        raise DiagnosedError(diagnostic_at(op.location, f"'{op.name}' is not known to ipu-mlir") for op in left)
