@@ -1,18 +1,20 @@
 """The per-tile executor: runs a superstep program tile by tile, and refuses what the machine could not do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.attributes.attributes import target_from_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.runtime.per_tile.memory.memory import buffer_of
+from ipu_mlir.runtime.per_tile.memory.memory import View, buffer_of
+from ipu_mlir.runtime.per_tile.program.constants import dense_value
 from ipu_mlir.runtime.per_tile.program.control_flow import CONTROL_FLOW
 from ipu_mlir.runtime.per_tile.program.exchange import Traffic
 from ipu_mlir.runtime.per_tile.program.function_ops import FUNCTION_OPS, constant
@@ -52,49 +54,69 @@ class PerTileExecutor:
         self._entry = entry
         self._program = Program(operation, FUNCTION_OPS, CONTROL_FLOW)
         self._block = self._block_of_entry(operation)
+        self._variables = variable_arguments(self._block.owner.operation)
         attributes = operation.attributes
         self._target = target_from_attr(attributes["ipu.target"]) if "ipu.target" in attributes else Target()
         self._held: list[HeldBytes] = []
         self.traffic: list[Traffic] = []
         check_supported(operation, _OPS | TERMINATORS)
 
-    def run(self, inputs: Sequence[Array]) -> list[Array]:
+    def run(self, inputs: Sequence[Array], variables: MutableMapping[str, Array] | None = None) -> list[Array]:
         """Run on host arrays, one per argument; answer fresh arrays, one per result.
 
         Arrays of bf16 and f8 have the types of the package ml_dtypes; inputs may also be their bits, unsigned or void.
+
+        Args:
+            variables: the values of variables by name, which has those after the run when it ends; what is not there
+                begins as the program says.
 
         Raises:
             RunError: the inputs do not fit the function, or the program does what the machine cannot do: the
                 subclasses in ``errors.py`` say which. An assertion of the program fails.
         """
+        variables = {} if variables is None else variables
         machine = Machine(self._target.num_tiles, self._strict)
         self.traffic, self._held = machine.traffic, machine.held
         terminator = list(self._block.operations)[-1]
         with np.errstate(all="ignore"):
             for get_global in self._program.constants(self._entry):
                 constant(self._program, get_global, machine)
-            taken = machine.held_once_more(self._place_arguments(machine, inputs))
-            results = machine.run(self._program.function(self._entry), taken)
+            views = self._place_arguments(machine, inputs, variables)
+            results = machine.run(self._program.function(self._entry), machine.held_once_more(list(views)))
         found = [gather(view, machine.memories, self._strict, terminator.location, "the result") for view in results]
+        for number, name in self._variables.items():
+            value = gather(views[number], machine.memories, self._strict, terminator.location, f"variable @{name}")
+            variables[name] = to_host(value, self._block.arguments[number].type)
         return [to_host(array, value.type) for array, value in zip(found, terminator.operands, strict=True)]
 
     def memory_held(self) -> list[HeldBytes]:
         """Bytes that lived on each tile at every step of the last run.
 
-        A buffer lives to its last use. Arguments of the entry, and the constants of all functions that it may call,
+        A buffer lives to its last use. Arguments of the entry, variables among them, and the constants of all functions that it may call,
         live from the beginning to the end.
         """
         return self._held
 
-    def _place_arguments(self, machine: Machine, inputs: Sequence[Array]) -> list[Any]:
+    def _place_arguments(self, machine: Machine, inputs: Sequence[Array], variables: Mapping[str, Array]) -> list[View]:
+        """Views of all arguments: what the host hands over, and what was there from the last run."""
         arguments = list(self._block.arguments)
-        if len(inputs) != len(arguments):
-            raise RunError(f"the function takes {counted(len(arguments), 'input')}, got {len(inputs)}")
-        views: list[Any] = []
-        for number, (value, array) in enumerate(zip(arguments, map(np.asarray, inputs), strict=True)):
-            view = machine.resident_buffer(buffer_of(value))
-            place(as_held(array, view, f"input {number}"), view, machine.memories)
+        taken = len(arguments) - len(self._variables)
+        if len(inputs) != taken:
+            raise RunError(f"the function takes {counted(taken, 'input')}, got {len(inputs)}")
+        arrays = enumerate(map(np.asarray, inputs))
+        views: list[View] = []
+        for number, value in enumerate(arguments):
+            name = self._variables.get(number)
+            view = machine.resident_buffer(buffer_of(value), writable=name is not None)
             views.append(view)
+            if name is None:
+                place_in_list, array = next(arrays)
+                place(as_held(array, view, f"input {place_in_list}"), view, machine.memories)
+            elif name in variables:
+                place(as_held(variables[name], view, f"variable @{name}"), view, machine.memories)
+            elif "init" in (variable := self._program.symbol(name)).attributes:
+                initial = dense_value(variable, variable.attributes["init"])
+                place(initial.reshape(view.shape), view, machine.memories)
         return views
 
     def _block_of_entry(self, module: ir.Operation) -> ir.Block:

@@ -1,4 +1,4 @@
-"""The values of ``memref.global`` constants."""
+"""The values of ``memref.global`` constants, and what ``ipu.variable`` begins with."""
 
 import re
 from typing import Any
@@ -16,14 +16,13 @@ Array = np.ndarray[Any, Any]
 _HEX_DATA = re.compile(r'dense<"0x([0-9A-F]*)">')
 
 
-def dense_value(op: ir.OpView) -> Array:
-    """The array of a ``memref.global``, as the tiles hold it.
+def dense_value(op: ir.OpView, attribute: ir.Attribute | None) -> Array:
+    """The array of ``attribute``, the value of ``op``, as the tiles hold it.
 
     Raises:
         CompileError: it has no dense value.
     """
-    has_value = "initial_value" in op.attributes
-    value: Any = op.attributes["initial_value"].maybe_downcast() if has_value else None
+    value: Any = None if attribute is None else attribute.maybe_downcast()
     if not isinstance(value, ir.DenseElementsAttr):
         raise CompileError(
             f"{place_of(op.location)}: the constant has no dense value in the program; give it dense<...>"

@@ -46,7 +46,9 @@ def constant(program: Program, op: ir.OpView, machine: Machine) -> View:
 
     def make() -> View:
         view = machine.resident_buffer(buffer_of(op.results[0]))
-        place(dense_value(program.symbol(name)).reshape(view.shape), view, machine.memories)
+        definition = program.symbol(name)
+        value = dense_value(definition, definition.attributes.get("initial_value", None))
+        place(value.reshape(view.shape), view, machine.memories)
         return view
 
     return machine.constant(name, make)

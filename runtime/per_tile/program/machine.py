@@ -94,9 +94,9 @@ class Machine:
         self._shown_by[view.allocation] = 0
         return view
 
-    def resident_buffer(self, buffer: Buffer) -> View:
-        """A new allocation that nobody may write and that lives to the end."""
-        view = self.new_buffer(buffer, writable=False)
+    def resident_buffer(self, buffer: Buffer, writable: bool = False) -> View:
+        """A new allocation that lives to the end, and that nobody may write unless it is ``writable``."""
+        view = self.new_buffer(buffer, writable)
         self._shown_by[view.allocation] = 1
         return view
 
