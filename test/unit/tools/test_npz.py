@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects.support.errors import IpuError
+from ipu_mlir.dialects.support.npz import read_arrays
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tools.npz import npz_bytes, random_inputs, read_arrays, take_inputs
+from ipu_mlir.tools.npz import npz_bytes, random_inputs, take_inputs
 
 SPECS = (TensorSpec((2, 3), np.float32), TensorSpec((), np.int64), TensorSpec((4,), bool))
 
