@@ -1,4 +1,4 @@
-"""``ipu-write-in-place``: the new value of a variable, or of what a loop carries, is written where the old one lies."""
+"""``ipu-write-in-place``: the new value of a variable is written where the old one lies."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,10 +14,11 @@ from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 @dataclass(frozen=True)
 class WriteInPlace(Pass):
-    """Let the op that computes the next value of a variable, or of what a loop carries, write over the old value.
+    """Let the op that computes the next value of a variable write over the old value, in loops that carry it as well.
 
     Only where that is the last use of the old value in its block: bufferization then needs no memory of its own for the
-    new one, and no copy.
+    new one, and no copy. What else loops carry stays in two places: then a superstep may read the old value while
+    another makes the new one.
 
     Needs:  placed tensors, without casts between mappings (``ipu-materialize-casts``).
     Leaves: such ops with the argument of the function or of the loop as ``outs``.
@@ -34,7 +35,8 @@ class WriteInPlace(Pass):
             else:
                 continue
             for old, new in list(pairs):
-                _write_over(old, new)
+                if _is_variable(old):
+                    _write_over(old, new)
 
 
 def _of_variables(function: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
@@ -56,6 +58,15 @@ def _of_loop(loop: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
             else:  # the condition of a ``while``, if it hands on what it was given
                 handed_on = [inner for inner in flow.source.block.arguments if sources_of(inner) == [carried]]
                 yield from ((inner, new) for inner in handed_on[:1])
+
+
+def _is_variable(value: ir.Value) -> bool:
+    """Whether ``value`` is a variable as a function takes it, or as loops around it have changed it."""
+    while sources := sources_of(value):
+        value = sources[0]  # what a loop begins with
+    if not isinstance(value.owner, ir.Block) or value.owner.owner.operation.name != "func.func":
+        return False
+    return ir.BlockArgument(value).arg_number in variable_arguments(value.owner.owner.operation)
 
 
 def _write_over(old: ir.Value, new: ir.Value) -> None:

@@ -110,10 +110,11 @@ func.func @codelet_does_not_write_over_what_it_reads(%w: tensor<4xf32, #one> {ip
   return %y : tensor<4xf32, #one>
 }
 
-// CHECK-LABEL: func.func @loop_writes_over_what_it_carries
+// CHECK-LABEL: func.func @loop_writes_over_the_variable_that_it_carries
 // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}})
 // CHECK: linalg.exp ins(%[[A]] {{.*}} outs(%[[A]] :
-func.func @loop_writes_over_what_it_carries(%x: tensor<4xf32, #home>, %n: index) -> tensor<4xf32, #home> {
+func.func @loop_writes_over_the_variable_that_it_carries(%x: tensor<4xf32, #home> {ipu.variable = @w}, %n: index)
+    -> (tensor<4xf32, #home> {ipu.variable = @w}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<4xf32, #home> {
@@ -127,11 +128,27 @@ func.func @loop_writes_over_what_it_carries(%x: tensor<4xf32, #home>, %n: index)
 // CHECK-LABEL: func.func @while_writes_over_what_its_condition_hands_on
 // CHECK: ^bb0(%[[A:.*]]: tensor<4xf32
 // CHECK: linalg.exp ins(%[[A]] {{.*}} outs(%[[A]] :
-func.func @while_writes_over_what_its_condition_hands_on(%x: tensor<4xf32, #home>, %go: i1) -> tensor<4xf32, #home> {
+func.func @while_writes_over_what_its_condition_hands_on(%x: tensor<4xf32, #home> {ipu.variable = @w}, %go: i1)
+    -> (tensor<4xf32, #home> {ipu.variable = @w}) {
   %r = scf.while (%b = %x) : (tensor<4xf32, #home>) -> tensor<4xf32, #home> {
     scf.condition(%go) %b : tensor<4xf32, #home>
   } do {
   ^bb0(%a: tensor<4xf32, #home>):
+    %e = tensor.empty() : tensor<4xf32, #home>
+    %y = linalg.exp ins(%a : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %y : tensor<4xf32, #home>
+  }
+  return %r : tensor<4xf32, #home>
+}
+
+// CHECK-LABEL: func.func @what_else_a_loop_carries_has_two_places
+// CHECK: scf.for
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.exp {{.*}} outs(%[[E]] :
+func.func @what_else_a_loop_carries_has_two_places(%x: tensor<4xf32, #home>, %n: index) -> tensor<4xf32, #home> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<4xf32, #home> {
     %e = tensor.empty() : tensor<4xf32, #home>
     %y = linalg.exp ins(%a : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
     scf.yield %y : tensor<4xf32, #home>
