@@ -1,6 +1,6 @@
 """The module under construction, and the values in it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from copy import copy
@@ -66,17 +66,27 @@ class Trace:
         entry: name of the function.
         arguments: name and spec of each argument.
         tensor: the class of the values, which knows the operators.
+        beside: another function; the new one becomes part of its module.
     """
 
     def __init__(
-        self, name: str, entry: str, arguments: Sequence[tuple[str, TensorSpec]], tensor: type[Symbol]
+        self,
+        name: str,
+        entry: str,
+        arguments: Sequence[tuple[str, TensorSpec]],
+        tensor: type[Symbol],
+        beside: "Trace | None" = None,
     ) -> None:
         self._tensor = tensor
         self._is_finished = False
-        self._context = ipu.context()
+        self._context = ipu.context() if beside is None else beside._context
+        self.declared: dict[str, Any] = {} if beside is None else beside.declared
         with self._context, _location("function", user_place()):
-            self.module = ir.Module.create()
-            self.module.operation.attributes["sym_name"] = ir.StringAttr.get(name)
+            if beside is None:
+                self.module = ir.Module.create()
+                self.module.operation.attributes["sym_name"] = ir.StringAttr.get(name)
+            else:
+                self.module = beside.module
             types = [self.tensor_type(spec.shape, spec.dtype) for _, spec in arguments]
             with ir.InsertionPoint(self.module.body):
                 self._function = func.FuncOp(entry, (types, []))
@@ -112,6 +122,20 @@ class Trace:
         """Whether ``value`` can be used now: it is of the same function, and of no body that has ended."""
         return value.trace._open is self._open and not value.trace._is_finished
 
+    def declare(self, name: str, owner: Any, make: Callable[[], None]) -> None:
+        """Let ``make`` put what ``owner`` needs into the module, in front of its functions, once.
+
+        Raises:
+            TraceValueError: the module has something else of that name.
+        """
+        if name not in self.declared:
+            self.declared[name] = owner
+            functions = (op for op in self.module.body.operations if op.operation.name == "func.func")
+            with self._context, ir.InsertionPoint(next(functions)), _location(name, user_place()):
+                make()
+        elif self.declared[name] is not owner:
+            raise TraceValueError(f"the program has {self.declared[name]!r} and {owner!r}; give one another name")
+
     @contextmanager
     def inside(self, block: ir.Block) -> Iterator[None]:
         """Within the block, ops are appended to ``block``, the body of an op; afterwards none of its values is used."""
@@ -137,7 +161,7 @@ class Trace:
         """A tensor with the values of ``array``."""
         with self.emit("constant"):
             type_ = self.tensor_type(array.shape, array.dtype)
-            made = arith.constant(type_, _dense(array, type_)) if array.size else no_elements(type_)
+            made = arith.constant(type_, dense_attribute(array, type_)) if array.size else no_elements(type_)
             return self.wrap(made, array.shape, array.dtype)
 
     def finish(self, results: Sequence[Symbol]) -> ir.Module:
@@ -211,7 +235,7 @@ def _location(name: str, place: Place) -> ir.Location:
     return ir.Location.name(name, ir.Location.file(place.file, place.line, place.column))
 
 
-def _dense(array: np.ndarray, type_: ir.Type) -> ir.Attribute:
+def dense_attribute(array: np.ndarray, type_: ir.Type) -> ir.Attribute:
     """The values of ``array``, kept once where they are all the same."""
     contiguous = np.ascontiguousarray(array).reshape(array.shape)
     bits = contiguous.reshape(-1).view(f"u{array.itemsize}")

@@ -46,22 +46,33 @@ class TracedFunction:
         Raises:
             TraceError: the function does something that cannot become part of a program; at the user's line.
         """
+        trace, call = self.trace_beside(None, args, kwargs or {}, entry)
+        return trace.module, call
+
+    def trace_beside(
+        self, beside: Trace | None, args: Sequence[Any], kwargs: Mapping[str, Any], entry: str
+    ) -> tuple[Trace, Call]:
+        """As ``trace_call``, as one more function of the module of ``beside``; with what it has declared there.
+
+        Raises:
+            TraceError: as of ``trace_call``.
+        """
         bind = functools.partial(bind_arguments, self.__name__, _bare(self._signature))
         try:
-            arguments, leaves = flatten_arguments(bind(args, kwargs or {}))
+            arguments, leaves = flatten_arguments(bind(args, kwargs))
             specs = tuple(map(spec_of, leaves))
-            trace = Trace(self.__name__, entry, list(zip(paths(arguments), specs, strict=True)), Tensor)
+            trace = Trace(self.__name__, entry, list(zip(paths(arguments), specs, strict=True)), Tensor, beside)
             with trace.running():
                 returned = self._python_call(arguments, trace)
             results, values = flatten(_as_tensors(trace, returned, self._place), "result")
-            module = trace.finish(values)
+            trace.finish(values)
         except TraceError as error:
             raise at_the_users_line(error) from error.__cause__
         except TypeError as error:
             if (located := of_a_call(error)) is None:
                 raise
             raise located.with_traceback(error.__traceback__) from error
-        return module, Call(bind, arguments, specs, results, tuple(map(spec_of, values)))
+        return trace, Call(bind, arguments, specs, results, tuple(map(spec_of, values)))
 
     def _python_call(self, arguments: Branch, trace: Trace) -> Any:
         bound = self._signature.bind_partial()
