@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from ipu_mlir.compilation.compiler import compile
     from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.compilation.function import Function, function
+    from ipu_mlir.compilation.programs import Programs
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
+    from ipu_mlir.programs.session import Session
+    from ipu_mlir.programs.variable import Variable
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs.specs import TensorSpec
     from ipu_mlir.tracing.control.branches import cond, switch
@@ -41,11 +44,14 @@ __all__ = [
     "MemoryWarning",
     "OutOfMemoryError",
     "Profile",
+    "Programs",
     "RunError",
+    "Session",
     "Target",
     "TargetError",
     "Tensor",
     "TensorSpec",
+    "Variable",
     "__version__",
     "associative_scan",
     "compile",
@@ -72,11 +78,14 @@ _HOME = {
     "MemoryWarning": "ipu_mlir.dialects.support.errors",
     "OutOfMemoryError": "ipu_mlir.passes.supersteps.checks.check_memory",
     "Profile": "ipu_mlir.runtime.profile.profile",
+    "Programs": "ipu_mlir.compilation.programs",
     "RunError": "ipu_mlir.dialects.support.errors",
+    "Session": "ipu_mlir.programs.session",
     "Target": "ipu_mlir.dialects.machine.target",
     "TargetError": "ipu_mlir.dialects.support.errors",
     "Tensor": "ipu_mlir.tracing.surface.tensor",
     "TensorSpec": "ipu_mlir.specs.specs",
+    "Variable": "ipu_mlir.programs.variable",
     "associative_scan": "ipu_mlir.tracing.control.scans",
     "compile": "ipu_mlir.compilation.compiler",
     "cond": "ipu_mlir.tracing.control.branches",

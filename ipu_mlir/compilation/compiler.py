@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
 from ipu_mlir.compilation.entry import entry_name, entry_of
-from ipu_mlir.compilation.executable import Executable
+from ipu_mlir.compilation.executable import Executable, lower_together
 from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
+from ipu_mlir.compilation.programs import Programs
 from ipu_mlir.compilation.sources import load_module, with_quotes
+from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
@@ -19,33 +21,38 @@ if TYPE_CHECKING:
 
     from ipu_mlir.compilation.function import Function
     from ipu_mlir.dialects.machine.target import Target
+    from ipu_mlir.programs.variable import Variable
     from ipu_mlir.tracing.structure import Call
 
-    Source = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any]
+    Source = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any] | Mapping[str, Callable[..., Any]]
 
 
 def compile(
     source: "Source",
     *,
-    entry: str | None = None,
-    args: Sequence[Any] | None = None,
+    entry: str | Sequence[str] | None = None,
+    args: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     kwargs: Mapping[str, Any] | None = None,
     target: "Target | None" = None,
     pipeline: Pipeline | None = None,
     planner: Callable[..., Any] | None = None,
     available_memory_proportion: float | None = None,
-) -> Executable | DynamicExecutable:
+) -> Executable | DynamicExecutable | Programs:
     """Compile a program for the IPU.
 
-    A program with ``?`` sizes is compiled for the sizes of each call when they come for the first time.
+    A program with ``?`` sizes is compiled for the sizes of each call when they come for the first time. Several
+    functions are compiled together: they share variables.
 
     Args:
         source: a path to MLIR text or bytecode, MLIR text, an ``ir.Module`` (stays as it is), an ``@ipu.function``,
-            or a Python function on tensors, which is traced as one. MLIR may be StableHLO. Programs of other frameworks
-            too: a function of JAX or its export, a module of PyTorch or its export, a function of TensorFlow, a model
-            of Keras or ONNX; a plain function belongs to the framework of the arrays in ``args``.
-        entry: the function that runs; by default the only public one, or of several the one called ``main``.
-        args: for a Python function its arguments, a ``TensorSpec`` or an example array for each tensor.
+            or a Python function on tensors, which is traced as one; or several of them by name. MLIR may be StableHLO.
+            Programs of other frameworks too: a function of JAX or its export, a module of PyTorch or its export, a
+            function of TensorFlow, a model of Keras or ONNX; a plain function belongs to the framework of the arrays in
+            ``args``.
+        entry: the function that runs; by default the only public one, or of several the one called ``main``. A list of
+            names for several.
+        args: for a Python function its arguments, a ``TensorSpec`` or an example array for each tensor; of several
+            functions, those of each by its name.
         kwargs: its arguments by name, for functions of other frameworks.
         target: the machine; without one that which the module names, or one IPU of the default kind.
         pipeline: pipeline text or a list of passes that replaces the default passes.
@@ -73,38 +80,93 @@ def for_the_user(error: IpuError, source: Any) -> IpuError:
 
 
 def _compile(
-    source: Any, entry: str | None, args: Sequence[Any] | None, kwargs: Mapping[str, Any], lowering: Lowering
-) -> Executable | DynamicExecutable:
-    front_end = front_end_of(source, args)
+    source: Any,
+    entry: str | Sequence[str] | None,
+    args: Sequence[Any] | Mapping[str, Sequence[Any]] | None,
+    kwargs: Mapping[str, Any],
+    lowering: Lowering,
+) -> Executable | DynamicExecutable | Programs:
+    if isinstance(source, Mapping):
+        from ipu_mlir.programs.trace_all import trace_all
+
+        traced = trace_all(source, args)
+        return compile_together(traced.module, list(source), lowering, traced.calls, traced.variables)
+    front_end = None if isinstance(args, Mapping) else front_end_of(source, args)
     if front_end is not None:
+        if entry is not None and not isinstance(entry, str):
+            raise CompileError("several entries are for a module; compile one function of another framework at a time")
         imported = import_program(front_end, source, args, kwargs)
         return compile_module(load_module(imported.program), entry, lowering, imported.call)
-    if callable(source) and not hasattr(source, "trace_call"):
-        from ipu_mlir.tracing.surface.traced import TracedFunction
+    if callable(source):
+        from ipu_mlir.programs.trace_all import trace_all
 
-        source = TracedFunction(source)
-    if hasattr(source, "trace_call"):
-        if args is None:
+        if args is None or isinstance(args, Mapping):
             raise CompileError(f"{source!r} is traced for given shapes; pass args=[TensorSpec(...), ...]")
-        module, call = source.trace_call(args, entry=entry or "main")
-    else:
-        if args is not None:
-            raise CompileError("args= is for a Python function; a module has the types of its arguments in it")
-        module, call = load_module(source), None
-    return compile_module(module, entry, lowering, call)
+        if entry is not None and not isinstance(entry, str):
+            raise CompileError("several entries are for a module; give Python functions by name: compile({...})")
+        name = entry or "main"
+        traced = trace_all({name: source}, {name: args})
+        return compile_module(traced.module, name, lowering, traced.calls[name], traced.variables)
+    if args is not None:
+        raise CompileError("args= is for a Python function; a module has the types of its arguments in it")
+    module = load_module(source)
+    if entry is not None and not isinstance(entry, str):
+        return compile_together(module, [entry_name(module, each) for each in entry], lowering)
+    return compile_module(module, entry, lowering)
+
+
+def compile_together(
+    module: ir.Module,
+    entries: Sequence[str],
+    lowering: Lowering,
+    calls: "Mapping[str, Call] | None" = None,
+    variables: "Mapping[str, Variable] | None" = None,
+) -> Programs:
+    """Several functions of a module, lowered at once: their variables lie in one place.
+
+    Args:
+        calls: for traced functions how their arguments and results are nested.
+        variables: those that Python gave a structure.
+    """
+    for entry in entries:
+        _refuse_unknown_sizes(module, entry)
+    lowering = lowering.beginning_at(level_of(entry_of(module, entries[0])))
+    with remembering():
+        lowered = lower_together(module, entries, lowering)
+        programs = {
+            name: Executable(module, name, lowering, (calls or {}).get(name), variables, entries, lowered)
+            for name in entries
+        }
+    together = Programs(programs, variables or {})
+    for program in programs.values():
+        program.put_together(together)
+    return together
+
+
+def _refuse_unknown_sizes(module: ir.Module, entry: str) -> None:
+    kinds = entry_of(module, entry).attributes["function_type"].value.inputs
+    if any(dynamic_sizes(each) for each in kinds):
+        raise CompileError(f"@{entry} has arguments of unknown sizes; functions that share variables have fixed ones")
 
 
 def compile_module(
-    module: ir.Module, entry: str | None, lowering: Lowering, call: "Call | None" = None
+    module: ir.Module,
+    entry: str | None,
+    lowering: Lowering,
+    call: "Call | None" = None,
+    variables: "Mapping[str, Variable] | None" = None,
 ) -> Executable | DynamicExecutable:
     """The executable of a module that nobody else changes.
 
     Args:
         call: for a traced function how its arguments and results are nested.
+        variables: those that Python gave a structure.
     """
     entry = entry_name(module, entry)
     function = entry_of(module, entry)
     if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
+        if variables_in(module.operation):
+            _refuse_unknown_sizes(module, entry)
         return DynamicExecutable(module, entry, lowering)
     with remembering():
-        return Executable(module, entry, lowering.beginning_at(level_of(function)), call)
+        return Executable(module, entry, lowering.beginning_at(level_of(function)), call, variables)

@@ -1,5 +1,7 @@
 """The function of a module that runs."""
 
+from collections.abc import Sequence
+
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, Settings
 
@@ -29,13 +31,13 @@ def entry_of(module: ir.Module, entry: str) -> ir.Operation:
     return ir.SymbolTable(module.operation)[entry].operation
 
 
-def entry_alone(module: ir.Operation, entry: str) -> ir.Operation:
-    """A copy of ``module`` in which ``entry`` and nobody else can be called from outside; it shares the constants."""
+def entries_alone(module: ir.Operation, entries: Sequence[str]) -> ir.Operation:
+    """A copy of ``module`` in which ``entries`` and nobody else can be called from outside; it shares the constants."""
     copy = module.clone()
     for function in copy.regions[0].blocks[0].operations:
         if function.operation.name != "func.func":
             continue
-        if function.sym_name.value != entry:
+        if function.sym_name.value not in entries:
             function.attributes["sym_visibility"] = ir.StringAttr.get("private", context=copy.context)
         elif "sym_visibility" in function.attributes:
             del function.attributes["sym_visibility"]

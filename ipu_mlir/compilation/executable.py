@@ -1,26 +1,31 @@
 """A compiled program: run it, look at it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ipu_mlir.compilation.entry import entry_alone
+from ipu_mlir.compilation.entry import entries_alone
 from ipu_mlir.compilation.lowering import LEVELS, Lowering, to_host
 from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
+from ipu_mlir.compilation.programs import Programs
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.passes.core.manager import PassTime
+from ipu_mlir.programs.session import Session
 from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.specs.tensor_types import spec_of_type
 
 if TYPE_CHECKING:
     from ipu_mlir.inspect.placements import Placements
+    from ipu_mlir.programs.variable import Variable
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.tracing.structure import Call
 
-_OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_engine", "run")
+_OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_together", "engine", "run")
 
 
 class Executable:
@@ -32,12 +37,30 @@ class Executable:
         result_specs: shape and type of each result, flat, in order.
         pass_timings: how long each pass took.
         run: ``run(inputs) -> results``, both flat lists of arrays in the order of the function's arguments and results;
-            inputs are never written, results are fresh.
+            inputs are never written, results are fresh. Variables are those outside of sessions.
+        engine: what runs.
     """
 
     run: Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 
-    def __init__(self, module: ir.Module, entry: str, lowering: Lowering, call: "Call | None" = None) -> None:
+    def __init__(
+        self,
+        module: ir.Module,
+        entry: str,
+        lowering: Lowering,
+        call: "Call | None" = None,
+        variables: "Mapping[str, Variable] | None" = None,
+        entries: Sequence[str] = (),
+        lowered: "Lowered | None" = None,
+    ) -> None:
+        """Lower and translate a function.
+
+        Args:
+            call: for a traced function, how its arguments and results are nested.
+            variables: those that Python gave a structure.
+            entries: all functions that are compiled together with this one.
+            lowered: what ``lower_together`` made of ``entries``.
+        """
         self.entry = entry
         types = _entry_types(module, entry)
         self.argument_specs = tuple(map(spec_of_type, types.inputs))
@@ -45,15 +68,27 @@ class Executable:
         self._l0 = module
         self._lowering = lowering
         self._call = call
-        self._l3 = entry_alone(self._l0.operation, self.entry)
-        self.pass_timings = lowering.run(self._l3.operation)
-        on_host = self._l3.operation.clone()
-        self.pass_timings += to_host(on_host.operation)
-        self._start(Engine(on_host, entry))
+        self._variables = dict(variables or {})
+        self._entries = tuple(entries) or (entry,)
+        lowered = lowered or lower_together(module, self._entries, lowering)
+        self._l3, self.pass_timings = lowered.supersteps, lowered.timings
+        self._start(Engine(lowered.on_host, entry))
 
     def _start(self, engine: Engine) -> None:
-        self._engine = engine
-        self.run = engine.run  # bound once: nothing of ours runs per call
+        self.engine = engine
+        self._together = Programs({self.entry: self}, self._variables)
+        self.run = self._run_outside_of_sessions if engine.variables else engine.run  # nothing of ours runs per call
+
+    def _run_outside_of_sessions(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return self.engine.run(inputs, self._together.own_state)
+
+    def put_together(self, programs: Programs) -> None:
+        """Share variables and sessions with ``programs``, of which this is one."""
+        self._together = programs
+
+    def session(self) -> Session:
+        """A session: variables that begin as the program says, and the programs that run on them."""
+        return self._together.session()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the program as it came in, how to lower it, and what it was translated to.
@@ -66,12 +101,12 @@ class Executable:
         fields["_bytecode"] = self.__dict__.get("_bytecode") or bytecode_of(self._l0)
         portable("a planner or a pass that it was compiled with", self._lowering)
         portable("a value or a type among the arguments of its function", self._call)
-        return _made_again, (fields, self._engine)
+        return _made_again, (fields, self.engine)
 
     def __copy__(self) -> "Executable":
         """The same program, with memory of its own for its runs."""
         fields = {name: value for name, value in self.__dict__.items() if name != "_per_tile"}
-        return _made_again(fields, copy(self._engine))
+        return _made_again(fields, copy(self.engine))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Executable":
         """As ``copy``: what is shared never changes."""
@@ -93,14 +128,30 @@ class Executable:
         A traced function takes and gives what its Python function does. Another program takes one array per argument
         and gives one array, or a tuple of them.
         """
+        return self._called(self.run, args, kwargs)
+
+    def call_on(self, state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """As a call, on the variables of ``state``."""
+        return self._called(lambda inputs: self.engine.run(inputs, state), args, kwargs)
+
+    def _called(
+        self, run: Callable[[list[np.ndarray]], list[np.ndarray]], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
         if self._call is not None:
-            return self._call.unflatten(self.run(self._call.flatten(args, kwargs)))
-        results = self.run([np.asarray(array) for array in args])
+            return self._call.unflatten(run(self._call.flatten(args, kwargs)))
+        results = run([np.asarray(array) for array in args])
         return results[0] if len(results) == 1 else tuple(results)
 
     def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As ``run``, but tile by tile, each with a memory of its own: slow, exact, and the judge of ``run``."""
-        return self._per_tile.run(list(inputs))
+        if not self.engine.variables:
+            return self._per_tile.run(list(inputs))
+        state, names = self._together.own_state, [variable.name for variable in self.engine.variables]
+        with state.turn:
+            values = {name: cell.value(name) for name in names if (cell := state.cells[name]).has_value}
+            results = self._per_tile.run(list(inputs), values)
+            state.give(values)
+        return results
 
     @cached_property
     def _per_tile(self) -> Any:
@@ -110,7 +161,7 @@ class Executable:
 
     def source(self) -> str:
         """The NumPy program that runs."""
-        return self._engine.source
+        return self.engine.source
 
     def mlir(self, level: str = "l3") -> str:
         """The program as MLIR text, mappings as aliases; the levels are those of ``module``."""
@@ -154,13 +205,29 @@ class Executable:
         return profile_of(self._l3, self.entry, inputs, source=self._l0.operation)
 
     def _at_anew(self, level: str) -> ir.Operation:
-        module = entry_alone(self._l0.operation, self.entry)
+        module = entries_alone(self._l0.operation, self._entries)
         self._lowering.run(module.operation, level)
         return module
 
     def __repr__(self) -> str:
         arguments, results = (", ".join(map(str, specs)) for specs in (self.argument_specs, self.result_specs))
         return f"<Executable {self.entry}({arguments}) -> ({results})>"
+
+
+class Lowered(NamedTuple):
+    """A program on both of its last levels, and what each pass took."""
+
+    supersteps: ir.Operation
+    on_host: ir.Operation
+    timings: list[PassTime]
+
+
+def lower_together(module: ir.Module, entries: Sequence[str], lowering: Lowering) -> Lowered:
+    """A copy of ``module`` lowered for ``entries``."""
+    copied = entries_alone(module.operation, entries)
+    timings = lowering.run(copied.operation)
+    on_host = copied.operation.clone()
+    return Lowered(copied, on_host, timings + to_host(on_host.operation))
 
 
 def _made_again(fields: dict[str, Any], engine: Engine) -> Executable:

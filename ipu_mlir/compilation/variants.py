@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ipu_mlir.compilation.entry import entry_alone, entry_name, entry_of
+from ipu_mlir.compilation.entry import entries_alone, entry_name, entry_of
 from ipu_mlir.compilation.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.compilation.supported_ops import unsupported_ops
@@ -50,7 +50,7 @@ class Variants:
         if level_of(function) != "l0":
             raise CompileError(f"{entry!r} is placed on tiles already; settings matter for linalg on plain tensors")
         if unsupported_ops(self.source.operation):
-            plan_lowering().run(entry_alone(self.source.operation, entry), "l1")
+            plan_lowering().run(entries_alone(self.source.operation, (entry,)), "l1")
         registry = Registry(by_name(PASSES), PIPELINES)
         steps = [step for name in ("ipu-normalize", "ipu-place", "ipu-lower") for step in registry.resolve(name)]
         first = next(place for place, step in enumerate(steps) if _is(step, Partition))
@@ -76,7 +76,7 @@ class Variants:
 
     def _begin(self, target: Target) -> ir.Operation:
         """The program before its partition: some passes ask for the memory of a tile."""
-        module = entry_alone(self.source.operation, self.entry)
+        module = entries_alone(self.source.operation, (self.entry,))
         with module.context, ir.Location.unknown():
             module.attributes[ATTRIBUTE] = target_to_attr(target)
         run_steps(module, self._first, verify=VERIFIED)

@@ -1,7 +1,7 @@
 """What a program keeps between runs: the variables of one session."""
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,27 +12,58 @@ from ipu_mlir.runtime.engine.memory import aligned_bytes
 from ipu_mlir.runtime.translator.translate import Variable
 
 
-class State:
-    """The variables of one session, each in memory of its own that programs read and write in place.
+class Cell:
+    """The memory of one variable, which programs read and write in place.
 
-    Whoever runs a program on it holds ``turn``: threads take turns.
+    Attributes:
+        array: its memory, with numbers as programs hold them.
+        has_value: whether they mean anything.
     """
 
-    def __init__(self, variables: Iterable[Variable]) -> None:
-        """Make the variables, with their first values; those of one name are one."""
-        self.turn = threading.RLock()
-        self.variables: dict[str, Variable] = {}
-        self._arrays: dict[str, np.ndarray] = {}
-        self._has_value: set[str] = set()
+    def __init__(self, variable: Variable) -> None:
+        self.variable = variable
+        self.array = aligned_bytes(variable.nbytes).view(variable.held).reshape(variable.shape)
+        self.has_value = variable.initial is not None
+        if variable.initial is not None:
+            self.array[...] = variable.initial
+
+    def value(self, name: str) -> np.ndarray:
+        """A copy of its value.
+
+        Raises:
+            RunError: it has none yet; ``name`` is what the message calls it.
+        """
+        if not self.has_value:
+            raise RunError(_unset(name))
+        return self.array.astype(self.variable.dtype)
+
+    def give(self, value: np.ndarray) -> None:
+        """Let it have ``value``, of its shape and element type."""
+        self.array[...] = value
+        self.has_value = True
+
+
+class State:
+    """The variables of one session. Whoever runs a program on it holds ``turn``: threads take turns.
+
+    Attributes:
+        cells: by name of the variable.
+        turn: a lock that one thread may take again.
+    """
+
+    def __init__(
+        self, variables: Iterable[Variable], shared: Mapping[str, Cell] | None = None, turn: Any = None
+    ) -> None:
+        """Make the variables, with their first values; those of one name are one.
+
+        Args:
+            shared: cells that others use too, who all take turns by ``turn``.
+        """
+        self.turn = turn or threading.RLock()
+        self.cells: dict[str, Cell] = dict(shared or {})
         for variable in variables:
-            if variable.name in self.variables:
-                continue
-            self.variables[variable.name] = variable
-            array = aligned_bytes(variable.nbytes).view(variable.held).reshape(variable.shape)
-            self._arrays[variable.name] = array
-            if variable.initial is not None:
-                array[...] = variable.initial
-                self._has_value.add(variable.name)
+            if variable.name not in self.cells:
+                self.cells[variable.name] = Cell(variable)
 
     def memory_of(self, variables: Sequence[Variable]) -> list[np.ndarray]:
         """The memory of ``variables``, for a program that is about to run.
@@ -41,46 +72,39 @@ class State:
             RunError: one that the program reads has no value yet.
         """
         for variable in variables:
-            if variable.is_read and variable.name not in self._has_value:
+            if variable.is_read and not self.cells[variable.name].has_value:
                 raise RunError(_unset(variable.name))
-        return [self._arrays[variable.name] for variable in variables]
+        return [self.cells[variable.name].array for variable in variables]
 
     def have_values(self, variables: Iterable[Variable]) -> None:
         """A program that has ended gave ``variables`` values, if they had none."""
-        self._has_value.update(variable.name for variable in variables)
+        for variable in variables:
+            self.cells[variable.name].has_value = True
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        """A copy of the value of a variable.
+    def values(self) -> dict[str, np.ndarray]:
+        """Copies of all values, of one moment between two runs.
 
         Raises:
-            RunError: there is no such variable, or it has no value yet.
+            RunError: a variable has no value yet.
         """
-        variable = self._variable(name)
         with self.turn:
-            if name not in self._has_value:
-                raise RunError(_unset(name))
-            return self._arrays[name].astype(variable.dtype)
+            return {name: cell.value(name) for name, cell in self.cells.items()}
 
-    def __setitem__(self, name: str, value: Any) -> None:
-        """Give a variable a value; ``value`` is copied.
+    def give(self, values: Mapping[str, Any]) -> None:
+        """Give variables values, which are copied: all of them, or none.
 
         Raises:
             RunError: there is no such variable, or it has another shape or element type.
         """
-        variable = self._variable(name)
-        array = as_expected(value, variable, f"the value of variable {name!r}")
+        checked = {name: self._checked(name, value) for name, value in values.items()}
         with self.turn:
-            self._arrays[name][...] = array
-            self._has_value.add(name)
+            for name, value in checked.items():
+                self.cells[name].give(value)
 
-    def has_value(self, name: str) -> bool:
-        """Whether variable ``name`` was given a value."""
-        return name in self._has_value
-
-    def _variable(self, name: str) -> Variable:
-        if name not in self.variables:
-            raise RunError(f"there is no variable {name!r}; there are: {', '.join(self.variables) or 'none'}")
-        return self.variables[name]
+    def _checked(self, name: str, value: Any) -> np.ndarray:
+        if name not in self.cells:
+            raise RunError(f"there is no variable {name!r}; there are: {', '.join(self.cells) or 'none'}")
+        return as_expected(value, self.cells[name].variable, f"the value of variable {name!r}")
 
 
 def _unset(name: str) -> str:

@@ -92,8 +92,8 @@ class PerTileExecutor:
     def memory_held(self) -> list[HeldBytes]:
         """Bytes that lived on each tile at every step of the last run.
 
-        A buffer lives to its last use. Arguments of the entry, variables among them, and the constants of all functions that it may call,
-        live from the beginning to the end.
+        A buffer lives to its last use. Arguments of the entry, variables among them, and the constants of all
+        functions that it may call, live from the beginning to the end.
         """
         return self._held
 

@@ -73,6 +73,7 @@ ROOMS = (
     "ipu_mlir/tracing/surface",
     "ipu_mlir/inspect",
     "ipu_mlir/frontends",
+    "ipu_mlir/programs",
     "ipu_mlir/compilation",
     "ipu_mlir",
     "tools/report",

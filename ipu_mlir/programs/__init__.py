@@ -1,0 +1,1 @@
+"""State of programs as users see it: variables and sessions."""
