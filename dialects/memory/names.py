@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.analysis.locations import name_scope, place_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
+from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.support.bindings import ir
 
 
 def argument_name(argument: ir.BlockArgument) -> str:
-    """``%x`` by the name that its location carries, ``%arg0`` where there is none."""
+    """``%x`` by the name that its location carries, ``%arg0`` where there is none; of a variable, ``@w``."""
+    variable = variable_arguments(argument.owner.owner.operation).get(argument.arg_number)
+    if variable is not None:
+        return f"@{variable}"
     return f"%{name_scope(argument.location) or f'arg{argument.arg_number}'}"
 
 

@@ -101,6 +101,14 @@ class State:
             for name, value in checked.items():
                 self.cells[name].give(value)
 
+    def copy(self) -> "State":
+        """The same variables with the same values, in memory of their own."""
+        copied = State(cell.variable for cell in self.cells.values())
+        with self.turn:
+            for name, cell in self.cells.items():
+                copied.cells[name].array[...], copied.cells[name].has_value = cell.array, cell.has_value
+        return copied
+
     def _checked(self, name: str, value: Any) -> np.ndarray:
         if name not in self.cells:
             raise RunError(f"there is no variable {name!r}; there are: {', '.join(self.cells) or 'none'}")

@@ -11,6 +11,7 @@ from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.memory.report import memory_report
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, diagnostic_at, source_place
+from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.profile import compilation, model
 from ipu_mlir.runtime.profile.counting import block_counts, count_entries
 from ipu_mlir.runtime.profile.memory_part import memory_part, problems, variables
@@ -26,12 +27,14 @@ def profile_of(
     entry: str = "main",
     inputs: Many[np.ndarray] | None = None,
     source: ir.Operation | None = None,
+    state: State | None = None,
 ) -> Profile:
     """The profile of the function ``entry`` of a module of supersteps.
 
     Args:
         inputs: with them the program runs once, to count how often its loops and branches run.
         source: the program as it came in, which says what its ops are called.
+        state: variables that this run starts with, and changes.
 
     Raises:
         CompileError: the module is not at the level of supersteps, or the program has no tree (``program_tree``).
@@ -41,7 +44,7 @@ def profile_of(
     _require_supersteps(operation)
     target = module_target(operation)
     report = memory_report(operation, entry)
-    entered = None if inputs is None else count_entries(operation, entry, inputs)
+    entered = None if inputs is None else count_entries(operation, entry, inputs, state)
     counts = block_counts(report.tree, entered)
     parts = StepsPart(report, counts, SourceOps(op_names(source) if source else {}))
     execution = parts.execution()

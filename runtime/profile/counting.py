@@ -14,6 +14,7 @@ from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.engine.state import State
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,13 @@ class _Counter:
                 self.block(inner, self._entered[inner.number], True)
 
 
-def count_entries(module: ir.Operation, entry: str, inputs: Many[np.ndarray]) -> dict[int, int]:
+def count_entries(
+    module: ir.Operation, entry: str, inputs: Many[np.ndarray], state: State | None = None
+) -> dict[int, int]:
     """Run ``entry`` of a module of supersteps on ``inputs`` and count how often it enters each open block.
+
+    Args:
+        state: variables that the run starts with, and changes; without them, those that the program says.
 
     Returns:
         entries by number of the block; nothing is run where the text leaves nothing open.
@@ -118,7 +124,7 @@ def count_entries(module: ir.Operation, entry: str, inputs: Many[np.ndarray]) ->
         return {}
     with module.context, ir.Location.unknown():
         _add_counters(copy, entry, [block.block for block in blocks])
-    results = Engine(copy, entry).run(inputs)
+    results = Engine(copy, entry).run(inputs, state)
     return {block.number: int(count) for block, count in zip(blocks, results[-len(blocks) :], strict=True)}
 
 
@@ -159,7 +165,7 @@ def _add_counters(module: ir.Operation, entry: str, blocks: list[ir.Block]) -> N
     main = next(op for op in functions if ir.StringAttr(op.attributes["sym_name"]).value == entry)
     counters: dict[ir.Operation, list[ir.Value]] = {}
     for function in functions:
-        _drop_attributes_of_values(function)
+        _drop_attributes_of_values(function, ("res_attrs",) if function == main else ("arg_attrs", "res_attrs"))
         if function == main:
             with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):
                 counters[function] = [alloc.clone().results[0] for _ in blocks]
@@ -186,9 +192,9 @@ def _function_around(block: ir.Block) -> ir.Operation:
     return op
 
 
-def _drop_attributes_of_values(op: ir.Operation) -> None:
+def _drop_attributes_of_values(op: ir.Operation, names: Many[str] = ("arg_attrs", "res_attrs")) -> None:
     """Attributes of arguments and results are lists with one entry each: MLIR reads past the end of a shorter one."""
-    for name in ("arg_attrs", "res_attrs"):
+    for name in names:
         if name in op.attributes:
             del op.attributes[name]
 

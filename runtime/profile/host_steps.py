@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping
+from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.costs.sync import all_sync_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
@@ -15,8 +16,9 @@ from ipu_mlir.runtime.profile.step_costs import StepCost
 
 
 def arguments_in(block: ir.Block, target: Target) -> StepCost:
-    """All arguments of the program, from the host to the IPUs; each IPU has a connection of its own."""
-    held = _bytes_per_ipu([argument.type for argument in block.arguments], target)
+    """All arguments of the program but its variables, from the host to the IPUs; each IPU has its own connection."""
+    variables = variable_arguments(block.owner.operation)
+    held = _bytes_per_ipu([each.type for each in block.arguments if each.arg_number not in variables], target)
     return _host_step(host_write_cycles(int(held.max(initial=0)), machine_of(target)), held, target)
 
 

@@ -8,7 +8,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
-from ipu_mlir.dialects.analysis.variables import variable_arguments
+from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.dialects.support.bindings import ir
@@ -68,9 +68,7 @@ class WrittenElements:
 
     def _read(self, op: Any, value: ir.Value) -> None:
         root = root_of(value)
-        if not isinstance(value.type, ir.MemRefType) or isinstance(root.owner, ir.Block):
-            return
-        if root.owner.name != "memref.alloc" or prod(value.type.shape) == 0:
+        if not isinstance(value.type, ir.MemRefType) or not _begins_unset(root) or prod(value.type.shape) == 0:
             return
         written = self.written.get(root, False)
         if written is True or (written is not False and _show(written, value.type).all()):
@@ -97,6 +95,14 @@ class WrittenElements:
         _show(known, value.type)[...] = True
         if known.all():
             self.written[root] = True
+
+
+def _begins_unset(root: ir.Value) -> bool:
+    """Whether nothing is in the memory of ``root`` before the program writes it."""
+    if not isinstance(root.owner, ir.Block):
+        return root.owner.name == "memref.alloc"
+    around = root.owner.owner.operation
+    return around.name == "func.func" and ir.BlockArgument(root).arg_number in unset_arguments(around)
 
 
 def _kept(root: ir.Value) -> str | None:

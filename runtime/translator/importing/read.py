@@ -10,6 +10,7 @@ from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits, round_to
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
@@ -104,8 +105,8 @@ class Reader:
         arguments: list[Buffer] = []
         variables = variable_arguments(function)
         for argument in sorted(block.arguments, key=lambda argument: argument.arg_number in variables):
-            role = Role.STATE if argument.arg_number in variables else Role.ARGUMENT
-            view = self._guard(function, lambda value=argument, role=role: self._argument(value, role))
+            variable = variables.get(argument.arg_number)
+            view = self._guard(function, lambda value=argument, variable=variable: self._argument(value, variable))
             if view is not None:
                 arguments.append(view.buffer)
         for op in children(function):
@@ -136,13 +137,19 @@ class Reader:
             self.unknown.update(op.results if op.name != "func.func" else op.regions[0].blocks[0].arguments)
             return None
 
-    def _argument(self, value: ir.Value, role: Role) -> BufferView:
+    def _argument(self, value: ir.Value, variable: str | None) -> BufferView:
         """The buffer that comes from the caller. A float of 16 or 8 bits comes as its bits, and is read from a copy;
-        state is kept as temporaries are.
+        a variable is kept as temporaries are.
         """
         narrow = narrow_float(value.type)
-        if narrow is None or role is Role.STATE:
-            return self._fresh(value, role)
+        if variable is not None:
+            view = self._fresh(value, Role.STATE)
+            self.views[value] = replace(
+                view, buffer=replace(view.buffer, name=identifier(variable).rstrip("_") or "state")
+            )
+            return self.views[value]
+        if narrow is None:
+            return self._fresh(value, Role.ARGUMENT)
         fresh = self._fresh(value, Role.TEMPORARY)
         seen = replace(fresh, buffer=replace(fresh.buffer, dtype=bits_dtype(narrow), role=Role.ARGUMENT))
         numbers = replace(fresh, buffer=replace(fresh.buffer, name=f"{fresh.buffer.name}_numbers"))
