@@ -195,14 +195,15 @@ class Executable:
 
         Args:
             inputs: a flat list of arrays; with it the program runs once, to count how often loops and branches run
-                whose bounds are not constants. Without it they are taken to run once.
+                whose bounds are not constants. Without it they are taken to run once. Variables stay as they are.
 
         Raises:
             RunError: the inputs do not fit the program.
         """
         from ipu_mlir.runtime.profile.build import profile_of
 
-        return profile_of(self._l3, self.entry, inputs, source=self._l0.operation)
+        state = self._together.own_state.copy() if inputs is not None and self.engine.variables else None
+        return profile_of(self._l3, self.entry, inputs, source=self._l0.operation, state=state)
 
     def _at_anew(self, level: str) -> ir.Operation:
         module = entries_alone(self._l0.operation, self._entries)
