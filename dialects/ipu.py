@@ -11,6 +11,7 @@ from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
+from ipu_mlir.dialects.ops.streams import DequeueOp, ElementOp, EnqueueOp, InfeedOp, OutfeedOp, PutOp, ReceiveOp
 from ipu_mlir.dialects.ops.variables import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
 from ipu_mlir.dialects.support.bindings import ir
@@ -21,13 +22,20 @@ _DIALECT = re.compile(r"\w+")
 __all__ = [
     "AssignOp",
     "ComputeSetOp",
+    "DequeueOp",
+    "ElementOp",
+    "EnqueueOp",
     "ExchangeOp",
+    "InfeedOp",
     "Ipu",
     "MappingAttr",
+    "OutfeedOp",
     "PartsAttr",
     "PlaceOp",
+    "PutOp",
     "ReadControlOp",
     "ReadOp",
+    "ReceiveOp",
     "TargetAttr",
     "VariableOp",
     "VerticesOp",

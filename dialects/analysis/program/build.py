@@ -12,6 +12,10 @@ STEP_KINDS: dict[str, StepKind] = {
     "ipu.exchange": "exchange",
     "memref.copy": "exchange",
     "ipu.read_control": "control",
+    "ipu.dequeue": "host_exchange",
+    "ipu.receive": "host_exchange",
+    "ipu.put": "host_exchange",
+    "ipu.enqueue": "host_exchange",
 }
 """The ops that take time of the machine."""
 
