@@ -39,6 +39,8 @@ from ipu_mlir.passes.placement.preparation.inline_scalar_ops import InlineScalar
 from ipu_mlir.passes.placement.preparation.materialize_views import MaterializeViews
 from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
+from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
+from ipu_mlir.passes.programs.check_streams import CheckStreams
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
 from ipu_mlir.passes.programs.update_variables import UpdateVariables
 from ipu_mlir.passes.programs.write_in_place import WriteInPlace
@@ -59,8 +61,10 @@ from ipu_mlir.passes.supersteps.merge_compute_sets import MergeComputeSets
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
     BranchSwitches,
+    BufferizeStreams,
     CheckMemory,
     CheckStablehlo,
+    CheckStreams,
     CheckSupersteps,
     ConvertControlFlow,
     CopyViews,

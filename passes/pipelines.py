@@ -31,6 +31,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
 NORMALIZE: tuple[str, ...] = (
     "inline",
     "symbol-dce",
+    "ipu-check-streams",
     "ipu-promote-variables",
     "ipu-wrap-scalars",
     "ipu-infer-sizes",
@@ -92,6 +93,7 @@ LOWER: tuple[str, ...] = (
     "ipu-write-in-place",
     "ipu-copy-views",
     "ipu-fix-loop-types",
+    "ipu-bufferize-streams",
     BUFFERIZE,
     "inline{default-pipeline=}",
     "ipu-update-variables",

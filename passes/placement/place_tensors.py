@@ -92,7 +92,7 @@ def _place_op(op: ir.Operation) -> None:
         _encode_all(op.results, _taken(op, HOMES))
     elif op.name == "arith.constant" and MAP in op.attributes:
         _place_constant(op)
-    elif op.name == "tensor.empty" and MAP in op.attributes:
+    elif op.name in ("tensor.empty", "ipu.element") and MAP in op.attributes:
         _encode(op.results[0], op.attributes[MAP])
         del op.attributes[MAP]
     elif op.name == "ipu.place":

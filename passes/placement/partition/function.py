@@ -71,7 +71,7 @@ class FunctionPartition:
             self._home(op.operands[0])
         elif control_op(op) is not None:
             self._control(op)
-        elif is_terminator(op) or op.name == "tensor.extract":
+        elif is_terminator(op) or op.name in ("tensor.extract", "ipu.put"):
             self._homes_of(list(op.operands))
 
     def _visit_block(self, block: ir.Block) -> None:
@@ -254,6 +254,8 @@ class FunctionPartition:
             op = each.operation
             if op.name == "tensor.empty" and op.results[0] in self.homes:
                 op.attributes[MAP] = mapping_to_attr(self.homes[op.results[0]])
+            elif op.name == "ipu.element":
+                self._home(op.results[0])  # if nothing that reads it has decided that
             elif is_structured(op) or op.name == "tensor.insert_slice":
                 op.attributes[HOMES] = self._attribute(op.results)
             elif control_op(op) is not None:

@@ -19,7 +19,7 @@ _KNOWN = (
     VIEW_OPS
     | CONTROL_OPS.keys()
     | TERMINATORS
-    | {"arith.constant", "ipu.place", "tensor.empty", "tensor.extract", "tensor.insert_slice"}
+    | {"arith.constant", "ipu.element", "ipu.place", "ipu.put", "tensor.empty", "tensor.extract", "tensor.insert_slice"}
 )
 _DENSE = (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)
 _WAY_OUT = {

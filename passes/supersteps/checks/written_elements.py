@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
 from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments
-from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
+from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, PutOp, ReadControlOp, ReceiveOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
@@ -38,6 +38,10 @@ class WrittenElements:
                 self._compute_set(op)
             elif isinstance(op, ReadControlOp):
                 self._read(op, op.source)
+            elif isinstance(op, ReceiveOp):
+                self._write(op, op.dest)
+            elif isinstance(op, PutOp):
+                self._read(op, op.value)
             elif op.operation.name not in VIEW_OPS:
                 if op.operation.name in _HAND_ON:
                     for value in op.operation.operands:

@@ -1,0 +1,85 @@
+"""``ipu-check-streams``: what must hold of the ops on infeeds and outfeeds of a whole module."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
+from ipu_mlir.dialects.analysis.queues import GIVES, TAKES, Queue, index_of, queue_of, queues_in
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.support.rewriting import list_ops
+
+
+@dataclass(frozen=True)
+class CheckStreams(Pass):
+    """Refuse elements of queues that are not there, of another form, or that are taken or put together by halves.
+
+    ``ipu.element`` follows an ``ipu.dequeue`` of its block. Between two ``ipu.enqueue``, or the begin of the block and
+    the first, stands one ``ipu.put`` for each tensor of the element.
+
+    Needs:  functions of one block.
+    Leaves: the module as it was.
+    """
+
+    name = "ipu-check-streams"
+
+    def run(self, module: ir.Operation) -> None:
+        if not list_ops(module, *TAKES, *GIVES):
+            return
+        queues = queues_in(module)
+        with module.context, Refusals() as refuse:
+            for op in list_ops(module, *TAKES, *GIVES):
+                broken = _broken_op(op, queues)
+                if broken is not None:
+                    refuse(op, broken)
+            if refuse.diagnostics:
+                return
+            for function in list_ops(module, "func.func"):
+                for block in blocks_of(function):
+                    _check_block(block, queues, refuse)
+
+
+def _broken_op(op: ir.Operation, queues: Mapping[str, Queue]) -> str | None:
+    """What is wrong with ``op`` by itself, as the end of a sentence."""
+    name, kind = queue_of(op), "infeed" if op.name in TAKES else "outfeed"
+    if name not in queues or queues[name].kind != kind:
+        known = ", ".join(f"@{queue.name}" for queue in queues.values() if queue.kind == kind)
+        return f"names @{name}, but the {kind}s of the module are: {known or 'none'}"
+    around = op.parent.operation
+    while control_op(around) is not None:
+        around = around.parent.operation
+    if around.name != "func.func":
+        return f"stands in '{around.name}'; queues are used in functions, loops and branches of scf"
+    if "index" not in op.attributes:
+        return None
+    index, types = index_of(op), queues[name].types
+    if not 0 <= index < len(types):
+        return f"is of tensor {index}, but the elements of @{name} have {counted(len(types), 'tensor')}"
+    value = next(iter((*op.operands, *op.results))).type
+    if list(value.shape) != list(types[index].shape) or value.element_type != types[index].element_type:
+        return f"is of type {value}, but tensor {index} of the elements of @{name} is {types[index]}"
+    return None
+
+
+def _check_block(block: ir.Block, queues: Mapping[str, Queue], refuse: Refusals) -> None:
+    taken: set[str] = set()
+    put: dict[str, set[int]] = {name: set() for name in queues}
+    for view in block.operations:
+        op = view.operation
+        if op.name == "ipu.dequeue":
+            taken.add(queue_of(op))
+        elif op.name in TAKES and queue_of(op) not in taken:
+            refuse(op, f"has no element: no ipu.dequeue of @{queue_of(op)} stands before it in its block")
+        elif op.name == "ipu.put":
+            if index_of(op) in put[queue_of(op)]:
+                refuse(op, f"puts tensor {index_of(op)} of @{queue_of(op)} a second time before an ipu.enqueue")
+            put[queue_of(op)].add(index_of(op))
+        elif op.name == "ipu.enqueue":
+            missing = set(range(len(queues[queue_of(op)].types))) - put[queue_of(op)]
+            if missing:
+                refuse(op, f"hands over an element of @{queue_of(op)} without tensor {min(missing)}; put it before")
+            put[queue_of(op)] = set()
+        elif control_op(op) is not None:
+            for inner in blocks_of(op):
+                _check_block(inner, queues, refuse)
