@@ -15,7 +15,7 @@ from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import ArraySpec, Translation, Variable, translate
+from ipu_mlir.runtime.translator.translate import ArraySpec, Stream, Translation, Variable, translate
 
 Compiled = Callable[[Translation], Callable[[Any], Callable[..., None]]]
 
@@ -75,6 +75,16 @@ class Engine:
         """The state that the program reads or writes."""
         return self.translation.variables
 
+    @property
+    def queues(self) -> tuple[Stream, ...]:
+        """The queues that the program uses."""
+        return self.translation.queues
+
+    @property
+    def has_state(self) -> bool:
+        """Whether a run depends on a session."""
+        return bool(self.translation.variables or self.translation.queues)
+
     def run(self, inputs: Sequence[Any], state: State | None = None) -> list[np.ndarray]:
         """The results for ``inputs``, which are not modified; the results belong to the caller.
 
@@ -86,11 +96,12 @@ class Engine:
                 more memory than there is.
         """
         arrays = checked_inputs(inputs, self.translation.arguments)
-        if not self.translation.variables:
+        if not self.has_state:
             return self._run(arrays)
-        state = state or State(self.translation.variables)
+        state = state or State(self.translation.variables, queues=self.translation.queues)
         with state.turn:
-            results = self._run(arrays + state.memory_of(self.translation.variables))
+            given: list[Any] = [*arrays, *state.memory_of(self.translation.variables)]
+            results = self._run([*given, state.streams] if self.translation.queues else given)
             state.have_values(self.translation.variables)
         return results
 

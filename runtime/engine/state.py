@@ -1,4 +1,4 @@
-"""What a program keeps between runs: the variables of one session."""
+"""What a program keeps between runs: the variables and the queues of one session."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,8 @@ import numpy as np
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.engine.memory import aligned_bytes
-from ipu_mlir.runtime.translator.translate import Variable
+from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, Streams, SyntheticInfeed, SyntheticOutfeed
+from ipu_mlir.runtime.translator.translate import Stream, Variable
 
 
 class Cell:
@@ -44,15 +45,20 @@ class Cell:
 
 
 class State:
-    """The variables of one session. Whoever runs a program on it holds ``turn``: threads take turns.
+    """The variables and queues of one session. Whoever runs a program on it holds ``turn``: threads take turns.
 
     Attributes:
         cells: by name of the variable.
         turn: a lock that one thread may take again.
+        streams: the queues; those that the host has said nothing about have no source, and keep what they get.
     """
 
     def __init__(
-        self, variables: Iterable[Variable], shared: Mapping[str, Cell] | None = None, turn: Any = None
+        self,
+        variables: Iterable[Variable],
+        shared: Mapping[str, Cell] | None = None,
+        turn: Any = None,
+        queues: Iterable[Stream] = (),
     ) -> None:
         """Make the variables, with their first values; those of one name are one.
 
@@ -64,6 +70,12 @@ class State:
         for variable in variables:
             if variable.name not in self.cells:
                 self.cells[variable.name] = Cell(variable)
+        self.streams = Streams()
+        for queue in queues:
+            if queue.kind == "infeed":
+                self.streams.infeeds.setdefault(queue.name, Infeed(queue, None))
+            else:
+                self.streams.outfeeds.setdefault(queue.name, Outfeed(queue))
 
     def memory_of(self, variables: Sequence[Variable]) -> list[np.ndarray]:
         """The memory of ``variables``, for a program that is about to run.
@@ -102,8 +114,10 @@ class State:
                 self.cells[name].give(value)
 
     def copy(self) -> "State":
-        """The same variables with the same values, in memory of their own."""
+        """The same variables with the same values, in memory of their own; with queues that do without the host."""
         copied = State(cell.variable for cell in self.cells.values())
+        copied.streams.infeeds = {name: SyntheticInfeed(each.stream) for name, each in self.streams.infeeds.items()}
+        copied.streams.outfeeds = {name: SyntheticOutfeed(each.stream) for name, each in self.streams.outfeeds.items()}
         with self.turn:
             for name, cell in self.cells.items():
                 copied.cells[name].array[...], copied.cells[name].has_value = cell.array, cell.has_value

@@ -61,7 +61,9 @@ class PerTileExecutor:
         self.traffic: list[Traffic] = []
         check_supported(operation, _OPS | TERMINATORS)
 
-    def run(self, inputs: Sequence[Array], variables: MutableMapping[str, Array] | None = None) -> list[Array]:
+    def run(
+        self, inputs: Sequence[Array], variables: MutableMapping[str, Array] | None = None, streams: Any = None
+    ) -> list[Array]:
         """Run on host arrays, one per argument; answer fresh arrays, one per result.
 
         Arrays of bf16 and f8 have the types of the package ml_dtypes; inputs may also be their bits, unsigned or void.
@@ -69,13 +71,14 @@ class PerTileExecutor:
         Args:
             variables: the values of variables by name, which has those after the run when it ends; what is not there
                 begins as the program says.
+            streams: the queues, which are asked as generated programs ask them.
 
         Raises:
             RunError: the inputs do not fit the function, or the program does what the machine cannot do: the
                 subclasses in ``errors.py`` say which. An assertion of the program fails.
         """
         variables = {} if variables is None else variables
-        machine = Machine(self._target.num_tiles, self._strict)
+        machine = Machine(self._target.num_tiles, self._strict, streams)
         self.traffic, self._held = machine.traffic, machine.held
         terminator = list(self._block.operations)[-1]
         with np.errstate(all="ignore"):

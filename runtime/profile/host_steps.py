@@ -1,10 +1,7 @@
 """What the host hands to a program before it begins, and takes from it at the end."""
 
-from collections.abc import Iterable
-
 import numpy as np
 
-from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.costs.sync import all_sync_cycles
@@ -12,19 +9,19 @@ from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.profile.step_costs import StepCost
+from ipu_mlir.runtime.profile.step_costs import StepCost, bytes_per_ipu
 
 
 def arguments_in(block: ir.Block, target: Target) -> StepCost:
     """All arguments of the program but its variables, from the host to the IPUs; each IPU has its own connection."""
     variables = variable_arguments(block.owner.operation)
-    held = _bytes_per_ipu([each.type for each in block.arguments if each.arg_number not in variables], target)
+    held = bytes_per_ipu([each.type for each in block.arguments if each.arg_number not in variables], target)
     return _host_step(host_write_cycles(int(held.max(initial=0)), machine_of(target)), held, target)
 
 
 def results_out(block: ir.Block, target: Target) -> StepCost:
     """All results of the program, from the IPUs to the host."""
-    held = _bytes_per_ipu([value.type for value in list(block.operations)[-1].operands], target)
+    held = bytes_per_ipu([value.type for value in list(block.operations)[-1].operands], target)
     return _host_step(host_read_cycles(int(held.max(initial=0)), machine_of(target)), held, target)
 
 
@@ -32,15 +29,3 @@ def _host_step(cycles: int, held: IntArray, target: Target) -> StepCost:
     """A step of the host, with the sync in which the IPUs and the host meet; none where nothing is handed over."""
     sync = all_sync_cycles(target.ipus, machine_of(target)) if held.any() else 0
     return StepCost(np.zeros(target.num_tiles, dtype=np.int64), host=cycles, sync=sync)
-
-
-def _bytes_per_ipu(types: Iterable[ir.Type], target: Target) -> IntArray:
-    """Bytes that the tiles of each IPU hold of buffers of these types, shape ``(ipus,)``."""
-    held = np.zeros(target.ipus, dtype=np.int64)
-    for memref in types:
-        mapping = memory_mapping(memref) if isinstance(memref, ir.MemRefType) else None
-        if mapping is not None:
-            tiles, counts = mapping.elements_per_tile()
-            size = element_bytes(ir.MemRefType(memref).element_type)
-            np.add.at(held, tiles // target.tiles_per_ipu, counts * size)
-    return held

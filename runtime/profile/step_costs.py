@@ -1,5 +1,6 @@
 """What one execution of a step takes, from its op alone."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from ipu_mlir.dialects.costs.exchange_cost import cost_of_exchange
 from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes
 from ipu_mlir.dialects.costs.flops import flops_of_parts
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
+from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.costs.op_loops import dtype_of
 from ipu_mlir.dialects.costs.sync import all_sync_cycles, compute_sync_cycles
 from ipu_mlir.dialects.costs.work import Contraction, Work
@@ -110,8 +112,21 @@ class StepCosts:
             if (source, dest) not in self._exchanges:
                 self._exchanges[source, dest] = self._exchange(step.op)
             return self._exchanges[source, dest]
+        if step.kind == "host_exchange":
+            return self._host(step.op)
         assert step.kind == "control", f"a step of kind {step.kind}"
+        return self._sync()
+
+    def _sync(self) -> StepCost:
         return StepCost(self._idle, sync=all_sync_cycles(self._target.ipus, self._machine))
+
+    def _host(self, op: ir.Operation) -> StepCost:
+        """A tensor to or from the host; or the sync in which the IPUs and the host agree on an element."""
+        if not len(op.operands):
+            return self._sync()
+        held = int(bytes_per_ipu([op.operands[0].type], self._target).max(initial=0))
+        cycles = host_write_cycles if op.name == "ipu.receive" else host_read_cycles
+        return StepCost(self._idle, host=cycles(held, self._machine))
 
     def _exchange(self, op: ir.Operation) -> StepCost:
         cost = cost_of_exchange(op, self._target)
@@ -187,3 +202,15 @@ class StepCosts:
         if mapping not in self._sizes:
             self._sizes[mapping] = int(mapping.elements_per_tile()[1].sum())
         return self._sizes[mapping]
+
+
+def bytes_per_ipu(types: Iterable[ir.Type], target: Target) -> IntArray:
+    """Bytes that the tiles of each IPU hold of buffers of these types, shape ``(ipus,)``."""
+    held = np.zeros(target.ipus, dtype=np.int64)
+    for memref in types:
+        mapping = memory_mapping(memref) if isinstance(memref, ir.MemRefType) else None
+        if mapping is not None:
+            tiles, counts = mapping.elements_per_tile()
+            size = element_bytes(ir.MemRefType(memref).element_type)
+            np.add.at(held, tiles // target.tiles_per_ipu, counts * size)
+    return held

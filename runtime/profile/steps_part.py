@@ -4,6 +4,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.program.tree import Step, sequences, steps
+from ipu_mlir.dialects.analysis.queues import queue_of
 from ipu_mlir.dialects.memory.report import MemoryReport
 from ipu_mlir.dialects.memory.sweep import StepMemory
 from ipu_mlir.runtime.profile import compilation, execution
@@ -57,6 +58,8 @@ class StepsPart:
             self._compute_set(number, cost, owners, count)
         elif step.kind == "exchange":
             op, name = self.ops.add_exchange(number, step.op, cost, count), exchange_name(step.op)
+        elif step.kind == "host_exchange":
+            name = f"{step.op.name.removeprefix('ipu.')} of @{queue_of(step.op)}"
         self._live_step(number, step.kind, name, place_of(step.op.location) or None, op)
         self._execute(cost, count)
 

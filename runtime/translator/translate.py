@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.queues import queues_in
 from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments, variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
@@ -14,8 +15,10 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.control import all_statements
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Program
+from ipu_mlir.runtime.translator.array_ir.statements import Program, Transfer
+from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float
 from ipu_mlir.runtime.translator.codegen.emit.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.codegen.source import SourceWriter
 from ipu_mlir.runtime.translator.codegen.vocabulary import code_of, namespace
@@ -65,6 +68,23 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class Stream:
+    """A queue between the host and a program, with the types of host arrays in its elements.
+
+    Attributes:
+        kind: ``infeed`` or ``outfeed``.
+        depth: of an infeed, how many elements may wait.
+        mode: of an outfeed, ``all`` or ``last``.
+    """
+
+    name: str
+    kind: str
+    specs: tuple[ArraySpec, ...]
+    depth: int
+    mode: str
+
+
+@dataclass(frozen=True)
 class Translation:
     """NumPy source, and what its ``build`` function needs."""
 
@@ -77,6 +97,8 @@ class Translation:
     """True if the source shares its work between threads itself; BLAS must then not start more."""
     variables: tuple[Variable, ...] = ()
     """Their memory comes after the arguments."""
+    queues: tuple[Stream, ...] = ()
+    """What the program gets from the host and gives to it while it runs; then ``streams`` come after the variables."""
 
     def compiled(self) -> Callable[[Any], Callable[..., None]]:
         """The ``build`` function of the source: memory -> main(*arguments, *variables, *results).
@@ -99,7 +121,8 @@ def translate(
     """
     options = options or TranslatorOptions()
     translation = translate_arrays(optimized(array_program(module, entry), options), options)
-    return replace(translation, variables=_declared(module.operation, entry, translation.variables))
+    variables = _declared(module.operation, entry, translation.variables)
+    return replace(translation, variables=variables, queues=_streams(module.operation, translation.queues))
 
 
 def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
@@ -108,6 +131,8 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
     names = writer.texts.arguments
+    transfers = (s for s in all_statements(program.statements) if isinstance(s, Transfer))
+    queues = tuple(Stream(name, "", (), 0, "") for name in dict.fromkeys(each.queue for each in transfers))
     arguments = tuple(_spec(names[b], b.shape, b) for b in program.arguments if b.role is not Role.STATE)
     variables = tuple(
         Variable(names[b], b.shape, b.dtype if b.narrow is None else array_dtype(b.narrow), b.dtype)
@@ -119,7 +144,7 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
         for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
     )
     return Translation(
-        source, arguments, results, writer.plan.total_bytes, writer.texts.constants, has_blocks, variables
+        source, arguments, results, writer.plan.total_bytes, writer.texts.constants, has_blocks, variables, queues
     )
 
 
@@ -153,6 +178,30 @@ def _declared(module: ir.Operation, entry: str, variables: tuple[Variable, ...])
         initial = initial_value(declared[name]) if name in declared else None
         found.append(replace(variable, name=name, initial=initial, is_read=number not in unset))
     return tuple(found)
+
+
+def _streams(module: ir.Operation, used: tuple[Stream, ...]) -> tuple[Stream, ...]:
+    """The queues that are ``used``, as the module declares them.
+
+    Raises:
+        CompileError: it does not.
+    """
+    declared = queues_in(module) if used else {}
+    found = []
+    for name in (each.name for each in used):
+        if name not in declared:
+            raise CompileError(f"the program uses queue @{name}, but the module has {', '.join(declared) or 'none'}")
+        queue = declared[name]
+        specs = tuple(_host_spec(f"tensor {number} of {name!r}", kind) for number, kind in enumerate(queue.types))
+        found.append(Stream(name, queue.kind, specs, queue.depth, queue.mode))
+    return tuple(found)
+
+
+def _host_spec(name: str, kind: ir.Type) -> ArraySpec:
+    narrow, dtype = narrow_float(kind), dtype_of(kind.element_type)
+    if dtype is None:
+        raise CompileError(f"{name} has elements of type {kind.element_type}, which are not supported")
+    return ArraySpec(name, tuple(kind.shape), dtype if narrow is None else array_dtype(narrow))
 
 
 def unsupported_message(problems: list[Problem]) -> str:

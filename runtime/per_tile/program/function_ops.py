@@ -133,6 +133,30 @@ def _scalar(program: Program, op: ir.OpView) -> Run:
     return run
 
 
+def _transfer(program: Program, op: ir.OpView) -> Run:
+    """An element as such, or one of its tensors, comes from the host or goes to it."""
+    name, queue = op.operation.name, ir.FlatSymbolRefAttr(op.attributes["queue"]).value
+    index = ir.IntegerAttr(op.attributes["index"]).value if "index" in op.attributes else 0
+    slots = tuple(program.slot_of(value) for value in op.operands)
+
+    def run(machine: Machine) -> None:
+        if name == "ipu.dequeue":
+            machine.streams.dequeue(queue)
+        elif name == "ipu.enqueue":
+            machine.streams.enqueue(queue)
+        elif name == "ipu.put":
+            found = gather(machine.values[slots[0]], machine.memories, machine.strict, op.location, "what is put")
+            machine.streams.put(queue, index, found)
+        else:
+            view = machine.values[slots[0]]
+            received = np.empty(view.shape, view.allocation.dtype)
+            machine.streams.receive(queue, index, received)
+            place(received, view, machine.memories)
+        machine.record_step(place_of(op.location))
+
+    return run
+
+
 _VIEWS = ("cast", "collapse_shape", "expand_shape", "reinterpret_cast", "subview", "transpose")
 
 FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
@@ -145,4 +169,5 @@ FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
     "ipu.exchange": _exchange,
     "ipu.compute_set": _compute_set,
     "ipu.read_control": _read_control,
+    **{f"ipu.{kind}": _transfer for kind in ("dequeue", "receive", "put", "enqueue")},
 }

@@ -51,12 +51,14 @@ class Machine:
         strict: whether reading an element that was never written is an error, or yields its poison.
         traffic: one record per exchange that ran.
         held: one record per step that ran.
+        streams: the queues of the host.
     """
 
-    def __init__(self, num_tiles: int, strict: bool) -> None:
+    def __init__(self, num_tiles: int, strict: bool, streams: Any = None) -> None:
         self.values: dict[int, Any] = {}
         self.memories = TileMemories(num_tiles)
         self.strict = strict
+        self.streams = streams
         self.traffic: list[Traffic] = []
         self.held: list[HeldBytes] = []
         self._constants: dict[str, View] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import Statement
+from ipu_mlir.runtime.translator.array_ir.statements import Program, Statement, Transfer
 
 Block = tuple[Statement, ...]
 Bound = int | Access
@@ -164,6 +164,11 @@ def all_statements(statements: Sequence[Statement]) -> list[Statement]:
         if isinstance(statement, Control):
             found += [inner for block in statement.blocks() for inner in all_statements(block)]
     return found
+
+
+def has_transfers(program: Program) -> bool:
+    """Whether ``program`` uses queues of the host."""
+    return any(isinstance(statement, Transfer) for statement in all_statements(program.statements))
 
 
 def _standing(*groups) -> tuple[Access, ...]:

@@ -2,6 +2,7 @@
 
 import base64
 import re
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 )
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.array_ir.statements import (
+    TRANSFERS,
     Check,
     Dot,
     Elementwise,
@@ -32,6 +34,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Scan,
     SliceUpdate,
     Statement,
+    Transfer,
 )
 from ipu_mlir.runtime.translator.array_ir.tokens import Tokens
 
@@ -144,6 +147,8 @@ class _Parser(Tokens):
             return self._control(kind, origin)
         if kind == "call":
             return self._call(origin)
+        if kind in TRANSFERS:
+            return self._transfer(kind, origin)
         first_word = self._next() if kind in ("reduce", "first_extreme") else ""
         unsigned = self._take("unsigned")
         extents = self._shape()
@@ -234,6 +239,13 @@ class _Parser(Tokens):
             tuple(shape for _, shape in arrays),
             tuple(updated for _, updated in outputs),
         )
+
+    def _transfer(self, kind: str, origin: Origin) -> Transfer:
+        index = self._integer()
+        self._expect("of")
+        call = self._call(origin)
+        parts = {field.name: getattr(call, field.name) for field in fields(call)}
+        return Transfer(**{**parts, "codelet": kind, "queue": call.codelet, "index": index})
 
     def _control(self, kind: str, origin: Origin) -> Control:
         self._loops = 0

@@ -48,6 +48,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Scan,
     SliceUpdate,
     Statement,
+    Transfer,
     expressions_of,
 )
 
@@ -197,7 +198,10 @@ class _Printer:
                 for i, updated in enumerate(statement.updated):
                     texts[inputs + i] += " updated" if updated else ""
                 given, got = ", ".join(texts[:inputs]), ", ".join(texts[inputs : inputs + outputs])
-                yield f"{indent}call {_quoted(statement.codelet)} ({given}) -> ({got}){comment}"
+                what = f"call {_quoted(statement.codelet)}"
+                if isinstance(statement, Transfer):
+                    what = f"{statement.codelet} {statement.index} of {_quoted(statement.queue)}"
+                yield f"{indent}{what} ({given}) -> ({got}){comment}"
                 return
         kind = {Elementwise: "elementwise", Fold: "fold", Scan: "scan", SliceUpdate: "slice_update", Check: "check"}
         yield f"{indent}{kind[type(statement)]} {loops}{over} {{{comment}"

@@ -220,6 +220,22 @@ class LibraryCall(Statement):
         return list(self.outputs)
 
 
+TRANSFERS = ("dequeue", "receive", "put", "enqueue")
+"""What happens to elements of queues."""
+
+
+@dataclass(frozen=True)
+class Transfer(LibraryCall):
+    """What happens to an element of a queue of the host, in the order of the program; ``codelet`` says what.
+
+    ``dequeue`` takes the next one, ``receive`` writes its tensor number ``index`` to the output, ``put`` lets the input
+    be that tensor of the next one, ``enqueue`` hands it over.
+    """
+
+    queue: str = ""
+    index: int = 0
+
+
 @dataclass(frozen=True)
 class Program:
     """A function: its arguments, what it does, and which buffers it gives back, with their shapes."""

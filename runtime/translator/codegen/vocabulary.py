@@ -28,7 +28,8 @@ _METHODS = frozenset(
     ["accumulate", "astype", "data", "item", "reduce", "reshape", "take", "view", "T"]
 )  # of ufuncs and arrays
 _METHODS_OF_MEMORY = frozenset(["constant", "per_thread", "run_blocks", "scalar", "temporary"])
-_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY
+_METHODS_OF_STREAMS = frozenset(["dequeue", "enqueue", "put", "receive"])
+_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_STREAMS
 _NODES = frozenset(
     {
         *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.ImportFrom, ast.alias),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.queues import index_of, queue_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir
@@ -16,6 +17,7 @@ from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.statements import (
+    TRANSFERS,
     Check,
     Elementwise,
     Fold,
@@ -23,6 +25,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Origin,
     Program,
     Statement,
+    Transfer,
 )
 from ipu_mlir.runtime.translator.array_ir.types import narrow_float
 from ipu_mlir.runtime.translator.array_ir.walk import children, value_names
@@ -39,6 +42,7 @@ from ipu_mlir.runtime.translator.optimize.aliases import without_dead
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
 _VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())
 _CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
+_TRANSFERS = frozenset(f"ipu.{kind}" for kind in TRANSFERS)
 _IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])
 
 
@@ -187,6 +191,8 @@ class Reader:
             self._load(op)
         elif name == "memref.store":
             self._store(op)
+        elif name in _TRANSFERS:
+            self._transfer(op)
         elif name == "func.return":
             self.results = [self.views[operand] for operand in op.operands]
         elif name.startswith("linalg."):
@@ -234,6 +240,17 @@ class Reader:
             self.statements += [Check(nest.extents, _origin(op), (holds,), text) for holds, text in nest.checks]
             if nest.outputs and 0 not in nest.extents:
                 self.statements.append(_statement(nest, _origin(op)))
+
+    def _transfer(self, op: ir.Operation) -> None:
+        """A tensor of an element is an input or an output; an element as such is neither."""
+        kind = op.name.removeprefix("ipu.")
+        views = [self.views[operand] for operand in op.operands]
+        accesses, shapes = tuple(map(whole, views)), tuple(view.shape for view in views)
+        inputs, outputs = (accesses, ()) if kind == "put" else ((), accesses)
+        updated = (False,) * len(outputs)
+        index = index_of(op) if "index" in op.attributes else 0
+        call = Transfer((), _origin(op), kind, inputs, outputs, shapes, updated, queue_of(op), index)
+        self.statements.append(call)
 
     def _library_call(self, op: ir.Operation) -> None:
         name = ir.StringAttr(op.attributes["library_call"]).value

@@ -21,6 +21,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Program,
     Scan,
     Statement,
+    Transfer,
 )
 from ipu_mlir.runtime.translator.array_ir.timeline import Timeline
 from ipu_mlir.runtime.translator.array_ir.transform import same, with_accesses, with_loop_split
@@ -97,7 +98,7 @@ def _needed(statements: Sequence[Statement], live: set[Buffer]) -> tuple[list[St
             if not any(found.blocks()):
                 continue
             kept.append(found)
-        elif isinstance(statement, Check) or any(dest.buffer in live for dest in statement.dests()):
+        elif isinstance(statement, Check | Transfer) or any(dest.buffer in live for dest in statement.dests()):
             live.update(source.buffer for source in statement.sources())
             kept.append(statement)
     return kept[::-1], live

@@ -13,8 +13,9 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Scan,
     SliceUpdate,
     Statement,
+    Transfer,
 )
-from ipu_mlir.runtime.translator.codegen.emit.emit_calls import emit_check, emit_library_call
+from ipu_mlir.runtime.translator.codegen.emit.emit_calls import emit_check, emit_library_call, emit_transfer
 from ipu_mlir.runtime.translator.codegen.emit.emit_contraction import emit_contraction
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.emit.emit_reduction import emit_first_extreme, emit_reduction
@@ -31,6 +32,7 @@ EMITTERS: dict[type[Statement], Callable[[Any, Schedule], None]] = {
     SliceUpdate: emit_slice_update,
     Check: emit_check,
     LibraryCall: emit_library_call,
+    Transfer: emit_transfer,
 }
 
 

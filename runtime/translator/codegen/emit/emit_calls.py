@@ -1,8 +1,10 @@
-"""Statements that are one call of something other than NumPy: assertions and library codelets."""
+"""Statements that are one call of something other than NumPy: assertions, library codelets, transfers to queues."""
+
+import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import temporary
 from ipu_mlir.runtime.translator.array_ir.expression import reads
-from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, LibraryCall
+from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, LibraryCall, Transfer
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.schedule import Schedule, View
 
@@ -31,3 +33,16 @@ def emit_library_call(statement: LibraryCall, schedule: Schedule) -> None:
     given = "".join(f"{{{count + i}}}, " for i in range(len(statement.outputs)))
     template = f"run_codelet({statement.codelet!r}, ({taken.strip()}), ({given.strip()}))"
     schedule.call(template, tuple(views), views[count], statement.origin)
+
+
+def emit_transfer(statement: Transfer, schedule: Schedule) -> None:
+    """Ask the streams of the run for an element, or hand them one; a call without an array has no bytes as result."""
+    views = [
+        View(access.buffer, access.buffer.dtype, access.offset, shape, access.strides)
+        for access, shape in zip((*statement.inputs, *statement.outputs), statement.shapes, strict=True)
+    ]
+    arguments = [repr(statement.queue).replace("{", "{{").replace("}", "}}")]
+    arguments += [str(statement.index), "{0}"] if views else []
+    nothing = View(schedule.scratch("nothing", 0, np.dtype(np.uint8)), np.dtype(np.uint8), 0, (0,), (1,))
+    template = f"streams.{statement.codelet}({', '.join(arguments)})"
+    schedule.call(template, tuple(views), views[0] if views else nothing, statement.origin)

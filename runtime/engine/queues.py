@@ -1,0 +1,303 @@
+"""Queues between the host and running programs: infeeds with a thread that prefetches, outfeeds with a limit."""
+
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.runtime.engine.inputs import as_expected
+from ipu_mlir.runtime.translator.translate import ArraySpec, Stream
+
+Element = Sequence[Any]
+"""The tensors of an element, in the order of the queue's types."""
+
+MOST_BYTES = 1 << 30
+"""Of elements in an outfeed that nobody has read."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a queue has done so far.
+
+    Attributes:
+        elements: handed over to the program, or by it.
+        bytes: of those elements.
+        seconds_waited: how long the program waited for elements of an infeed.
+    """
+
+    elements: int
+    bytes: int
+    seconds_waited: float
+
+
+class _Prefetched:
+    """Elements that a thread has fetched and nobody has taken, in arrays that are used again.
+
+    The thread knows this object and nothing of the queue, which closes it when it is dropped itself.
+    """
+
+    def __init__(self, stream: Stream, elements: Iterator[Element], number: int) -> None:
+        self.changed = threading.Condition()
+        self.ready: deque[list[np.ndarray] | BaseException] = deque()
+        self.is_running = self.is_closed = self.has_ended = False
+        self._stream, self._elements, self._number = stream, elements, number
+        self._free: list[list[np.ndarray]] = []
+
+    def start(self) -> None:
+        """Fetch in a thread, if none does and there may be more."""
+        if not (self.is_running or self.has_ended or self.is_closed):
+            self.is_running = True
+            name = f"infeed {self._stream.name}"
+            threading.Thread(target=self._fetch, name=name, daemon=True).start()
+
+    def give_back(self, arrays: list[np.ndarray]) -> None:
+        """Let ``arrays`` hold another element."""
+        self._free.append(arrays)
+
+    def close(self) -> None:
+        with self.changed:
+            self.is_closed = True
+            self.changed.notify_all()
+
+    def _fetch(self) -> None:
+        found: list[np.ndarray] | BaseException
+        try:
+            while self._has_room():
+                found = self._held(next(self._elements))
+                self._add(found)
+        except StopIteration:
+            self.has_ended = True
+        except BaseException as error:  # of the user's iterator: it belongs to who asks for the element
+            self._add(error)
+        with self.changed:
+            self.is_running = False
+            self.changed.notify_all()
+
+    def _has_room(self) -> bool:
+        """Wait for room; False when nobody wants more."""
+        with self.changed:
+            while len(self.ready) >= self._stream.depth and not self.is_closed:
+                self.changed.wait()
+            return not self.is_closed
+
+    def _add(self, found: list[np.ndarray] | BaseException) -> None:
+        with self.changed:
+            self.ready.append(found)
+            self.changed.notify_all()
+
+    def _held(self, element: Element) -> list[np.ndarray]:
+        """A copy of ``element``: the iterator may use its arrays again."""
+        where = f"element {self._number} of infeed {self._stream.name!r}"
+        self._number += 1
+        specs = self._stream.specs
+        if len(element) != len(specs):
+            raise RunError(f"{where} has {len(element)} tensors, expected {len(specs)}")
+        checked = [as_expected(each, spec, f"{spec.name}, {where},") for each, spec in zip(element, specs, strict=True)]
+        try:
+            arrays = self._free.pop()
+        except IndexError:
+            arrays = [np.empty(spec.shape, spec.dtype) for spec in specs]
+        for array, value in zip(arrays, checked, strict=True):
+            array[...] = value
+        return arrays
+
+
+class Infeed:
+    """Elements for the program, in order; the position is kept from run to run.
+
+    What the user's iterator raises reaches who asks for that element; the next one is asked for again afterwards.
+    """
+
+    def __init__(self, stream: Stream, source: Callable[[], Iterator[Element]] | None) -> None:
+        """Fetch from what ``source`` gives, which is called once for each time that the queue begins."""
+        self.stream, self._source = stream, source
+        self._taken: list[np.ndarray] | None = None
+        self._elements = 0
+        self._waited = 0.0
+        self._prefetched: _Prefetched | None = None
+        self._finalizer: Any = None
+
+    def restart(self) -> None:
+        """Begin again with the first element; what was fetched is dropped."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._prefetched = self._taken = None
+
+    def take(self) -> None:
+        """Make the next element the current one; wait until there is one.
+
+        Raises:
+            RunError: the queue has no source, has ended, or the element is not what the program takes. Anything that
+                the user's iterator raises.
+        """
+        queue = self._prefetched or self._begin()
+        if self._taken is not None:
+            queue.give_back(self._taken)
+            self._taken = None
+        with queue.changed:
+            if not queue.ready:
+                begun = time.perf_counter()
+                queue.start()
+                while not queue.ready and queue.is_running:
+                    queue.changed.wait()
+                self._waited += time.perf_counter() - begun
+            if not queue.ready:
+                raise RunError(
+                    f"infeed {self.stream.name!r} has ended after {self._elements} elements, and the program asks for "
+                    "another one; give it more, or let it begin again with restart"
+                )
+            found = queue.ready.popleft()
+            queue.start()
+            queue.changed.notify_all()
+        if isinstance(found, BaseException):
+            raise found
+        self._taken = found
+        self._elements += 1
+
+    def tensor(self, index: int) -> np.ndarray:
+        """A tensor of the current element."""
+        assert self._taken is not None, "an element is taken before its tensors"
+        return self._taken[index]
+
+    def statistics(self) -> Statistics:
+        """What it has done so far."""
+        return Statistics(self._elements, self._elements * _bytes(self.stream.specs), self._waited)
+
+    def _begin(self) -> _Prefetched:
+        if self._source is None:
+            raise RunError(
+                f"infeed {self.stream.name!r} has no source; give it one with feed({self.stream.name!r}, ...)"
+            )
+        self._prefetched = queue = _Prefetched(self.stream, self._source(), self._elements)
+        self._finalizer = weakref.finalize(self, queue.close)
+        return queue
+
+
+class Outfeed:
+    """Elements from the program, which the host may read while it runs: all of them, or the last one.
+
+    A queue that nobody reads refuses more than ``most_bytes``.
+    """
+
+    def __init__(self, stream: Stream, most_bytes: int = MOST_BYTES) -> None:
+        self.stream, self._most_bytes = stream, most_bytes
+        self._lock = threading.Lock()
+        self._pending = [np.empty(spec.shape, spec.dtype) for spec in stream.specs]
+        self._kept = self._nothing()
+        self._count = self._elements = 0
+
+    def put(self, index: int, value: Any) -> None:
+        """Let ``value`` be tensor number ``index`` of the next element."""
+        self._pending[index][...] = value
+
+    def hand_over(self) -> None:
+        """Make what was put an element.
+
+        Raises:
+            RunError: too many wait that nobody has read.
+        """
+        with self._lock:
+            place = 0 if self.stream.mode == "last" else self._count
+            if place == len(self._kept[0]):
+                self._grow()
+            for kept, pending in zip(self._kept, self._pending, strict=True):
+                kept[place] = pending
+            self._count = place + 1
+            self._elements += 1
+
+    def read(self) -> list[np.ndarray]:
+        """The elements that are there now: tensors with one more dimension in front, and they are gone; or the last.
+
+        Raises:
+            RunError: there is no last one yet.
+        """
+        with self._lock:
+            if self.stream.mode == "last":
+                if not self._count:
+                    raise RunError(
+                        f"outfeed {self.stream.name!r} has no last element: no run has handed one over; run a program "
+                        "that does"
+                    )
+                return [kept[0].copy() for kept in self._kept]
+            found, self._kept = [kept[: self._count] for kept in self._kept], self._nothing()
+            self._count = 0
+        return [array if array.base is None or 2 * len(array) > len(array.base) else array.copy() for array in found]
+
+    def statistics(self) -> Statistics:
+        """What it has done so far."""
+        return Statistics(self._elements, self._elements * _bytes(self.stream.specs), 0.0)
+
+    def _nothing(self) -> list[np.ndarray]:
+        return [np.empty((0, *spec.shape), spec.dtype) for spec in self.stream.specs]
+
+    def _grow(self) -> None:
+        each, count = max(1, _bytes(self.stream.specs)), len(self._kept[0])
+        most = max(1, self._most_bytes // each)
+        if count >= most:
+            raise RunError(
+                f"outfeed {self.stream.name!r} holds {count:,} elements of {each:,} B that nobody has read, and takes "
+                "no more; read it while the program runs, or use mode 'last'"
+            )
+        larger = min(most, max(8, 2 * count))
+        for place, kept in enumerate(self._kept):
+            self._kept[place] = np.empty((larger, *kept.shape[1:]), kept.dtype)
+            self._kept[place][:count] = kept
+
+
+class SyntheticInfeed(Infeed):
+    """Zeros, as often as the program asks: what it takes without the host."""
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__(stream, None)
+        self._zeros = [np.zeros(spec.shape, spec.dtype) for spec in stream.specs]
+
+    def restart(self) -> None:
+        pass
+
+    def take(self) -> None:
+        self._taken = self._zeros
+        self._elements += 1
+
+
+class SyntheticOutfeed(Outfeed):
+    """Takes everything and keeps nothing."""
+
+    def put(self, index: int, value: Any) -> None:
+        pass
+
+    def hand_over(self) -> None:
+        self._elements += 1
+
+
+def _bytes(specs: Sequence[ArraySpec]) -> int:
+    return sum(int(np.prod(spec.shape)) * spec.dtype.itemsize for spec in specs)
+
+
+class Streams:
+    """The queues of one session, as running programs see them."""
+
+    def __init__(self) -> None:
+        self.infeeds: dict[str, Infeed] = {}
+        self.outfeeds: dict[str, Outfeed] = {}
+
+    def dequeue(self, name: str) -> None:
+        """Take the next element of an infeed."""
+        self.infeeds[name].take()
+
+    def receive(self, name: str, index: int, out: np.ndarray) -> None:
+        """Write a tensor of the current element to ``out``."""
+        np.copyto(out, self.infeeds[name].tensor(index), "unsafe")
+
+    def put(self, name: str, index: int, value: Any) -> None:
+        """Let ``value`` be part of the next element of an outfeed."""
+        self.outfeeds[name].put(index, value)
+
+    def enqueue(self, name: str) -> None:
+        """Hand over what was put."""
+        self.outfeeds[name].hand_over()
