@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs.session import Session
+    from ipu_mlir.programs.streams import Infeed, Outfeed
     from ipu_mlir.programs.variable import Variable
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs.specs import TensorSpec
@@ -39,10 +40,12 @@ __all__ = [
     "CompileError",
     "Executable",
     "Function",
+    "Infeed",
     "IpuError",
     "Mapping",
     "MemoryWarning",
     "OutOfMemoryError",
+    "Outfeed",
     "Profile",
     "Programs",
     "RunError",
@@ -73,10 +76,12 @@ _HOME = {
     "CompileError": "ipu_mlir.dialects.support.errors",
     "Executable": "ipu_mlir.compilation.executable",
     "Function": "ipu_mlir.compilation.function",
+    "Infeed": "ipu_mlir.programs.streams",
     "IpuError": "ipu_mlir.dialects.support.errors",
     "Mapping": "ipu_mlir.dialects.mapping.mapping",
     "MemoryWarning": "ipu_mlir.dialects.support.errors",
     "OutOfMemoryError": "ipu_mlir.passes.supersteps.checks.check_memory",
+    "Outfeed": "ipu_mlir.programs.streams",
     "Profile": "ipu_mlir.runtime.profile.profile",
     "Programs": "ipu_mlir.compilation.programs",
     "RunError": "ipu_mlir.dialects.support.errors",

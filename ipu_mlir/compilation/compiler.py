@@ -9,6 +9,7 @@ from ipu_mlir.compilation.executable import Executable, lower_together
 from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
 from ipu_mlir.compilation.programs import Programs
 from ipu_mlir.compilation.sources import load_module, with_quotes
+from ipu_mlir.dialects.analysis.queues import queues_in
 from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from ipu_mlir.compilation.function import Function
     from ipu_mlir.dialects.machine.target import Target
-    from ipu_mlir.programs.variable import Variable
+    from ipu_mlir.programs.trace_all import Declared
     from ipu_mlir.tracing.structure import Call
 
     Source = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any] | Mapping[str, Callable[..., Any]]
@@ -90,7 +91,7 @@ def _compile(
         from ipu_mlir.programs.trace_all import trace_all
 
         traced = trace_all(source, args)
-        return compile_together(traced.module, list(source), lowering, traced.calls, traced.variables)
+        return compile_together(traced.module, list(source), lowering, traced.calls, traced.declared)
     front_end = None if isinstance(args, Mapping) else front_end_of(source, args)
     if front_end is not None:
         if entry is not None and not isinstance(entry, str):
@@ -106,7 +107,7 @@ def _compile(
             raise CompileError("several entries are for a module; give Python functions by name: compile({...})")
         name = entry or "main"
         traced = trace_all({name: source}, {name: args})
-        return compile_module(traced.module, name, lowering, traced.calls[name], traced.variables)
+        return compile_module(traced.module, name, lowering, traced.calls[name], traced.declared)
     if args is not None:
         raise CompileError("args= is for a Python function; a module has the types of its arguments in it")
     module = load_module(source)
@@ -120,13 +121,13 @@ def compile_together(
     entries: Sequence[str],
     lowering: Lowering,
     calls: "Mapping[str, Call] | None" = None,
-    variables: "Mapping[str, Variable] | None" = None,
+    declared: "Mapping[str, Declared] | None" = None,
 ) -> Programs:
     """Several functions of a module, lowered at once: their variables lie in one place.
 
     Args:
         calls: for traced functions how their arguments and results are nested.
-        variables: those that Python gave a structure.
+        declared: the variables and queues that Python made.
     """
     for entry in entries:
         _refuse_unknown_sizes(module, entry)
@@ -134,10 +135,10 @@ def compile_together(
     with remembering():
         lowered = lower_together(module, entries, lowering)
         programs = {
-            name: Executable(module, name, lowering, (calls or {}).get(name), variables, entries, lowered)
+            name: Executable(module, name, lowering, (calls or {}).get(name), declared, entries, lowered)
             for name in entries
         }
-    together = Programs(programs, variables or {})
+    together = Programs(programs, declared or {})
     for program in programs.values():
         program.put_together(together)
     return together
@@ -146,7 +147,9 @@ def compile_together(
 def _refuse_unknown_sizes(module: ir.Module, entry: str) -> None:
     kinds = entry_of(module, entry).attributes["function_type"].value.inputs
     if any(dynamic_sizes(each) for each in kinds):
-        raise CompileError(f"@{entry} has arguments of unknown sizes; functions that share variables have fixed ones")
+        raise CompileError(
+            f"@{entry} has arguments of unknown sizes; programs with variables or queues have fixed ones"
+        )
 
 
 def compile_module(
@@ -154,19 +157,19 @@ def compile_module(
     entry: str | None,
     lowering: Lowering,
     call: "Call | None" = None,
-    variables: "Mapping[str, Variable] | None" = None,
+    declared: "Mapping[str, Declared] | None" = None,
 ) -> Executable | DynamicExecutable:
     """The executable of a module that nobody else changes.
 
     Args:
         call: for a traced function how its arguments and results are nested.
-        variables: those that Python gave a structure.
+        declared: the variables and queues that Python made.
     """
     entry = entry_name(module, entry)
     function = entry_of(module, entry)
     if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
-        if variables_in(module.operation):
+        if variables_in(module.operation) or queues_in(module.operation):
             _refuse_unknown_sizes(module, entry)
         return DynamicExecutable(module, entry, lowering)
     with remembering():
-        return Executable(module, entry, lowering.beginning_at(level_of(function)), call, variables)
+        return Executable(module, entry, lowering.beginning_at(level_of(function)), call, declared)

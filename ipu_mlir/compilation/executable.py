@@ -21,7 +21,7 @@ from ipu_mlir.specs.tensor_types import spec_of_type
 
 if TYPE_CHECKING:
     from ipu_mlir.inspect.placements import Placements
-    from ipu_mlir.programs.variable import Variable
+    from ipu_mlir.programs.trace_all import Declared
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.tracing.structure import Call
 
@@ -49,7 +49,7 @@ class Executable:
         entry: str,
         lowering: Lowering,
         call: "Call | None" = None,
-        variables: "Mapping[str, Variable] | None" = None,
+        declared: "Mapping[str, Declared] | None" = None,
         entries: Sequence[str] = (),
         lowered: "Lowered | None" = None,
     ) -> None:
@@ -57,7 +57,7 @@ class Executable:
 
         Args:
             call: for a traced function, how its arguments and results are nested.
-            variables: those that Python gave a structure.
+            declared: the variables and queues that Python made.
             entries: all functions that are compiled together with this one.
             lowered: what ``lower_together`` made of ``entries``.
         """
@@ -68,7 +68,7 @@ class Executable:
         self._l0 = module
         self._lowering = lowering
         self._call = call
-        self._variables = dict(variables or {})
+        self._declared = dict(declared or {})
         self._entries = tuple(entries) or (entry,)
         lowered = lowered or lower_together(module, self._entries, lowering)
         self._l3, self.pass_timings = lowered.supersteps, lowered.timings
@@ -76,8 +76,8 @@ class Executable:
 
     def _start(self, engine: Engine) -> None:
         self.engine = engine
-        self._together = Programs({self.entry: self}, self._variables)
-        self.run = self._run_outside_of_sessions if engine.variables else engine.run  # nothing of ours runs per call
+        self._together = Programs({self.entry: self}, self._declared)
+        self.run = self._run_outside_of_sessions if engine.has_state else engine.run  # nothing of ours runs per call
 
     def _run_outside_of_sessions(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         return self.engine.run(inputs, self._together.own_state)
@@ -86,9 +86,9 @@ class Executable:
         """Share variables and sessions with ``programs``, of which this is one."""
         self._together = programs
 
-    def session(self) -> Session:
-        """A session: variables that begin as the program says, and the programs that run on them."""
-        return self._together.session()
+    def session(self, *, synthetic: bool = False) -> Session:
+        """As ``Programs.session``: variables and queues that begin as the program says, and programs that use them."""
+        return self._together.session(synthetic=synthetic)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the program as it came in, how to lower it, and what it was translated to.
@@ -101,6 +101,7 @@ class Executable:
         fields["_bytecode"] = self.__dict__.get("_bytecode") or bytecode_of(self._l0)
         portable("a planner or a pass that it was compiled with", self._lowering)
         portable("a value or a type among the arguments of its function", self._call)
+        portable("a variable or a queue, or what gives its elements", self._declared)
         return _made_again, (fields, self.engine)
 
     def __copy__(self) -> "Executable":
@@ -144,12 +145,12 @@ class Executable:
 
     def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As ``run``, but tile by tile, each with a memory of its own: slow, exact, and the judge of ``run``."""
-        if not self.engine.variables:
+        if not self.engine.has_state:
             return self._per_tile.run(list(inputs))
         state, names = self._together.own_state, [variable.name for variable in self.engine.variables]
         with state.turn:
             values = {name: cell.value(name) for name in names if (cell := state.cells[name]).has_value}
-            results = self._per_tile.run(list(inputs), values)
+            results = self._per_tile.run(list(inputs), values, state.streams)
             state.give(values)
         return results
 
@@ -195,14 +196,15 @@ class Executable:
 
         Args:
             inputs: a flat list of arrays; with it the program runs once, to count how often loops and branches run
-                whose bounds are not constants. Without it they are taken to run once. Variables stay as they are.
+                whose bounds are not constants. Without it they are taken to run once. Variables stay as they are, and
+                infeeds give zeros.
 
         Raises:
             RunError: the inputs do not fit the program.
         """
         from ipu_mlir.runtime.profile.build import profile_of
 
-        state = self._together.own_state.copy() if inputs is not None and self.engine.variables else None
+        state = self._together.own_state.copy() if inputs is not None and self.engine.has_state else None
         return profile_of(self._l3, self.entry, inputs, source=self._l0.operation, state=state)
 
     def _at_anew(self, level: str) -> ir.Operation:

@@ -81,10 +81,9 @@ class Function(TracedFunction):
         from ipu_mlir.compilation.compiler import compile_module
         from ipu_mlir.compilation.executable import Executable
         from ipu_mlir.compilation.lowering import plan_lowering
-        from ipu_mlir.programs.trace_all import variables_of
 
         trace, call = self.trace_beside(None, args, kwargs, "main")
-        executable = compile_module(trace.module, "main", plan_lowering(self._target), call, variables_of(trace))
+        executable = compile_module(trace.module, "main", plan_lowering(self._target), call, trace.declared)
         assert isinstance(executable, Executable), "all sizes of a traced function are known"
         return executable
 

@@ -1,4 +1,4 @@
-"""``Programs``: functions that were compiled together, and the variables that they share."""
+"""``Programs``: functions that were compiled together, and the variables and queues that they share."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.programs.session import Run, Session
+from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, SyntheticInfeed, SyntheticOutfeed
 from ipu_mlir.runtime.engine.state import State
 
 if TYPE_CHECKING:
     from ipu_mlir.compilation.executable import Executable
-    from ipu_mlir.programs.variable import Variable
+    from ipu_mlir.programs.trace_all import Declared
 
 _TURN = threading.RLock()
 """Of whatever runs outside of sessions: the values are those of the ``Variable`` objects, which anyone may share."""
@@ -24,30 +25,49 @@ class Programs(Mapping[str, "Executable"]):
     session = exe.session()
     """
 
-    def __init__(self, programs: Mapping[str, "Executable"], variables: "Mapping[str, Variable]") -> None:
-        """Put ``programs`` together; ``variables`` are those with a structure that Python gave them."""
+    def __init__(self, programs: Mapping[str, "Executable"], declared: "Mapping[str, Declared]") -> None:
+        """Put ``programs`` together; ``declared`` are the variables and queues that Python made, by name."""
         self._programs = dict(programs)
-        self._variables = dict(variables)
+        self._declared = dict(declared)
 
-    def session(self) -> Session:
-        """A session: all programs, with variables of their own that begin as the program says."""
-        return self._session_on(State(self._declared()))
+    def session(self, *, synthetic: bool = False) -> Session:
+        """A session: all programs, with variables and queues of their own that begin as the program says.
+
+        Args:
+            synthetic: infeeds give zeros, and outfeeds keep nothing: what a run takes without the host.
+        """
+        state = self._state()
+        infeeds, outfeeds = state.streams.infeeds, state.streams.outfeeds
+        if synthetic:
+            infeeds.update({name: SyntheticInfeed(each.stream) for name, each in infeeds.items()})
+            outfeeds.update({name: SyntheticOutfeed(each.stream) for name, each in outfeeds.items()})
+        else:
+            for name, each in infeeds.items():
+                if name in self._declared:
+                    infeeds[name] = Infeed(each.stream, self._declared[name].elements())
+        return Session({name: _run(program) for name, program in self._programs.items()}, self._declared, state)
 
     @cached_property
     def own_state(self) -> State:
-        """The variables of runs outside of sessions: what ``Variable`` objects hold, and the rest of this program."""
+        """What runs outside of sessions work on: what ``Variable``, ``Infeed`` and ``Outfeed`` objects hold."""
         with _TURN:
-            shared = {name: cell for variable in self._variables.values() for name, cell in variable.cells.items()}
-            state = State(self._declared(), shared, _TURN)
-            for variable in self._variables.values():
+            variables = [each for each in self._declared.values() if each.kind == "variable"]
+            shared = {name: cell for variable in variables for name, cell in variable.cells.items()}
+            state = self._state(shared, _TURN)
+            for variable in variables:
                 variable.cells.update({name: state.cells[name] for name in variable.specs if name in state.cells})
+            for queues in (state.streams.infeeds, state.streams.outfeeds):
+                for name in queues.keys() & self._declared.keys():
+                    owner, stream = self._declared[name], queues[name].stream
+                    if owner.own is None:
+                        owner.own = Infeed(stream, owner.elements()) if owner.kind == "infeed" else Outfeed(stream)
+                    queues[name] = owner.own
         return state
 
-    def _declared(self) -> list[Any]:
-        return [each for program in self._programs.values() for each in program.engine.variables]
-
-    def _session_on(self, state: State) -> Session:
-        return Session({name: _run(program) for name, program in self._programs.items()}, self._variables, state)
+    def _state(self, shared: Mapping[str, Any] | None = None, turn: Any = None) -> State:
+        engines = [program.engine for program in self._programs.values()]
+        variables = [each for engine in engines for each in engine.variables]
+        return State(variables, shared, turn, [each for engine in engines for each in engine.queues])
 
     def __getitem__(self, name: str) -> "Executable":
         if name not in self._programs:

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.npz import read_arrays, write_arrays
+from ipu_mlir.runtime.engine.queues import Infeed, Statistics
 from ipu_mlir.runtime.engine.state import State
 
 if TYPE_CHECKING:
     import os
 
-    from ipu_mlir.programs.variable import Variable
+    from ipu_mlir.programs.trace_all import Declared
 
 Run = Callable[[State, tuple[Any, ...], dict[str, Any]], Any]
 """A program in the caller's structure."""
@@ -27,13 +28,16 @@ class Session(Mapping[str, Any]):
     not know of each other.
     """
 
-    def __init__(self, programs: Mapping[str, Run], variables: "Mapping[str, Variable]", state: State) -> None:
-        """Run ``programs`` on ``state``; ``variables`` are those with a structure that Python gave them."""
+    def __init__(self, programs: Mapping[str, Run], declared: "Mapping[str, Declared]", state: State) -> None:
+        """Run ``programs`` on ``state``; ``declared`` are variables and queues that Python made, with their forms."""
         self._programs = dict(programs)
         self._state = state
+        self._infeeds: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "infeed"}
+        self._outfeeds: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "outfeed"}
+        variables: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "variable"}
         inside = {leaf for variable in variables.values() for leaf in variable.specs}
         plain = {name: None for name in state.cells if name not in inside}
-        self._variables: dict[str, Variable | None] = {**variables, **plain}
+        self._variables: dict[str, Any] = {**variables, **plain}
 
     def run(self, program: str, *args: Any, **kwargs: Any) -> Any:
         """Run a function of the program by its name.
@@ -85,6 +89,68 @@ class Session(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._variables)
 
+    def feed(self, name: str, source: Any) -> None:
+        """Let an infeed take its elements from ``source``, from the first one on.
+
+        Args:
+            source: as of ``ipu.Infeed``; of a program that is no Python function, elements are lists of arrays.
+
+        Raises:
+            RunError: there is no such infeed.
+        """
+        old = self._queue(self._state.streams.infeeds, "infeed", name)
+        given = self._infeeds[name].elements(source) if name in self._infeeds else _elements_of(source)
+        with self._state.turn:
+            old.restart()
+            self._state.streams.infeeds[name] = Infeed(old.stream, given)
+
+    def restart(self, name: str) -> None:
+        """Let an infeed begin again with its first element.
+
+        Raises:
+            RunError: there is no such infeed.
+        """
+        with self._state.turn:
+            self._queue(self._state.streams.infeeds, "infeed", name).restart()
+
+    def read(self, name: str) -> Any:
+        """What is in an outfeed now, while the program runs or afterwards.
+
+        In mode ``all`` every tensor has the elements as one more dimension in front, and they are gone from the queue;
+        in mode ``last`` it is the last element, which stays.
+
+        Raises:
+            RunError: there is no such outfeed, or it has no last element yet.
+        """
+        arrays = self._queue(self._state.streams.outfeeds, "outfeed", name).read()
+        if name in self._outfeeds:
+            return self._outfeeds[name].assembled(arrays)
+        return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    def elements(self, name: str) -> Iterator[Any]:
+        """As ``read`` in mode ``all``, but one element after the other.
+
+        Raises:
+            RunError: there is no such outfeed, or it keeps the last element only.
+        """
+        queue = self._queue(self._state.streams.outfeeds, "outfeed", name)
+        if queue.stream.mode != "all":
+            raise RunError(f"outfeed {name!r} keeps its last element only; session.read({name!r}) gives that")
+        arrays = queue.read()
+        for place in range(len(arrays[0])):
+            rows = [array[place] for array in arrays]
+            yield self._outfeeds[name].assembled(rows) if name in self._outfeeds else (*rows,)
+
+    def statistics(self) -> dict[str, Statistics]:
+        """By name of the queue, what it has handed over, and how long programs waited for it."""
+        streams = self._state.streams
+        return {name: queue.statistics() for name, queue in (streams.infeeds | streams.outfeeds).items()}
+
+    def _queue(self, queues: Mapping[str, Any], kind: str, name: str) -> Any:
+        if name not in queues:
+            raise RunError(f"there is no {kind} {name!r}; there are: {', '.join(queues) or 'none'}")
+        return queues[name]
+
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write the values of all variables into one ``.npz`` file: all of it, or the old file stays.
 
@@ -110,3 +176,8 @@ class Session(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<Session of {', '.join(self._programs)} with {', '.join(self._variables) or 'no variables'}>"
+
+
+def _elements_of(source: Any) -> Callable[[], Iterator[Any]]:
+    """What gives the elements of ``source`` as they are."""
+    return lambda: iter(source() if callable(source) else source)

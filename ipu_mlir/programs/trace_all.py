@@ -6,10 +6,14 @@ from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.programs.streams import Infeed, Outfeed
 from ipu_mlir.programs.variable import Variable
 from ipu_mlir.tracing.graph import Trace
 from ipu_mlir.tracing.structure import Call
 from ipu_mlir.tracing.surface.traced import TracedFunction
+
+Declared = Variable | Infeed | Outfeed
+"""What functions share, and sessions have of their own."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +22,12 @@ class Traced:
 
     Attributes:
         calls: by name of the function, how its arguments and results are nested.
-        variables: those that the functions read and assign, by name.
+        declared: the variables and queues that the functions use, by name.
     """
 
     module: ir.Module
     calls: dict[str, Call]
-    variables: dict[str, Variable]
+    declared: dict[str, Declared]
 
 
 def trace_all(functions: Mapping[str, Callable[..., Any]], args: Any) -> Traced:
@@ -45,9 +49,4 @@ def trace_all(functions: Mapping[str, Callable[..., Any]], args: Any) -> Traced:
         traced = function if isinstance(function, TracedFunction) else TracedFunction(function)
         trace, calls[name] = traced.trace_beside(trace, args[name], {}, name)
     assert trace is not None, "there is a function"
-    return Traced(trace.module, calls, variables_of(trace))
-
-
-def variables_of(trace: Trace) -> dict[str, Variable]:
-    """The variables that ``trace`` has declared, by name."""
-    return {name: owner for name, owner in trace.declared.items() if isinstance(owner, Variable)}
+    return Traced(trace.module, calls, trace.declared)

@@ -37,6 +37,8 @@ class Variable:
             ``params['w']``.
     """
 
+    kind = "variable"
+
     def __init__(self, init: Any, name: str | None = None, *, mapping: Mapping | None = None) -> None:
         """Make a variable.
 

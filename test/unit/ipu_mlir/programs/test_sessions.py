@@ -266,7 +266,7 @@ def test_unknown_sizes_and_variables_do_not_go_together():
       }
     """
     for entry in ("f", ["f"]):
-        with pytest.raises(ipu.CompileError, match="@f has arguments of unknown sizes; functions that share variables"):
+        with pytest.raises(ipu.CompileError, match="@f has arguments of unknown sizes; with variables"):
             ipu.compile(text, entry=entry)
 
 
