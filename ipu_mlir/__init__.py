@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ipu_mlir.programs.variable import Variable
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs.specs import TensorSpec
+    from ipu_mlir.tracing.batching.vmap import vmap
     from ipu_mlir.tracing.control.branches import cond, switch
     from ipu_mlir.tracing.control.loops import fori_loop, while_loop
     from ipu_mlir.tracing.control.scans import associative_scan, map, scan
@@ -69,6 +70,7 @@ __all__ = [
     "register_dataclass",
     "scan",
     "switch",
+    "vmap",
     "while_loop",
 ]
 
@@ -103,6 +105,7 @@ _HOME = {
     "register_dataclass": "ipu_mlir.tracing.structure",
     "scan": "ipu_mlir.tracing.control.scans",
     "switch": "ipu_mlir.tracing.control.branches",
+    "vmap": "ipu_mlir.tracing.batching.vmap",
     "while_loop": "ipu_mlir.tracing.control.loops",
 }
 

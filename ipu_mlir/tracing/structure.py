@@ -100,10 +100,12 @@ def assembled(kind: Any, keys: tuple[Any, ...], children: list[Any]) -> Any:
     """A value of class ``kind`` whose ``parts`` are ``keys`` and ``children``."""
     if kind in _DATACLASSES:
         return kind(**dict(zip(keys, children, strict=True)))
+    if kind is dict:
+        return dict(zip(keys, children, strict=True))
+    make: Any = kind
     if issubclass(kind, Mapping):
-        named = dict(zip(keys, children, strict=True))
-        return named if kind is dict else kind(named)
-    return kind(*children) if hasattr(kind, "_fields") else kind(children)
+        return make(dict(zip(keys, children, strict=True)))
+    return make(*children) if hasattr(kind, "_fields") else make(children)
 
 
 def path_of(path: str, kind: type, key: Any) -> str:

@@ -70,6 +70,7 @@ ROOMS = (
     "ipu_mlir/tracing/elements",
     "ipu_mlir/tracing/functions",
     "ipu_mlir/tracing/control",
+    "ipu_mlir/tracing/batching",
     "ipu_mlir/tracing/surface",
     "ipu_mlir/inspect",
     "ipu_mlir/frontends",
@@ -223,6 +224,7 @@ SCF_ITSELF = {
     "dialects/analysis/control_flow.py",  # the table
     "dialects/costs/scalar_ops.py",  # in bodies, which have no flows of tensors
     "ipu_mlir/compilation/supported_ops.py",  # ops that are not supported
+    "ipu_mlir/tracing/batching/control.py",  # what each op is for a batch
     "passes/importing/carried_sizes.py",  # gives loops and branches other types
     "passes/importing/stablehlo/convert_control_flow.py",  # makes them
     "passes/placement/preparation/branch_switches.py",  # writes one as the other

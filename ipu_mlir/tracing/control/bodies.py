@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace
+from ipu_mlir.tracing.holders import Holder
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import Structure, flatten, is_number, leaves_like, paths, unflatten
-
-scf = upstream("scf")
 
 _DEFAULT = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
 
@@ -72,6 +71,11 @@ def spec_of_leaf(leaf: Any) -> TensorSpec:
     return TensorSpec((), _DEFAULT[type(leaf)]) if is_weak(leaf) else TensorSpec(leaf.shape, leaf.dtype)
 
 
+def stacked(leaves: Sequence[Any], axis: int = 0) -> np.ndarray[Any, Any]:
+    """Leaves that are known, one upon another."""
+    return np.stack([np.asarray(leaf, spec_of_leaf(leaf).dtype) for leaf in leaves], axis)
+
+
 def values_of(trace: Trace, leaves: Sequence[Any], specs: Sequence[TensorSpec]) -> list[ir.Value]:
     """The leaves as SSA values of the types of ``specs``, which they have, or can have if they are Python numbers."""
     return [
@@ -91,38 +95,27 @@ def meets(leaf: Any, spec: TensorSpec) -> bool:
     return spec_of_leaf(leaf) == spec
 
 
-class Body:
-    """A block that is being filled.
+class Body(Holder):
+    """A block that a Python function of the user's fills.
 
     Args:
         name: of the op that it will belong to.
         specs: of the tensors that it takes.
-        holder: makes the op that holds the block until then, at the end of what there is. A loop's counter is the first
-            argument of its block, and its range is known from the holder.
+        holder: holds it until then, as of ``Holder``.
     """
 
     def __init__(
-        self,
-        trace: Trace,
-        name: str,
-        specs: Sequence[TensorSpec] = (),
-        holder: Callable[[], ir.OpView] = lambda: scf.ExecuteRegionOp([]),
+        self, trace: Trace, name: str, specs: Sequence[TensorSpec] = (), *holder: Callable[[], ir.OpView]
     ) -> None:
         self._trace, self._name, self._specs = trace, name, specs
         with trace.emit(name):
-            self._holder = holder()
-            region = self._holder.regions[0]
-            self.block = region.blocks[0] if len(region.blocks) else ir.Block.create_at_start(region, [], [])
+            super().__init__(*holder)
             self._first = len(self.block.arguments)
             for spec in specs:
-                self.add_argument(spec)
-
-    def add_argument(self, spec: TensorSpec) -> ir.Value:
-        """One more tensor that the block takes."""
-        return self.block.add_argument(Trace.tensor_type(spec.shape, spec.dtype), self._holder.location)
+                self.add_argument(trace.tensor_type(spec.shape, spec.dtype))
 
     @contextmanager
-    def filling(self) -> Iterator[list[Any]]:
+    def traced(self) -> Iterator[list[Any]]:
         """Within the block, ops are appended here; gives the tensors that it takes. If that fails, nothing is left."""
         try:
             with self._trace.inside(self.block):
@@ -137,20 +130,10 @@ class Body:
         self, terminator: Callable[[list[ir.Value]], Any], leaves: Sequence[Any], specs: Sequence[TensorSpec]
     ) -> None:
         """Hand ``leaves``, which become of the types ``specs``, on by ``terminator``."""
-        with self.filling():
+        with self.traced():
             values = values_of(self._trace, leaves, specs)
             with self._trace.emit(self._name):
                 terminator(values)
-
-    def drop(self) -> None:
-        """Forget the block and its ops."""
-        if self._holder.operation.attached:
-            self._holder.operation.erase()
-
-    def move_to(self, region: ir.Region) -> None:
-        """Become the block of ``region``."""
-        self.block.append_to(region)
-        self._holder.operation.erase()
 
 
 def make_op(

@@ -96,7 +96,7 @@ def _branches(
     try:
         for function in functions:
             bodies.append(body := Body(trace, name))
-            with body.filling():
+            with body.traced():
                 returned = function(*operands)
             trees.append(trees[0].like(returned, "result") if trees else tree(returned, "result"))
         specs = [_common(name, names, trees, place) for place in range(len(trees[0].leaves))]

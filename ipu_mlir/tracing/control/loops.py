@@ -42,13 +42,13 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
 
     def give(specs: list[TensorSpec]) -> tuple[Tree, Body]:
         body = Body(trace, "while_loop", specs)
-        with body.filling() as carried:
+        with body.traced() as carried:
             return start.like(body_fun(start.nested(carried)), _CARRIED), body
 
     specs, given, body = carry_specs("while_loop", start, give)
     body.end(scf.YieldOp, given.leaves, specs)
     condition = Body(trace, "while_loop", specs)
-    with condition.filling() as carried:
+    with condition.traced() as carried:
         flag = _flag(trace, cond_fun(start.nested(carried)))
         with trace.emit("while_loop"):
             scf.ConditionOp(flag, list(condition.block.arguments))
@@ -81,7 +81,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
 
     def give(specs: list[TensorSpec]) -> tuple[Tree, Body]:
         body = Body(trace, "fori_loop", specs, lambda: scf.ForOp(*bounds))
-        with body.filling() as carried:
+        with body.traced() as carried:
             number = counter(trace, body.block.arguments[0], dtype)
             return start.like(body_fun(number, start.nested(carried)), _CARRIED), body
 

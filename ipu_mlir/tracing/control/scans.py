@@ -7,11 +7,10 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tracing.control.bodies import Body, Tree, carry_specs, make_op, spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.bodies import Body, Tree, carry_specs, make_op, spec_of_leaf, stacked, tree, values_of
 from ipu_mlir.tracing.emit import empty, index_constant
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Trace, current_trace
-from ipu_mlir.tracing.structure import parts
 
 arith, scf, tensor = upstream("arith"), upstream("scf"), upstream("tensor")
 
@@ -48,7 +47,7 @@ def scan(
     def give(specs: list[TensorSpec]) -> tuple[Tree, Body]:
         nonlocal result
         body = Body(trace, "scan", specs, lambda: scf.ForOp(*bounds))
-        with body.filling() as carried:
+        with body.traced() as carried:
             with trace.emit("scan"):
                 place = _place(body, rounds, reverse)
                 rows = [_row(trace, x, source, place) for x, source in zip(over.leaves, sources, strict=True)]
@@ -59,12 +58,12 @@ def scan(
     specs, carry, body = carry_specs("scan", start, give)
     rows = [spec_of_leaf(leaf) for leaf in result.leaves]
     stacked = [TensorSpec((rounds, *row.shape), row.dtype) for row in rows]
-    with body.filling():
+    with body.traced():
         values = values_of(trace, [*carry.leaves, *result.leaves], [*specs, *rows])
         with trace.emit("scan"):
             place = _place(body, rounds, reverse)
             filled = [
-                _with_row(value, body.add_argument(whole), place, row)
+                _with_row(value, body.add_argument(trace.tensor_type(whole.shape, whole.dtype)), place, row)
                 for value, whole, row in zip(values[len(specs) :], stacked, rows, strict=True)
             ]
             scf.YieldOp([*values[: len(specs)], *filled])
@@ -172,7 +171,7 @@ def _rounds(name: str, over: Tree, length: int | None) -> int:
 
 def _pair(returned: Any) -> tuple[Any, Any]:
     if not isinstance(returned, tuple) or len(returned) != 2:
-        kind = f"{len(parts(returned)[1])} values" if isinstance(returned, tuple) else f"a {type(returned).__name__}"
+        kind = f"{len(returned)} values" if isinstance(returned, tuple) else f"a {type(returned).__name__}"
         raise TraceTypeError(f"scan: f gives {kind}; give the next carry and a result: return carry, y")
     return returned
 
@@ -207,4 +206,4 @@ def _scan_arrays(f: Callable[[Any, Any], Any], carry: Any, over: Tree, rounds: i
         carry, given = _pair(f(carry, over.nested([leaf[place] for leaf in over.leaves])))
         results.append(tree(given, "the result"))
     columns = zip(*(each.leaves for each in results[:: -1 if reverse else 1]), strict=True)
-    return carry, results[0].nested([np.stack(column) for column in columns])
+    return carry, results[0].nested([stacked(column) for column in columns])

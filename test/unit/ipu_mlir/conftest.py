@@ -36,7 +36,7 @@ def agrees() -> Check:
     return _agrees
 
 
-def _agrees(function: Callable[..., Any], *arrays: np.ndarray, tolerance: float = 0.0) -> None:
+def _agrees(function: Callable[..., Any], *arrays: np.ndarray, tolerance: float = 0.0, per_tile: bool = False) -> None:
     with np.errstate(all="ignore"):
         returned = function(*arrays)
     labels = list(returned) if isinstance(returned, dict) else []
@@ -46,7 +46,10 @@ def _agrees(function: Callable[..., Any], *arrays: np.ndarray, tolerance: float 
     labels = labels or [f"result {place}" for place in range(len(expected))]
     traced = ipu.function(function)
     _assert_close(run_on_llvm(traced.trace(*arrays), list(arrays), expected), expected, labels, tolerance)
-    _assert_close(ipu.compile(traced, args=arrays, target=SMALL).run(arrays), expected, labels, tolerance)
+    executable = ipu.compile(traced, args=arrays, target=SMALL)
+    _assert_close(executable.run(arrays), expected, labels, tolerance)
+    if per_tile:
+        _assert_close(executable.run_per_tile(arrays), expected, labels, tolerance)
 
 
 def _assert_close(results: list[np.ndarray], expected: list[np.ndarray], labels: list[str], tolerance: float) -> None:
@@ -70,7 +73,7 @@ def run_on_llvm(module: ir.Module, inputs: list[np.ndarray], like: list[np.ndarr
         passmanager.PassManager.parse(_TO_LLVM).run(module.operation)
         jit = engine.ExecutionEngine(module, opt_level=0)
     outputs = [np.zeros(array.shape, array.dtype) for array in like]
-    held = [np.ascontiguousarray(array).reshape(array.shape) for array in inputs]
+    held = [np.array(array, order="C") for array in inputs]  # LLVM's program may write its arguments
     jit.invoke("main", *(ctypes.pointer(ctypes.pointer(describe(array))) for array in (*held, *outputs)))
     return outputs
 

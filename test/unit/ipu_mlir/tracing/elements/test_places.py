@@ -172,7 +172,7 @@ AGREE = {
 @pytest.mark.parametrize("name", AGREE)
 def test_as_numpy(agrees, name):
     function, i, j = AGREE[name]
-    agrees(lambda x, i, j: function(x, i, j) * 1, X, i, j)
+    agrees(lambda x, i, j: function(x, i, j) * 1, X, i, j, per_tile=True)
 
 
 def _updates(at: Callable[..., Any]) -> dict[str, Any]:
