@@ -53,6 +53,7 @@ from ipu_mlir.passes.raising.scans.raise_scans import RaiseScans
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.supersteps.copy_views import CopyViews
+from ipu_mlir.passes.supersteps.cut_copies import CutCopies
 from ipu_mlir.passes.supersteps.fix_loop_types import FixLoopTypes
 from ipu_mlir.passes.supersteps.form_supersteps import FormSupersteps
 from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
@@ -69,6 +70,7 @@ PASSES: tuple[type[Pass], ...] = (
     ConvertControlFlow,
     CopyViews,
     ClampSlices,
+    CutCopies,
     DecomposeLinalgOps,
     DecomposeTensorOps,
     DropIdleOps,

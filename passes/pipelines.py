@@ -97,6 +97,7 @@ LOWER: tuple[str, ...] = (
     BUFFERIZE,
     "inline{default-pipeline=}",
     "ipu-update-variables",
+    "ipu-cut-copies",
     "ipu-form-supersteps",
     "canonicalize",
     "cse",

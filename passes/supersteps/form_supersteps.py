@@ -1,31 +1,24 @@
 """``ipu-form-supersteps``: bufferized ops become exchanges and compute sets of vertices."""
 
 from dataclasses import dataclass
-from math import prod
-from typing import Any
 
-from ipu_mlir.dialects.analysis.buffers import memory_mapping, strides_and_offset
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
-from ipu_mlir.dialects.attributes.attributes import parts_to_attr
 from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
-from ipu_mlir.dialects.mapping.mapping import Mapping
-from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.placement.planner.follow import parts_that_follow
-from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
 from ipu_mlir.passes.support.named_ops import copy_into
 from ipu_mlir.passes.support.placement_hints import PARTS
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_outside_bodies
 
 
 @dataclass(frozen=True)
 class FormSupersteps(Pass):
     """Wrap structured ops into vertices of compute sets, and copies between mappings into exchanges.
 
-    Needs:  bufferized IR whose memory spaces are mappings; ``ipu.parts`` on structured ops.
-    Leaves: supersteps: ``ipu.exchange`` where mappings or views differ, every other linalg op or copy in an
+    Needs:  bufferized IR whose memory spaces are mappings; ``ipu.parts`` on structured ops, and on copies that run
+            where their buffers lie (``ipu-cut-copies``).
+    Leaves: supersteps: ``ipu.exchange`` for every other copy, every structured op and copy with parts in an
             ``ipu.compute_set`` of its own, and ``ipu.read_control`` where control flow reads a scalar.
     """
 
@@ -33,10 +26,10 @@ class FormSupersteps(Pass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context, ir.Location.unknown(), Refusals() as refuse:
-            for op in list_ops(module):
+            for op in list_outside_bodies(module):
                 if op.name in ("memref.copy", "linalg.copy"):
                     _form_copy(op)
-                elif op.name == "memref.load" and not is_in_body(op):
+                elif op.name == "memref.load":
                     _form_read(op, refuse)
                 elif is_structured(op):
                     if PARTS not in op.attributes:
@@ -48,17 +41,13 @@ class FormSupersteps(Pass):
 
 
 def _form_copy(op: ir.Operation) -> None:
-    """A copy runs on the tiles where both sides lie, if it can be cut so; an exchange does it otherwise."""
+    """A copy with parts runs on its tiles, an exchange does any other."""
     source, dest = op.operands
-    parts = _parts_on_tile(dest.type) if _same_place(source.type, dest.type) else None
-    if parts is not None:
-        with ir.InsertionPoint(op), op.location:
-            copy = copy_into(source, dest)
-        op.erase()
-        _wrap(copy, parts_to_attr(parts))
-        return
-    with ir.InsertionPoint(op):
-        ExchangeOp(source=source, dest=dest, loc=op.location)
+    with ir.InsertionPoint(op), op.location:
+        if PARTS in op.attributes:
+            _wrap(copy_into(source, dest), op.attributes[PARTS])
+        else:
+            ExchangeOp(source=source, dest=dest)
     op.erase()
 
 
@@ -70,21 +59,6 @@ def _form_read(op: ir.Operation, refuse: Refusals) -> None:
         read = ReadControlOp(source=op.operands[0], value=op.results[0].type, loc=op.location)
     op.results[0].replace_all_uses_with(read.value)
     op.erase()
-
-
-def _same_place(source: Any, dest: Any) -> bool:
-    """Whether every element lies on the same tiles on both sides."""
-    return source.memory_space == dest.memory_space and strides_and_offset(source) == strides_and_offset(dest)
-
-
-def _parts_on_tile(memref: Any) -> Parts | None:
-    """Parts of a copy that runs where the buffer lies."""
-    strides, _ = strides_and_offset(memref)
-    mapping: Mapping | None = memory_mapping(memref)
-    assert mapping is not None, "bufferization left a buffer without a mapping"
-    if prod(memref.shape) == 0:
-        return None
-    return parts_that_follow(mapping, tuple(memref.shape), strides, tuple(range(len(memref.shape))))
 
 
 def _wrap(op: ir.Operation, parts: ir.Attribute) -> None:

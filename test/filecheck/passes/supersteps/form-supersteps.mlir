@@ -1,4 +1,4 @@
-// RUN: ipu-opt %s --ipu-form-supersteps | filecheck %s
+// RUN: ipu-opt %s --ipu-cut-copies --ipu-form-supersteps | filecheck %s
 
 #home = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
 #one = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
