@@ -10,9 +10,13 @@ from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expres
 INDEX = np.dtype(np.int64)
 
 
-@lru_cache(maxsize=1024)
 def numbers(extent: int, step: int = 1) -> Buffer:
     """0, ``step``, 2 ``step``, ...: ``extent`` numbers. The same buffer for the same request."""
+    return _numbers(extent, step)  # a cache tells a step that is given from one that is not
+
+
+@lru_cache(maxsize=1024)
+def _numbers(extent: int, step: int) -> Buffer:
     name = f"iota{extent}" if step == 1 else f"iota{extent}_by_{step}".replace("-", "minus_")
     return Buffer(name, extent, INDEX, Role.CONSTANT, (extent,), np.arange(extent, dtype=np.int64) * step)
 
