@@ -29,7 +29,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
 """StableHLO, with or without chlo, -> linalg on tensors."""
 
 NORMALIZE: tuple[str, ...] = (
-    "inline",
+    "inline{default-pipeline=}",
     "symbol-dce",
     "ipu-check-streams",
     "ipu-promote-variables",
@@ -57,10 +57,11 @@ NORMALIZE: tuple[str, ...] = (
     "canonicalize",
     "cse",
 )
-"""Linalg as it came in -> few, fused ops. Unit dimensions go first, because fusion is wider without them, and once more
-after it, because fusion moves reshapes and brings some back; it also copies assertions to all readers of a value.
-Poolings change places with fused ops only. Sums are widened last: the roundings after them would be between ops that
-fuse, and fused into what reads them on other tiles."""
+"""Linalg as it came in -> few, fused ops. What is called is not canonicalized before it is looked at: that would take a
+library call whose body passes on what it reads for nothing. Unit dimensions go first, because fusion is wider without
+them, and once more after it, because fusion moves reshapes and brings some back; it also copies assertions to all
+readers of a value. Poolings change places with fused ops only. Sums are widened last: the roundings after them would be
+between ops that fuse, and fused into what reads them on other tiles."""
 
 PLACE: tuple[str, ...] = (
     "ipu-raise-scans",
