@@ -43,10 +43,14 @@ def scatter_rows(combine: np.ufunc | None, elements: Array, rows: Array, updates
     if combine is None:
         elements[rows] = updates
         return
-    if updates.size <= _FEW_ELEMENTS and elements.flags.c_contiguous:
+    is_crowded = len(rows) > _MOST_ROUNDS * len(elements)  # after all rounds there would be rows left
+    if (updates.size <= _FEW_ELEMENTS or is_crowded) and elements.flags.c_contiguous:
         width = elements.shape[1]
-        places = rows[:, None] * np.intp(width) + _counting(width)  # narrow indices may not hold such numbers
-        combine.at(elements.reshape(-1), places.reshape(-1), updates.reshape(-1))
+        at_once = max(1, _CHUNK_ELEMENTS // max(1, width))
+        for start in range(0, len(rows), at_once):
+            chosen = slice(start, start + at_once)
+            places = rows[chosen, None] * np.intp(width) + _counting(width)  # narrow indices may not hold such numbers
+            combine.at(elements.reshape(-1), places.reshape(-1), updates[chosen].reshape(-1))
         return
     left = np.arange(len(rows))
     for _ in range(_MOST_ROUNDS):

@@ -36,6 +36,19 @@ def test_updates_of_one_row_are_combined_in_their_order():
     assert codelet_named("scatter_add").vectorised(*given_operands)[0].ravel().tolist() == [0, 0, 1, 0, 0]
 
 
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum])
+def test_so_many_updates_of_few_rows_that_one_pass_over_all_is_best(ufunc):
+    """Several pieces of updates, in their order."""
+    generator = np.random.default_rng(5)
+    rows, updates = generator.integers(0, 3, 2500), generator.uniform(0.9, 1.1, (2500, 64)).astype(np.float32)
+    elements = np.ones((3, 64), np.float32)
+    want = elements.copy()
+    for row, update in zip(rows, updates, strict=True):
+        want[row] = ufunc(want[row], update)
+    scatter_rows(ufunc, elements, rows.astype(np.int32), updates)
+    np.testing.assert_array_equal(elements, want)
+
+
 @pytest.mark.parametrize(
     ("index", "shape"),
     [
