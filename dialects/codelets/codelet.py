@@ -29,7 +29,7 @@ class LibraryCodelet:
         name: the ``library_call``, without the element type: ``sort``.
         per_tile: operands of one vertex (arrays in the shape of the operand's box) to its outputs; the definition.
         vectorised: whole operands to whole results, all vertices at once; the fast form. It may update an operand that
-            is an output in place, and then returns it.
+            is an output in place, and then returns it. None where the fast executor writes the source itself.
         cycles: of a vertex.
         code_bytes: of the code that its workers run, which a tile holds once; assumed.
         source: where the meaning comes from.
@@ -37,6 +37,8 @@ class LibraryCodelet:
         takes: whether it takes operands of these shapes: the inputs, then the outputs.
         scratch_bytes: of a vertex besides its operands while it runs; assumed.
         flops: floating-point operations of a vertex.
+        knows_places: whether ``per_tile`` takes, before the operands, which indices the vertex has of each of them: an
+            array per dimension.
         fills_outputs: whether ``vectorised`` takes the arrays of the outputs after the operands, fills them and gives
             them back; otherwise what it gives is copied there.
         in_steps: whether it may run over blocks of its outermost reduction loop, one after another, each on what the
@@ -47,7 +49,7 @@ class LibraryCodelet:
 
     name: str
     per_tile: Callable[..., tuple[np.ndarray[Any, Any], ...]]
-    vectorised: Callable[..., tuple[np.ndarray[Any, Any], ...]]
+    vectorised: Callable[..., tuple[np.ndarray[Any, Any], ...]] | None
     cycles: Callable[["CodeletCall", IntArray, Machine], Size]
     code_bytes: int
     source: str
@@ -55,6 +57,7 @@ class LibraryCodelet:
     takes: Callable[[Shapes, Shapes], bool]
     scratch_bytes: Callable[["CodeletCall", IntArray, Machine], Size] = lambda call, sizes, machine: 0
     flops: Callable[["CodeletCall", IntArray], Size] = lambda call, sizes: 0
+    knows_places: bool = False
     fills_outputs: bool = False
     in_steps: bool = False
     rounds: bool = True
@@ -70,15 +73,15 @@ class CodeletCall:
     Attributes:
         codelet: which one.
         dtypes: the type of each operand's elements.
+        shapes: of each operand, over all vertices.
         loops: the loops that each operand's elements depend on.
-        extents: iterations of every loop, over all vertices.
         kept: the loops that vertices share.
         reduced: those that each vertex runs whole.
     """
 
     codelet: LibraryCodelet
     dtypes: tuple[str, ...]
+    shapes: Shapes
     loops: tuple[Loops, ...]
-    extents: tuple[int, ...]
     kept: Loops
     reduced: Loops

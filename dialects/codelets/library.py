@@ -1,10 +1,11 @@
 """The library codelets, by name."""
 
-from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
 from ipu_mlir.dialects.codelets.rank import RANK
 from ipu_mlir.dialects.codelets.scan import SCANS
 from ipu_mlir.dialects.codelets.scatter import SCATTERS
 from ipu_mlir.dialects.codelets.sort import SORT
+from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 
@@ -19,7 +20,7 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
     return table
 
 
-LIBRARY = by_name((SORT, RANK, *SCANS, *SCATTERS))
+LIBRARY = by_name((SORT, RANK, UPDATE_SLICE, *SCANS, *SCATTERS))
 
 
 def register(codelet: LibraryCodelet) -> None:
@@ -43,12 +44,17 @@ def codelet_named(name: str) -> LibraryCodelet:
     return LIBRARY[name]
 
 
+def shapes_of(op: ir.Operation) -> Shapes:
+    """The shapes of the operands of ``op``; scalars have none."""
+    return tuple(tuple(value.type.shape) if isinstance(value.type, ir.ShapedType) else () for value in op.operands)
+
+
 def broken_call(op: ir.Operation, num_inputs: int) -> str | None:
     """Why ``op``, which names a library codelet, cannot be a call of it, as the end of a sentence; None if it can."""
     name = ir.StringAttr(op.attributes["library_call"]).value
     if name not in LIBRARY:
         return f"calls '{name}', but no library codelet is called so; there are: {', '.join(sorted(LIBRARY))}"
-    shapes = tuple(tuple(value.type.shape) if isinstance(value.type, ir.ShapedType) else () for value in op.operands)
+    shapes = shapes_of(op)
     if LIBRARY[name].takes(shapes[:num_inputs], shapes[num_inputs:]):
         return None
     kinds = ", ".join(str(value.type) for value in op.operands)

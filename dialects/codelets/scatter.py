@@ -126,7 +126,8 @@ def _cycles(adds: bool, call: CodeletCall, sizes: IntArray, machine: Machine) ->
     row = sizes[..., call.kept[-1]] if by_row else 1
     updates = product_over(sizes, call.reduced) * product_over(sizes, shared[:-1] if by_row else shared)
     places = [loop for loop in call.kept if loop not in shared]
-    here = ceil_div(updates * product_over(sizes, places), max(prod(call.extents[loop] for loop in places), 1))
+    everywhere = prod(n for loop, n in zip(call.kept, call.shapes[-1], strict=True) if loop in places)
+    here = ceil_div(updates * product_over(sizes, places), max(everywhere, 1))
     cycles = multi_update_add_cycles if adds else multi_update_cycles
     return cycles(here, row, call.dtypes[-1], machine, updates - here)
 

@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
-from ipu_mlir.dialects.codelets.library import codelet_named
+from ipu_mlir.dialects.codelets.library import codelet_named, shapes_of
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, has_broadcast
 from ipu_mlir.dialects.costs.op_loops import (
     accumulator,
@@ -110,7 +110,7 @@ def _library(op: ir.Operation, nest: LoopNest) -> CodeletCall:
     codelet = codelet_named(ir.StringAttr(op.attributes["library_call"]).value)
     dtypes = tuple(dtype_of(op, number) for number in range(len(op.operands)))
     loops = tuple(tuple(sorted(loops_of(indices, len(nest.extents)))) for indices in nest.indices)
-    return CodeletCall(codelet, dtypes, loops, nest.extents, kept_loops(nest), reduced_loops(nest))
+    return CodeletCall(codelet, dtypes, shapes_of(op), loops, kept_loops(nest), reduced_loops(nest))
 
 
 def _move(op: ir.Operation, nest: LoopNest) -> Move:

@@ -31,14 +31,6 @@ def transpose_cycles(n: Size, dtype: str, machine: Machine) -> Size:
     return 20 + machine.workers * (17 + 3 * double_words(per_worker(n, machine), dtype))
 
 
-def dynamic_slice_cycles(slices: Size, region: Size, dtype: str, machine: Machine) -> Size:
-    """``DynamicSlice1D``: ``slices`` regions of ``region`` elements. Source: hardware.md 4.5."""
-    words = double_words(per_worker(region, machine), dtype)
-    if element_type(dtype).bytes == 1:
-        return 25 + machine.workers * (76 + (72 + 2 * words) * slices)
-    return 25 + machine.workers * (39 + (24 + 2 * words) * slices)
-
-
 def multi_slice_cycles(slices: Size, n: Size, dtype: str, machine: Machine, elsewhere: Size = 0) -> Size:
     """``MultiSlice``: rows of ``n`` elements, taken where indices say. Source: hardware.md 4.5.
 

@@ -22,6 +22,7 @@ def run_codelet(name: str, operands: tuple[np.ndarray, ...], outputs: tuple[np.n
     A codelet that fills the outputs, or updates an operand in place, gives that array: it is the output already.
     """
     codelet = codelet_named(name)
+    assert codelet.vectorised is not None, "generated source calls only what has a fast form"
     taken = (*operands, *outputs) if codelet.fills_outputs else operands
     for result, output in zip(codelet.vectorised(*taken), outputs, strict=True):
         if result is not output:

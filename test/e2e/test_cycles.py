@@ -91,3 +91,30 @@ def test_an_empty_before_a_loop_costs_what_one_inside_costs() -> None:
     body = f"%e = linalg.exp ins(%w : {MATRIX}) outs(%o : {MATRIX}) -> {MATRIX}"
     empty = f"%o = tensor.empty() : {MATRIX}"
     assert loop(FOR, before=empty, inside=body) == loop(FOR, inside=f"{empty}\n{body}")
+
+
+def test_the_update_of_a_row_costs_the_row_and_not_the_tensor() -> None:
+    """Also in a loop, where it is in place; and so does a row that is read."""
+    row = "tensor<1x64xf32>"
+    update = """func.func @main(%x: T, %u: ROW, %n: tensor<index>) -> T {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %r = scf.for %i = %c0 to %c10 step %c1 iter_args(%a = %x) -> T {
+    %b = tensor.insert_slice %u into %a[%i, 0] [1, 64] [1, 1] : ROW into T
+    scf.yield %b : T
+  }
+  return %r : T
+}""".replace("ROW", row)
+    read = """func.func @main(%x: T, %n: tensor<index>) -> ROW {
+  %i = tensor.extract %n[] : tensor<index>
+  %b = tensor.extract_slice %x[%i, 0] [1, 64] [1, 1] : T to ROW
+  return %b : ROW
+}""".replace("ROW", row)
+    for text in (update, read):
+        compute = {}
+        for rows in (64, 640):
+            exe = ipu.compile(text.replace("T", f"tensor<{rows}x64xf32>"), target=ipu.Target(tiles_per_ipu=16))
+            compute[rows] = exe.profile().execution.cycles.compute
+        copy = 600 * 64 // 16 * 2  # of the tensor, once
+        assert compute[640] < compute[64] + copy, text

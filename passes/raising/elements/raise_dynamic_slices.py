@@ -1,4 +1,4 @@
-"""``ipu-raise-dynamic-slices``: slices at run-time offsets, as gathers and masked updates."""
+"""``ipu-raise-dynamic-slices``: slices at run-time offsets, as gathers and updates."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
+from ipu_mlir.passes.raising.elements.update_slice import update_slice
 from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -93,6 +94,34 @@ def _gathered(big: ir.Value, small: Any, cut: _Slice) -> ir.Value:
 
 
 def _updated(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
+    if any(step != 1 and size != 1 for step, size in zip(cut.steps, cut.sizes, strict=True)):
+        return _chosen(big, small, cut)
+    return update_slice(
+        big,
+        _with_unit_dimensions(small, cut),
+        [
+            None if (offset, size) == (0, extent) else _value(offset)
+            for offset, size, extent in zip(cut.offsets, cut.sizes, big.type.shape, strict=True)
+        ],
+    )
+
+
+def _with_unit_dimensions(small: ir.Value, cut: _Slice) -> ir.Value:
+    """``small`` with a dimension for each of the big tensor."""
+    if len(small.type.shape) == len(cut.sizes):
+        return small
+    groups: list[list[int]] = []
+    for dimension, at in enumerate(cut.dimensions):
+        if at is not None or not groups:
+            groups.append([])
+        groups[-1].append(dimension)
+    if groups and len(groups) > len(small.type.shape):
+        groups = [[*groups[0], *groups[1]], *groups[2:]] if len(groups) > 1 else []
+    wanted = ir.RankedTensorType.get(cut.sizes, small.type.element_type)
+    return upstream("tensor").ExpandShapeOp(wanted, small, groups, [], cut.sizes).result
+
+
+def _chosen(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
     """big[k] = small[(k - offset) / step] where that is inside; what is outside stays."""
     arith = upstream("arith")
     rank = len(cut.sizes)

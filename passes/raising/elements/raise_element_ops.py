@@ -8,6 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.raising.elements.update_slice import update_slice
 from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -99,18 +100,8 @@ def _raise_generate(op: ir.Operation) -> None:
 
 
 def _with_element(dest: ir.Value, value: ir.Value, index: list[ir.Value]) -> ir.Value:
-    """``dest`` with ``value`` where the loop index is ``index``."""
-    rank = len(index)
-
-    def body(arguments: list[ir.Value]) -> list[ir.Value]:
-        arith = upstream("arith")
-        here: Any = None
-        for loop, wanted in enumerate(index):
-            same = arith.CmpIOp(arith.CmpIPredicate.eq, loop_index(loop), wanted).result
-            here = same if here is None else arith.AndIOp(here, same).result
-        return [value if here is None else arith.SelectOp(here, value, arguments[0]).result]
-
-    return generic([], [dest], [identity_map(rank)], [True] * rank, body).results[0]
+    """``dest`` with ``value`` at ``index``."""
+    return update_slice(dest, value, index) if index else upstream("linalg").fill(value, outs=[dest])
 
 
 def _constant_index(value: Any) -> ir.Value:

@@ -34,12 +34,19 @@ def run_codelet(
     """
     assert family.library_call is not None, "only for an op that names its codelet"
     space = LoopSpace(box, family.is_reduction)
-    boxes = [_box(operand, bound.operands[operand.number], space, family) for operand in family.operands]
+    places = {operand.number: _places(operand, bound, space, family) for operand in family.operands}
     taken = [*family.inputs, *(operand for operand in family.outputs if operand.is_read)]
-    arrays = [read(bound.operands[operand.number], boxes[operand.number]) for operand in taken]
+    arrays = []
+    for operand in taken:
+        value = bound.operands[operand.number]
+        is_view = isinstance(value, View)
+        arrays.append(read(value, _box(value, places[operand.number])) if is_view else np.asarray(value))
     wide = [array.astype(_computed(array.dtype), copy=False) for array in arrays]
-    results = codelet_named(family.library_call).per_tile(*wide)
-    outputs = [(bound.operands[operand.number], boxes[operand.number]) for operand in family.outputs]
+    codelet = codelet_named(family.library_call)
+    own = [[places[operand.number] for operand in taken]] if codelet.knows_places else []
+    results = codelet.per_tile(*own, *wide)
+    views = {operand.number: bound.operands[operand.number] for operand in family.outputs}
+    outputs = [(view, _box(view, places[number])) for number, view in views.items()]
     expected = [(elements.shape, _computed(view.allocation.dtype)) for view, elements in outputs]
     if [(x.shape, x.dtype) for x in results] != expected:
         raise RunError(
@@ -57,10 +64,17 @@ def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
-def _box(operand: Operand, view: View, space: LoopSpace, family: Family) -> Array:
-    """The elements of all indices that the vertex has in each dimension, in the dimensions of the operand."""
+def _places(operand: Operand, bound: Bound, space: LoopSpace, family: Family) -> list[Array]:
+    """The indices that the vertex has in each dimension of the operand; a scalar has no dimensions."""
+    view = bound.operands[operand.number]
+    if not isinstance(view, View):
+        return []
+    return [np.unique(index) for index in operand.dimension_indices(view, space, family.location)]
+
+
+def _box(view: View, places: list[Array]) -> Array:
+    """The elements at all ``places``, in the dimensions of the operand."""
     elements = np.full((), view.offset, np.int64)
-    indices = operand.dimension_indices(view, space, family.location)
-    for index, stride in zip(indices, view.strides, strict=True):
-        elements = np.add.outer(elements, np.unique(index) * stride)
+    for index, stride in zip(places, view.strides, strict=True):
+        elements = np.add.outer(elements, index * stride)
     return elements

@@ -151,6 +151,12 @@ class Ranges:
         return None
 
 
+def is_within(index: Expression, count: int, ranges: Ranges) -> bool:
+    """Whether ``index`` is known to be one of the first ``count`` numbers from 0 on."""
+    interval = ranges.of(index)
+    return interval is not None and interval[0] >= 0 and interval[1] < count
+
+
 def _clipped(value: Interval | None, low: Interval, high: Interval) -> Interval:
     lowest, highest = value or (low[0], high[1])
     return min(max(lowest, low[0]), high[0]), min(max(highest, low[1]), high[1])

@@ -175,6 +175,11 @@ class SliceUpdate(Computed):
     old: Access
     out: Access
 
+    def box(self) -> tuple[int, ...]:
+        """The extents of what is written."""
+        sizes = dict(zip(self.loops, self.sizes, strict=True))
+        return tuple(sizes.get(loop, n) for loop, n in enumerate(self.extents))
+
     def expressions(self) -> tuple[Expression, ...]:
         return (*self.indexes, self.value)
 

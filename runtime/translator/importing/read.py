@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.queues import index_of, queue_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.codelets.library import LIBRARY
+from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.text import identifier
@@ -36,6 +38,7 @@ from ipu_mlir.runtime.translator.importing.read_control import CONTROL_OPS, read
 from ipu_mlir.runtime.translator.importing.read_load import loaded
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, constant_buffer, memref_parts
 from ipu_mlir.runtime.translator.importing.read_nest import Nest, nests_of, whole
+from ipu_mlir.runtime.translator.importing.read_slice_update import read_slice_update
 from ipu_mlir.runtime.translator.importing.read_store import stored
 from ipu_mlir.runtime.translator.optimize.aliases import without_dead
 
@@ -256,6 +259,11 @@ class Reader:
         name = ir.StringAttr(op.attributes["library_call"]).value
         if name not in LIBRARY:
             raise Unsupported(f"no library codelet is called '{name}'; there are: {', '.join(sorted(LIBRARY))}")
+        if name == UPDATE_SLICE.name:
+            nest = loop_nest(op)
+            assert nest is not None, "the verifier of vertices asks for a loop nest"
+            self.statements += read_slice_update(op, nest, self.views, self.scalars, _origin(op))
+            return
         views = [self.views[operand] for operand in op.operands]
         count = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
         arguments = list(op.regions[0].blocks[0].arguments)[count:]

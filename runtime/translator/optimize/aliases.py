@@ -12,7 +12,14 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
 from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements
-from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, Gather, Read, gathers, rewrite
+from ipu_mlir.runtime.translator.array_ir.expression import (
+    Const,
+    Expression,
+    Gather,
+    Read,
+    gathers,
+    rewrite,
+)
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Check,
     Elementwise,
@@ -20,6 +27,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     LibraryCall,
     Program,
     Scan,
+    SliceUpdate,
     Statement,
     Transfer,
 )
@@ -163,6 +171,8 @@ def with_sources(statement: Statement, copies: dict[Buffer, Copied]) -> Statemen
     """``statement`` reading the sources of copies wherever that can be said with strides, splitting loops if needed."""
     if isinstance(statement, LibraryCall):
         return _call_on_sources(statement, copies)
+    if isinstance(statement, SliceUpdate):
+        return _update_on_sources(statement, copies)
     for _ in range(16):  # each round but the last splits one loop
         renamed: dict[Access, Access] = {}
         wanted: tuple[int, int] | None = None
@@ -192,6 +202,20 @@ def _call_on_sources(call: LibraryCall, copies: dict[Buffer, Copied]) -> Library
         copied = copies.get(access.buffer)
         inputs.append((copied and reading_through(access, shape, copied)) or access)
     return replace(call, inputs=tuple(inputs))
+
+
+def _update_on_sources(update: SliceUpdate, copies: dict[Buffer, Copied]) -> SliceUpdate:
+    """``update`` with sources read in place of copies; its loops stay, for its indexes count points of them."""
+
+    def through(access: Access, extents: tuple[int, ...]) -> Access:
+        copied = copies.get(access.buffer)
+        return (copied and reading_through(access, extents, copied)) or access
+
+    def change(node: Expression) -> Expression:
+        return replace(node, access=through(node.access, update.box())) if isinstance(node, Read) else node
+
+    *indexes, value = rewrite(update.expressions(), change)
+    return replace(update, indexes=tuple(indexes), value=value, old=through(update.old, update.extents))
 
 
 def _gathered_through(statement: Statement, copies: dict[Buffer, Copied]) -> dict[Access, Access]:

@@ -22,7 +22,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     reads,
     rewrite,
 )
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
+from ipu_mlir.runtime.translator.array_ir.intervals import Ranges, is_within
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, loop_number, numbers
 from ipu_mlir.runtime.translator.array_ir.linear import read_if_linear
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, SliceUpdate, Statement
@@ -51,7 +51,7 @@ def _indexed(statement: Statement) -> Statement:
     ranges = Ranges(statement.extents)
 
     def number(index: Expression, limit: int) -> Expression:
-        return (loop_number(index) if _is_within(index, limit, ranges) else None) or index
+        return (loop_number(index) if is_within(index, limit, ranges) else None) or index
 
     def change(node: Expression) -> Expression:
         return replace(node, index=number(node.index, node.limit)) if isinstance(node, Gather) else node
@@ -60,7 +60,8 @@ def _indexed(statement: Statement) -> Statement:
     if not isinstance(found, SliceUpdate):
         return found
     limits = [found.extents[loop] - size + 1 for loop, size in zip(found.loops, found.sizes, strict=True)]
-    return replace(found, indexes=tuple(map(number, found.indexes, limits)))
+    indexes = rewrite(found.indexes, ranges.decided)
+    return replace(found, indexes=tuple(map(number, indexes, limits)))
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def _update(statement: Statement) -> SliceUpdate | None:
             return None
         else:
             places[place.loop] = place
-    inside = [_is_within(p.index, statement.extents[p.loop] - p.size + 1, ranges) for p in places.values()]
+    inside = [is_within(p.index, statement.extents[p.loop] - p.size + 1, ranges) for p in places.values()]
     if not places or any(
         p.size > 1 and not (known and not guards) for p, known in zip(places.values(), inside, strict=True)
     ):
@@ -181,8 +182,3 @@ def _loop_number(node: Expression) -> int | None:
         return None
     (loop,) = moving
     return loop if node.access.strides[loop] == 1 else None
-
-
-def _is_within(index: Expression, count: int, ranges: Ranges) -> bool:
-    interval = ranges.of(index)
-    return interval is not None and interval[0] >= 0 and interval[1] < count

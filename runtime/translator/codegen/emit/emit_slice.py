@@ -2,7 +2,7 @@
 
 from ipu_mlir.runtime.translator.array_ir.access import temporary
 from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber, Read
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
+from ipu_mlir.runtime.translator.array_ir.intervals import Ranges, is_within
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, SliceUpdate
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.run_time_slices import index_text
@@ -16,13 +16,14 @@ def emit_slice_update(statement: SliceUpdate, schedule: Schedule) -> None:
     kept = tuple((other,) for other in order if other in loops or extents[other] > 1)
     axes = Axes(extents, kept)
     sizes = dict(zip(loops, statement.sizes, strict=True))
-    box = tuple(sizes.get(other, n) for other, n in enumerate(extents))
+    box = statement.box()
     inside = Axes(box, tuple(group for group in kept if sizes.get(group[0]) != 1))
     value = statement.value
     if not isinstance(value, Read) or schedule.same_place(value.access.buffer, out.buffer):
         held = temporary(f"{out.buffer.name}_slice", value.dtype, box, [i for i in order if box[i] > 1])
         emit_elementwise(Elementwise(box, statement.origin, (held,), (value,)), schedule)
         value = Read(value.dtype, held)
+    ranges = Ranges(extents)
     operands: list[Operand] = [inside.view(value.access, value.dtype)]
     brackets, tests = [], []
     for (loop,) in kept:
@@ -32,11 +33,10 @@ def emit_slice_update(statement: SliceUpdate, schedule: Schedule) -> None:
         at, size = loops.index(loop), sizes[loop]
         index = statement.indexes[at]
         if not isinstance(index, LoopNumber | Const):
-            interval = Ranges(extents).of(index)
             held = temporary(f"{out.buffer.name}_at", index.dtype, (), [])
             emit_elementwise(Elementwise((), statement.origin, (held,), (index,)), schedule)
             index = Read(index.dtype, held)
-            if size == 1 and not (interval and interval[0] >= 0 and interval[1] < extents[loop]):
+            if size == 1 and not is_within(statement.indexes[at], extents[loop], ranges):
                 tests.append(f"0 <= {{{len(operands)}}} < {extents[loop]}")
         brackets.append(index_text([index], [None if size == 1 else size], [1], len(operands)))
         if isinstance(index, Read):

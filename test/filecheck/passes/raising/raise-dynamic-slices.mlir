@@ -32,17 +32,35 @@ func.func @steps_are_kept(%x: tensor<8xf32>, %i: index) -> tensor<3xf32> {
   return %y : tensor<3xf32>
 }
 
-// CHECK-LABEL: func.func @update_at_a_run_time_offset_becomes_a_masked_update
+// CHECK-LABEL: func.func @update_at_a_run_time_offset_becomes_a_codelet
 // CHECK-SAME: (%[[X:.*]]: tensor<2xf32>, %[[Y:.*]]: tensor<8xf32>, %[[I:.*]]: index)
 // CHECK-NOT: tensor.insert_slice
-// CHECK: linalg.generic {{.*}} outs(%[[Y]] : tensor<8xf32>)
-// CHECK: %[[DISTANCE:.*]] = arith.subi %{{.*}}, %[[I]]
-// CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[DISTANCE]]
-// CHECK: %[[NEW:.*]] = tensor.extract %[[X]]
-// CHECK: arith.select %[[INSIDE]], %[[NEW]]
-func.func @update_at_a_run_time_offset_becomes_a_masked_update(
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"], library_call = "update_slice"}
+// CHECK-SAME: ins(%[[I]], %[[X]] : index, tensor<2xf32>) outs(%[[Y]] : tensor<8xf32>)
+func.func @update_at_a_run_time_offset_becomes_a_codelet(
     %x: tensor<2xf32>, %y: tensor<8xf32>, %i: index) -> tensor<8xf32> {
   %z = tensor.insert_slice %x into %y[%i] [2] [1] : tensor<2xf32> into tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @a_dimension_that_is_replaced_whole_has_offset_zero
+// CHECK-SAME: (%[[X:.*]]: tensor<6xf32>, %[[Y:.*]]: tensor<4x6xf32>, %[[I:.*]]: index)
+// CHECK: %[[ROW:.*]] = tensor.expand_shape %[[X]] {{\[\[}}0, 1]] output_shape [1, 6]
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"], library_call = "update_slice"}
+// CHECK-SAME: ins(%[[I]], %[[ZERO]], %[[ROW]] : index, index, tensor<1x6xf32>) outs(%[[Y]] : tensor<4x6xf32>)
+func.func @a_dimension_that_is_replaced_whole_has_offset_zero(
+    %x: tensor<6xf32>, %y: tensor<4x6xf32>, %i: index) -> tensor<4x6xf32> {
+  %z = tensor.insert_slice %x into %y[%i, 0] [1, 6] [1, 1] : tensor<6xf32> into tensor<4x6xf32>
+  return %z : tensor<4x6xf32>
+}
+
+// CHECK-LABEL: func.func @an_update_in_steps_is_a_choice
+// CHECK-NOT: library_call
+// CHECK: arith.floordivsi
+// CHECK: arith.select
+func.func @an_update_in_steps_is_a_choice(%x: tensor<2xf32>, %y: tensor<8xf32>, %i: index) -> tensor<8xf32> {
+  %z = tensor.insert_slice %x into %y[%i] [2] [3] : tensor<2xf32> into tensor<8xf32>
   return %z : tensor<8xf32>
 }
 

@@ -1,23 +1,17 @@
 // RUN: ipu-opt %s --ipu-raise-element-ops | filecheck %s
 
-// CHECK-LABEL: func.func @insert_becomes_a_masked_update
+// CHECK-LABEL: func.func @insert_becomes_an_update_of_one_element
 // CHECK-SAME: (%[[X:.*]]: tensor<4xf32>, %[[V:.*]]: f32, %[[I:.*]]: index)
 // CHECK-NOT: tensor.insert
-// CHECK: linalg.generic {{.*}} outs(%[[X]] : tensor<4xf32>)
-// CHECK: ^bb0(%[[OLD:.*]]: f32):
-// CHECK: %[[AT:.*]] = linalg.index 0
-// CHECK: %[[HERE:.*]] = arith.cmpi eq, %[[AT]], %[[I]]
-// CHECK: %[[NEW:.*]] = arith.select %[[HERE]], %[[V]], %[[OLD]]
-// CHECK: linalg.yield %[[NEW]]
-func.func @insert_becomes_a_masked_update(%x: tensor<4xf32>, %v: f32, %i: index) -> tensor<4xf32> {
+// CHECK: linalg.generic {{.*}}library_call = "update_slice"} ins(%[[I]], %[[V]] : index, f32) outs(%[[X]] : tensor<4xf32>)
+func.func @insert_becomes_an_update_of_one_element(%x: tensor<4xf32>, %v: f32, %i: index) -> tensor<4xf32> {
   %y = tensor.insert %v into %x[%i] : tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // CHECK-LABEL: func.func @insert_into_rank_zero
 // CHECK-NOT: tensor.insert
-// CHECK: linalg.generic
-// CHECK: linalg.yield
+// CHECK: linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<f32>)
 func.func @insert_into_rank_zero(%x: tensor<f32>, %v: f32) -> tensor<f32> {
   %y = tensor.insert %v into %x[] : tensor<f32>
   return %y : tensor<f32>

@@ -245,13 +245,11 @@ def test_gather_of_rows() -> None:
 def test_library_codelets() -> None:
     copy = "^bb0(%a: f32, %out: f32):\nlinalg.yield %a : f32"
     sort = generic("i, j; i, j", "pr", f"%x : {X}", f"%y : {X}", copy, ', library_call = "sort"')
-    rows = ("f32", "f32"), ((0, 1), (0, 1))
-    assert work_of(sort, f"%x: {X}, %y: {X}") == CodeletCall(SORT, *rows, (8, 16), kept=(0,), reduced=(1,))
+    rows = ("f32", "f32"), ((8, 16), (8, 16)), ((0, 1), (0, 1))
+    assert work_of(sort, f"%x: {X}, %y: {X}") == CodeletCall(SORT, *rows, kept=(0,), reduced=(1,))
     for call in ("scan_max", "scan_max_from_end"):
         scan = generic("i, j; i, j", "rp", f"%x : {X}", f"%y : {X}", copy, f', library_call = "{call}"')
-        assert work_of(scan, f"%x: {X}, %y: {X}") == CodeletCall(
-            codelet_named(call), *rows, (8, 16), kept=(1,), reduced=(0,)
-        )
+        assert work_of(scan, f"%x: {X}, %y: {X}") == CodeletCall(codelet_named(call), *rows, kept=(1,), reduced=(0,))
     body = "^bb0(%row: index, %guard: i1, %new: f32, %own: index, %out: f32):\nlinalg.yield %out : f32"
     ins = "%at, %on, %u, %p : memref<3xindex>, memref<3xi1>, memref<3xf32>, memref<8xindex>"
     extra = ', library_call = "scatter_add"'
@@ -260,8 +258,8 @@ def test_library_codelets() -> None:
     assert work_of(scatter, arguments) == CodeletCall(
         codelet_named("scatter_add"),
         ("index", "i1", "f32", "index", "f32"),
+        ((3,), (3,), (3,), (8,), (8,)),
         ((1,), (1,), (1,), (0,), (0,)),
-        extents=(8, 3),
         kept=(0,),
         reduced=(1,),
     )

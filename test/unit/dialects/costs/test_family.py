@@ -36,14 +36,17 @@ CONVOLUTION = Contraction("f16", (), (0,), (1,), (), (2,))
 def rows(codelet: str, kept: tuple[int, ...], reduced: tuple[int, ...]) -> CodeletCall:
     """A codelet that works on rows of f32."""
     loops = tuple(sorted((*kept, *reduced)))
-    return CodeletCall(codelet_named(codelet), ("f32", "f32"), (loops, loops), (10, 9, 5), kept, reduced)
+    shapes = ((10, 9, 5), (10, 9, 5))
+    return CodeletCall(codelet_named(codelet), ("f32", "f32"), shapes, (loops, loops), kept, reduced)
 
 
 def scatter(codelet: str, kept: tuple[int, ...], reduced: tuple[int, ...]) -> CodeletCall:
     """A scatter of f32 elements, not of rows."""
     dtypes = (*["i32"] * len(kept), "i1", "f32", *["index"] * len(kept), "f32")
     loops = (*[reduced] * (len(kept) + 2), *[(loop,) for loop in kept], kept)
-    return CodeletCall(codelet_named(codelet), dtypes, loops, (10, 9, 5), kept, reduced)
+    shape = tuple((10, 9, 5)[loop] for loop in kept)
+    shapes = (*[(7,)] * (len(kept) + 2), *[(size,) for size in shape], shape)
+    return CodeletCall(codelet_named(codelet), dtypes, shapes, loops, kept, reduced)
 
 
 WORKS = [

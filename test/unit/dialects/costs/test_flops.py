@@ -23,7 +23,12 @@ FREE = (
 def rows(codelet: str, dtype: str) -> CodeletCall:
     """A codelet that works on rows."""
     return CodeletCall(
-        codelet_named(codelet), (dtype, dtype), ((0, 1, 2), (0, 1, 2)), (3, 4, 5), kept=(0, 1), reduced=(2,)
+        codelet_named(codelet),
+        (dtype, dtype),
+        ((3, 4, 5), (3, 4, 5)),
+        ((0, 1, 2), (0, 1, 2)),
+        kept=(0, 1),
+        reduced=(2,),
     )
 
 

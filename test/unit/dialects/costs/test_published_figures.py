@@ -5,6 +5,7 @@ import pytest
 
 from ipu_mlir.dialects.codelets.scatter import multi_update_add_cycles
 from ipu_mlir.dialects.codelets.sort import sort_cycles
+from ipu_mlir.dialects.codelets.update_slice import dynamic_slice_cycles
 from ipu_mlir.dialects.costs.amp import amp_1x1_cycles, amp_nx1_cycles, horizontal_mac_cycles, vertical_mac_cycles
 from ipu_mlir.dialects.costs.elementwise import (
     ScalarOp,
@@ -18,7 +19,6 @@ from ipu_mlir.dialects.costs.elementwise import (
     select_2d_cycles,
 )
 from ipu_mlir.dialects.costs.moves import (
-    dynamic_slice_cycles,
     fill_worker_cycles,
     multi_slice_cycles,
 )

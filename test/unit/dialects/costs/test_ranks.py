@@ -26,7 +26,12 @@ func.func @f(%k: memref<2x8x3xi32>, %p: memref<8xindex>, %y: memref<2x8x3xindex>
 }
 """
 WORK = CodeletCall(
-    RANK, ("i32", "index", "index"), ((0, 2, 3), (1,), (0, 1, 2)), (2, 8, 3, 8), kept=(0, 1, 2), reduced=(3,)
+    RANK,
+    dtypes=("i32", "index", "index"),
+    shapes=((2, 8, 3), (8,), (2, 8, 3)),
+    loops=((0, 2, 3), (1,), (0, 1, 2)),
+    kept=(0, 1, 2),
+    reduced=(3,),
 )
 
 

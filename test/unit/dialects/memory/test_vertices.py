@@ -8,7 +8,8 @@ from ipu_mlir.dialects.memory.vertices import code_identity
 def rank(*keys: str, rows: int = 4) -> CodeletCall:
     """Ranks of 8 elements of each of ``rows`` rows by keys of the given types."""
     loops = (*[(0, 2)] * len(keys), (1,), (0, 1))
-    return CodeletCall(RANK, (*keys, "index", "index"), loops, (rows, 8, 8), kept=(0, 1), reduced=(2,))
+    shapes = (*[(rows, 8)] * len(keys), (8,), (rows, 8))
+    return CodeletCall(RANK, (*keys, "index", "index"), shapes, loops, kept=(0, 1), reduced=(2,))
 
 
 def test_ranks_by_other_keys_have_other_code():

@@ -155,7 +155,7 @@ def test_the_parts_of_a_candidate_cost_what_its_vertices_cost():
 
 def test_what_a_sort_needs_besides_its_rows_counts():
     extents = (64, 1000)
-    work = CodeletCall(SORT, ("f32", "f32"), ((0, 1), (0, 1)), extents, kept=(0,), reduced=(1,))
+    work = CodeletCall(SORT, ("f32", "f32"), (extents, extents), ((0, 1), (0, 1)), kept=(0,), reduced=(1,))
     uses = (use((0, 1), extents),), (use((0, 1), extents),)
     operation = Operation("linalg.generic", "sort", extents, (True, False), *uses, work)
     parts = parts_of_grid((2, 1000), extents)

@@ -341,7 +341,7 @@ def test_a_library_codelet_that_updates_gets_what_its_output_held(
     run: Run, vertices: Text, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The body uses the output's argument in one case, and not in the other."""
-    codelet = SimpleNamespace(per_tile=lambda *operands: (sum(operands),))
+    codelet = SimpleNamespace(knows_places=False, per_tile=lambda *operands: (sum(operands),))
     monkeypatch.setattr(library, "codelet_named", lambda name: codelet)
     call = """linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
               iterator_types = ["parallel"], library_call = "sort"}
