@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.support.errors import RunError
-
 RNG = np.random.default_rng(8)
 V, FIRST = "memref<16xf32>", "affine_map<(d0) -> (d0)>"
 
@@ -106,24 +104,3 @@ def test_results_of_constants_are_constants(engine):
     made = engine(text)
     assert made.run([np.arange(4)])[0].tolist() == [0, 4, 8, 12]
     assert made.source.split("def main")[1].count("add(") == 1 and "multiply" not in made.source
-
-
-def test_an_assertion_is_made_once(engine):
-    check = f"""linalg.generic {{indexing_maps = [{FIRST}], iterator_types = ["parallel"]}} ins(%x : {V}) {{
-      ^bb0(%a: f32):
-        %h = arith.cmpf ogt, %a, %zero : f32
-        cf.assert %h, "not positive"
-        linalg.yield
-      }}"""
-    text = f"""func.func @main(%x: {V}) -> {V} {{
-      %zero = arith.constant 0.0 : f32
-      {check}
-      {check}
-      %o = memref.alloc() : {V}
-      memref.copy %x, %o : {V} to {V}
-      return %o : {V}
-    }}"""
-    made = engine(text)
-    assert made.source.split("def main")[1].count("require(") == 1
-    with pytest.raises(RunError, match="not positive"):
-        made.run([np.zeros(16, np.float32)])
