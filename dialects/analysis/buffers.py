@@ -1,6 +1,7 @@
 """What a memref type says: shape, element size, strides, offset and mapping."""
 
 from ipu_mlir.dialects.analysis.control_flow import is_branch, sources_of
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.attributes.attributes import mapping_of_text
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support import element_types
@@ -37,17 +38,17 @@ def element_bytes(element_type: ir.Type) -> int:
 
 def root_of(value: ir.Value) -> ir.Value:
     """The allocation, constant or argument that ``value`` is a view of."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name in VIEW_OPS:
-        value = value.owner.operands[0]
+    while (view := defining_op(value, *VIEW_OPS)) is not None:
+        value = view.operands[0]
     return value
 
 
 def roots_of(value: ir.Value) -> set[ir.Value]:
     """What ``value`` may be a view of: several allocations behind an ``arith.select`` or the result of a branch."""
     root = root_of(value)
-    if isinstance(root.owner, ir.Block):
+    op = defining_op(root)
+    if op is None:
         return {root}
-    op = root.owner.operation
     chosen: list[ir.Value] = []
     if op.name == "arith.select":
         chosen = list(op.operands)[1:]

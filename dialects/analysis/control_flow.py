@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, integer_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 
 ControlKind = Literal["repeat", "while", "if", "switch"]
@@ -54,11 +55,6 @@ class ControlOp:
         return self.kind in ("repeat", "while")
 
 
-def terminator(block: ir.Block) -> ir.Operation:
-    """The last op of ``block``."""
-    return block.operations[len(block.operations) - 1].operation
-
-
 def control_op(op: ir.Operation) -> ControlOp | None:
     """The row of ``op``; None for an op that no control flow goes through (linalg has regions, but no control flow)."""
     return CONTROL_OPS.get(op.name)
@@ -84,8 +80,7 @@ def flows(op: ir.Operation) -> tuple[Flow, ...]:
 
 def sources_of(value: ir.Value) -> list[ir.Value]:
     """The values that ``value`` can be, if it is a result or an argument of a block of a control op; else none."""
-    inside = isinstance(value.owner, ir.Block)
-    op = value.owner.owner.operation if inside else value.owner.operation
+    op = defining_op(value) or block_of(value).owner.operation
     ways = (flow for flow in flows(op) if value in flow.targets)
     return [flow.source.operands[flow.first + flow.targets.index(value)] for flow in ways]
 
@@ -133,7 +128,7 @@ def _cases(op: ir.Operation) -> list[int]:
 
 
 def _for_trip_count(loop: ir.Operation) -> int | None:
-    bounds = [_constant(value) for value in list(loop.operands)[:3]]
+    bounds = [integer_of(value) for value in list(loop.operands)[:3]]
     if any(bound is None for bound in bounds):
         return None
     low, end, step = (bound for bound in bounds if bound is not None)
@@ -144,13 +139,6 @@ def _for_trip_count(loop: ir.Operation) -> int | None:
 
 def _width(integer: ir.Type) -> int:
     return integer.width if isinstance(integer, ir.IntegerType) else 64
-
-
-def _constant(value: ir.Value) -> int | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
-        return None
-    return ir.IntegerAttr(owner.attributes["value"]).value
 
 
 def counter_of(block: ir.Block) -> tuple[ir.Value, ir.Operation] | None:

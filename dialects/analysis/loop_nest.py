@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import lcm
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ADVANCE, compiled, ir
 from ipu_mlir.dialects.support.remembered import remembered
 
@@ -289,9 +290,8 @@ def _within(index: Index, extents: tuple[int, ...], size: int) -> Index:
 
 def _index_of_value(value: ir.Value, loops: int) -> Index:
     """``value`` as a sum over ``linalg.index``, or an index that is not linear."""
-    owner = value.owner
-    if not isinstance(owner, ir.Block):
-        operation = owner.operation
+    operation = defining_op(value)
+    if operation is not None:
         if operation.name == "linalg.index":
             loop = ir.IntegerAttr(operation.attributes["dim"]).value
             return Index(tuple(int(loop == other) for other in range(loops)))

@@ -1,6 +1,7 @@
 """Sizes of tensors that loops carry and branches yield, where those say less than is known."""
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.importing.dynamic_types import before_cast, cast_to, dynamic_sizes
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -102,11 +103,10 @@ def _terminator(region: ir.Region) -> ir.Operation:
 
 def _is_update(value: ir.Value, of: ir.Value) -> bool:
     """Whether ``value`` is ``of`` with other elements, so of the same sizes."""
-    if value == of:
-        return True
-    if isinstance(value.owner, ir.Block):
-        return False
-    op, number = value.owner.operation, ir.OpResult(value).result_number
+    op = defining_op(value)
+    if value == of or op is None:
+        return value == of
+    number = ir.OpResult(value).result_number
     if op.name in ("tensor.insert", "tensor.insert_slice"):
         return _is_update(op.operands[1], of)
     if op.name == "tensor.cast":

@@ -4,6 +4,7 @@ from math import prod
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.support.clone import Known, clone_into, operands_from_outside
@@ -40,10 +41,10 @@ def _what_sizes_depend_on(module: ir.Operation) -> list[ir.Operation]:
     seen: set[ir.Value] = set()
     while pending:
         value = pending.pop()
-        if value in seen or isinstance(value.owner, ir.Block):
+        op = defining_op(value)
+        if value in seen or op is None:
             continue
         seen.add(value)
-        op = value.owner.operation
         if op.name == "linalg.generic":
             found[op] = None
         if op.name != "tensor.dim":

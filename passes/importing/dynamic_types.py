@@ -1,5 +1,6 @@
 """Tensor types with sizes that are not known, and casts between types that say more or less."""
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 
 
@@ -15,8 +16,8 @@ def dynamic_sizes(shaped: ir.Type) -> int:
 
 def before_cast(value: ir.Value) -> ir.Value:
     """``value`` before it was cast, if it was."""
-    is_cast = not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.cast"
-    return value.owner.operands[0] if is_cast else value
+    cast = defining_op(value, "tensor.cast")
+    return value if cast is None else cast.operands[0]
 
 
 def cast_to(value: ir.Value, wanted: ir.Type) -> ir.Value:

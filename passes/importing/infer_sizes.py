@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.matchers import constant_of
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.carried_sizes import carry_what_is_cast
@@ -74,10 +75,8 @@ def _write_reshapes_as_views(module: ir.Operation) -> int:
 
 
 def _constant_shape(value: ir.Value) -> list[int] | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
-        return None
-    return [int(size) for size in np.asarray(owner.attributes["value"])]
+    constant = constant_of(value)
+    return None if constant is None else [int(size) for size in np.asarray(constant)]
 
 
 def _reshape(source: Any, shape: list[int]) -> ir.Value:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.dialects.analysis.matchers import constant_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.narrow_constants import narrow_constant, unfit_constant
@@ -91,9 +92,7 @@ def _broken_rule(op: ir.Operation, narrowed: Callable[[Any], Any]) -> str | None
 
 def _constant(value: ir.Value) -> int | None:
     """The integer that ``value`` is, if it is a constant with one value."""
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
-        return None
-    attribute = value.owner.operation.attributes["value"]
+    attribute = constant_of(value)
     if isinstance(attribute, ir.DenseElementsAttr):
         if not attribute.is_splat:
             return None

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
+from ipu_mlir.passes.importing.dynamic_types import before_cast, dynamic_sizes
 from ipu_mlir.passes.importing.infer_sizes import infer_sizes
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -71,15 +72,14 @@ def _set_arguments(function: ir.Operation, sizes: Sequence[int]) -> None:
 
 def _drop_casts_of_results(function: ir.Operation) -> None:
     """Return the tensors themselves, not their casts to types with unknown sizes."""
-    terminator = list(function.regions[0].blocks[0].operations)[-1].operation
-    for number, value in enumerate(terminator.operands):
-        if not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.cast":
-            terminator.operands[number] = value.owner.operands[0]
+    last = terminator(function.regions[0].blocks[0])
+    for number, value in enumerate(last.operands):
+        last.operands[number] = before_cast(value)
     _set_type(function)
 
 
 def _set_type(function: ir.Operation) -> None:
     block = function.regions[0].blocks[0]
-    results = [value.type for value in list(block.operations)[-1].operation.operands]
+    results = [value.type for value in terminator(block).operands]
     arguments = [argument.type for argument in block.arguments]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))

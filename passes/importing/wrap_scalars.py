@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -37,14 +38,14 @@ def _wrap(function: ir.Operation) -> None:
         for argument in block.arguments:
             if isinstance(argument.type, _SCALARS):
                 _wrap_argument(argument)
-    terminator = block.operations[len(block.operations) - 1].operation
-    with ir.InsertionPoint(terminator), terminator.location:
-        for number, value in enumerate(terminator.operands):
+    last = terminator(block)
+    with ir.InsertionPoint(last), last.location:
+        for number, value in enumerate(last.operands):
             if isinstance(value.type, _SCALARS):
                 wrapped = ir.RankedTensorType.get([], value.type)
-                terminator.operands[number] = upstream("tensor").FromElementsOp(wrapped, [value]).result
+                last.operands[number] = upstream("tensor").FromElementsOp(wrapped, [value]).result
     inputs = [argument.type for argument in block.arguments]
-    results = [value.type for value in terminator.operands]
+    results = [value.type for value in last.operands]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 
@@ -71,7 +72,7 @@ def _condition(check: ir.Operation, op: ir.Operation, nest: LoopNest) -> Hashabl
     waiting: list[ir.Value] = [check.operands[0]]
     while waiting:
         value = waiting[-1]
-        maker = None if isinstance(value.owner, ir.Block) else value.owner.operation
+        maker = defining_op(value)
         inside = maker is not None and maker.block == body
         after = [each for each in maker.operands if each not in places] if inside and value not in places else []
         waiting += reversed(after)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
@@ -27,17 +28,17 @@ def read_through_transpose(op: Any, _: Any) -> bool:
     operation = op.operation
     inputs = len(operation.operands) - len(operation.results)
     for number in range(inputs):
-        source = operation.operands[number]
-        if isinstance(source.owner, ir.Block) or source.owner.name != "linalg.transpose":
+        transpose = defining_op(operation.operands[number], "linalg.transpose")
+        if transpose is None:
             continue
-        if operation.name == "linalg.batch_matmul" and next(iter(source.owner.attributes["permutation"])) != 0:
+        permutation = list(transpose.attributes["permutation"])
+        if operation.name == "linalg.batch_matmul" and permutation[0] != 0:
             continue  # the batch dimension has to stay the first one
         maps = [attribute.value for attribute in upstream("linalg").get_indexing_maps(operation)]
-        permutation = list(source.owner.attributes["permutation"])
         old = maps[number]
         maps[number] = ir.AffineMap.get(old.n_dims, 0, untransposed_index(list(old.results), permutation))
         operation.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
-        operation.operands[number] = source.owner.operands[0]
+        operation.operands[number] = transpose.operands[0]
         return REWRITTEN
     return SKIP
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import is_loop
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.steps import MODULE, UpstreamStep, upstream_manager
@@ -88,11 +89,9 @@ def _between_groups(ops: Iterable[ir.Operation], most: int) -> list[ir.Value]:
 
 def _only_read_here(value: ir.Value) -> ir.Operation | None:
     """The op that makes ``value``, if one op reads it; as several operands, as it is when the op overwrites it, too."""
-    if isinstance(value.owner, ir.Block):
-        return None
     readers = (use.owner for use in value.uses)
     first = next(readers)
-    return value.owner.operation if all(reader == first for reader in readers) else None
+    return defining_op(value) if all(reader == first for reader in readers) else None
 
 
 def _use_again(value: ir.Value) -> None:
@@ -101,7 +100,7 @@ def _use_again(value: ir.Value) -> None:
 
 def _drop(use: ir.Operation) -> None:
     """Remove a second use, and what only that kept alive: upstream has fused its reader with a view of it."""
-    made = use.operands[0].owner
+    made = defining_op(use.operands[0])
     use.erase()
-    if not isinstance(made, ir.Block) and not has_uses(made.operation):
-        made.operation.erase()
+    if made is not None and not has_uses(made):
+        made.erase()

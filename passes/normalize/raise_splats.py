@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.dialects.analysis.matchers import block_of, constant_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.named_ops import fill_with
@@ -19,7 +20,8 @@ def fill_of_constant(op: Any, rewriter: Any) -> bool:
     if any("parallel" not in str(kind) for kind in op.iterator_types):
         return SKIP
     yielded = body.operations[0].operands[0]
-    constant = _outside_constant(yielded, body) or _rank_zero_constant(yielded, op, body)
+    is_outside = constant_of(yielded) is not None and block_of(yielded) != body
+    constant = yielded if is_outside else _rank_zero_constant(yielded, op, body)
     if constant is None:
         return SKIP
     with rewriter.ip:
@@ -42,21 +44,12 @@ def fill_of_splat(op: Any, rewriter: Any) -> bool:
     return REWRITTEN
 
 
-def _outside_constant(yielded: ir.Value, body: ir.Block) -> ir.Value | None:
-    """``yielded``, if it is a constant that stands outside the body."""
-    owner = yielded.owner
-    if isinstance(owner, ir.Block) or owner.name != "arith.constant" or owner.operation.block == body:
-        return None
-    return yielded
-
-
 def _rank_zero_constant(yielded: ir.Value, op: Any, body: ir.Block) -> ir.Attribute | None:
     """The value of the ``tensor<f32>`` constant that the body passes on, if it does just that."""
     for argument, operand in zip(list(body.arguments)[: len(op.inputs)], op.inputs, strict=True):
-        if argument == yielded and not isinstance(operand.owner, ir.Block) and operand.owner.name == "arith.constant":
-            value = operand.owner.attributes["value"]
-            if isinstance(operand.type, ir.RankedTensorType) and isinstance(value, ir.DenseElementsAttr):
-                return value.get_splat_value() if value.is_splat else None
+        value = constant_of(operand) if argument == yielded else None
+        if isinstance(operand.type, ir.RankedTensorType) and isinstance(value, ir.DenseElementsAttr):
+            return value.get_splat_value() if value.is_splat else None
     return None
 
 

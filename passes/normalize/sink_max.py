@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.dialects.analysis.matchers import block_of, constant_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
@@ -110,8 +111,8 @@ class SinkMax(Pass):
     def _candidate(self, pooling: ir.Operation) -> "_Candidate | None":
         """The element-wise op that ``pooling`` can change places with."""
         expansion, value = _before_unit_expansion(pooling.operands[0])
-        producer = value.owner
-        if isinstance(producer, ir.Block) or not _is_elementwise(producer) or not _has_one_use(value):
+        producer = defining_op(value, "linalg.generic")
+        if producer is None or not _is_elementwise(producer) or not _has_one_use(value):
             return None
         if math.prod(pooling.results[0].type.shape) >= math.prod(value.type.shape):
             return None
@@ -140,9 +141,10 @@ class SinkMax(Pass):
             if len(operands) != 2 or len(sides) != 1:
                 return False
             other = operands[1 - sides[0]]
-            if other == body.arguments[len(body.arguments) - 1] or _is_step(other, body):
+            is_step = defining_op(other) is not None and block_of(other) == body
+            if other == body.arguments[len(body.arguments) - 1] or is_step:
                 return False
-            if not grows(step.operation.name, sides[0], _constant(other), self.any_addend):
+            if not grows(step.operation.name, sides[0], _number(other), self.any_addend):
                 return False
             running = step.operation.results[0]
         return bool(steps) and list(terminator.operation.operands) == [running]
@@ -171,8 +173,8 @@ def kept_dimensions(pooling: ir.Operation) -> list[int]:
 
 def _before_unit_expansion(value: ir.Value) -> tuple[ir.Operation | None, ir.Value]:
     """The op that adds leading unit dimensions, and what it adds them to; None and ``value`` if there is none."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "tensor.expand_shape" or not _has_one_use(value):
+    owner = defining_op(value, "tensor.expand_shape")
+    if owner is None or not _has_one_use(value):
         return None, value
     if any(value.type.shape[d] != 1 for group in _groups(owner) for d in group[:-1]):
         return None, value
@@ -195,7 +197,7 @@ def _has_one_use(value: ir.Value) -> bool:
 
 
 def _is_elementwise(op: ir.Operation) -> bool:
-    if op.name != "linalg.generic" or len(op.results) != 1 or "library_call" in op.attributes:
+    if len(op.results) != 1 or "library_call" in op.attributes:
         return False
     return all("parallel" in str(kind) for kind in op.attributes["iterator_types"])
 
@@ -205,22 +207,13 @@ def _is_within(read: ir.AffineMap, dimensions: list[int]) -> bool:
     return all(isinstance(r, ir.AffineDimExpr) and r.position in dimensions for r in read.results)
 
 
-def _is_step(value: ir.Value, body: ir.Block) -> bool:
-    """Whether ``value`` is computed in ``body``."""
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.block == body
-
-
 def _starts_neutral(pooling: ir.Operation) -> bool:
     """Whether the result starts from the value that never wins."""
-    start = pooling.operands[len(pooling.operands) - 1].owner
-    if isinstance(start, ir.Block) or start.name != "linalg.fill":
-        return False
-    return _constant(start.operands[0]) == _NEUTRAL[pooling.name]
+    fill = defining_op(pooling.operands[len(pooling.operands) - 1], "linalg.fill")
+    return fill is not None and _number(fill.operands[0]) == _NEUTRAL[pooling.name]
 
 
-def _constant(value: ir.Value) -> float | None:
+def _number(value: ir.Value) -> float | None:
     """The number that ``value`` is, if that is known."""
-    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
-        return None
-    attribute = value.owner.attributes["value"]
-    return attribute.value if isinstance(attribute, ir.FloatAttr) else None
+    constant = constant_of(value)
+    return constant.value if isinstance(constant, ir.FloatAttr) else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
 from ipu_mlir.dialects.ipu import PlaceOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import is_narrow_float
@@ -18,7 +19,7 @@ from ipu_mlir.passes.support.build_generic import elementwise
 from ipu_mlir.passes.support.float_widths import rounded
 from ipu_mlir.passes.support.named_ops import fill_with
 from ipu_mlir.passes.support.place_values import place_value
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
 
 @dataclass(frozen=True)
@@ -134,11 +135,9 @@ def _round(sums: ir.OpResult, narrow: ir.RankedTensorType) -> None:
 def _wide_init(init: ir.Value) -> ir.Value:
     """``init`` in f32."""
     wide = ir.F32Type.get()
-    owner = None if isinstance(init.owner, ir.Block) else init.owner.operation
-    filled = owner.operands[0] if owner is not None and owner.name == "linalg.fill" else None
-    if filled is not None and filled.type != init.type.element_type:
-        filled = None
-    if filled is None and (owner is None or owner.name != "tensor.empty"):
+    fill = defining_op(init, "linalg.fill")
+    filled = fill.operands[0] if fill is not None and fill.operands[0].type == init.type.element_type else None
+    if filled is None and defining_op(init, "tensor.empty") is None:
         return elementwise(init, wide, _wide_scalar).results[0]
     empty = upstream("tensor").EmptyOp(list(init.type.shape), wide).result
     return empty if filled is None else fill_with(_wide_scalar(filled), empty).results[0]
@@ -152,17 +151,17 @@ def _widen_addition(addition: ir.Operation) -> None:
             "arith.addf", [wide[0].type], wide, {name: addition.attributes[name] for name in addition.attributes}
         )
     addition.results[0].replace_all_uses_with(total.results[0])
-    terms = [value.owner for value in addition.operands if not isinstance(value.owner, ir.Block)]
+    terms = [defining_op(value) for value in addition.operands]
     addition.erase()
     for term in terms:
-        if not any(True for _ in term.operation.results[0].uses):
-            term.operation.erase()
+        if term is not None and not has_uses(term):
+            term.erase()
 
 
 def _wide_term(term: ir.Value) -> ir.Value:
     """``term`` of a sum in f32; a product is one of wide factors."""
-    owner = None if isinstance(term.owner, ir.Block) else term.owner.operation
-    if owner is None or owner.name != "arith.mulf":
+    owner = defining_op(term, "arith.mulf")
+    if owner is None:
         return _wide_scalar(term)
     first, second = owner.operands
     factor = _wide_scalar(first)
@@ -174,7 +173,7 @@ def _wide_term(term: ir.Value) -> ir.Value:
 def _wide_scalar(value: ir.Value) -> ir.Value:
     """``value``, a scalar of 16 or 8 bits, in f32; of a constant, a constant."""
     wide = ir.F32Type.get()
-    if not isinstance(value.owner, ir.Block) and value.owner.operation.name == "arith.constant":
-        number = ir.FloatAttr(value.owner.operation.attributes["value"]).value
-        return upstream("arith").ConstantOp(wide, ir.FloatAttr.get(wide, number)).result
+    constant = constant_of(value)
+    if constant is not None:
+        return upstream("arith").ConstantOp(wide, ir.FloatAttr.get(wide, ir.FloatAttr(constant).value)).result
     return upstream("arith").ExtFOp(wide, value).result

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 
 Known = dict[ir.Value, ir.Value]
@@ -34,9 +35,9 @@ def clone_slice(value: ir.Value, known: Known, is_inside: Callable[[ir.Value], b
     """
     if value in known:
         return known[value]
-    if isinstance(value.owner, ir.Block) or not is_inside(value):
+    op = defining_op(value)
+    if op is None or not is_inside(value):
         return value
-    op = value.owner.operation
     for operand in operands_from_outside(op):
         clone_slice(operand, known, is_inside)
     clone_into(op, known)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from operator import add, mul, sub
 
 from ipu_mlir.dialects.analysis.control_flow import counter_of
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 
 Range = tuple[int, int]
@@ -29,9 +30,9 @@ class IndexRanges:
 
     def _computed(self, value: ir.Value, depth: int) -> Range | None:
         """What the op that makes ``value`` says; a range beyond the type means that numbers may wrap around."""
-        if isinstance(value.owner, ir.Block):
+        op = defining_op(value)
+        if op is None:
             return self._counter(value, depth)
-        op = value.owner.operation
         if op.name == "arith.constant":
             attribute = op.attributes["value"]
             return (attribute.value,) * 2 if isinstance(attribute, ir.IntegerAttr) else None

@@ -3,16 +3,15 @@
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.placement_hints import PARTS
 
 
 def is_filled_here(value: ir.Value) -> bool:
     """Whether ``value`` is an empty or filled tensor that lies wherever the op wants it that starts from it."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return False
-    return owner.name == "tensor.empty" or is_initial_fill(owner)
+    op = defining_op(value)
+    return op is not None and (op.name == "tensor.empty" or is_initial_fill(op))
 
 
 def is_initial_fill(op: Any) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import block_of
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.bindings import rewrite as drivers
 from ipu_mlir.passes.core.instruments import count_ops
@@ -111,7 +112,7 @@ def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
 
 def is_made_inside(value: ir.Value, op: ir.Operation) -> bool:
     """Whether ``value`` is made inside of ``op``, or is an argument of a block in it."""
-    block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+    block = block_of(value)
     while True:
         owner = block.owner.operation
         if owner == op:

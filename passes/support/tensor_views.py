@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from operator import mul
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 
 VIEW_OPS = frozenset(("tensor.extract_slice", "tensor.collapse_shape", "tensor.expand_shape"))
@@ -100,8 +101,8 @@ def expanded(window: Window, groups: Sequence[Sequence[int]], shape: Sequence[in
 
 def window_of(value: ir.Value) -> tuple[ir.Value, Window] | None:
     """The tensor whose memory ``value`` will show, and which elements; None where it will be memory of its own."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in VIEW_OPS:
+    owner = defining_op(value, *VIEW_OPS)
+    if owner is None:
         return value, row_major(value.type.shape)
     found = window_of(owner.operands[0])
     if found is None:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, integer_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.filling_nests import body_of, terminator_of
-from ipu_mlir.passes.raising.loops.nests import constant_index
 from ipu_mlir.passes.raising.loops.points import Points
 from ipu_mlir.passes.support.clone import Known
 
@@ -57,11 +57,11 @@ def counted_while(loop: ir.Operation) -> CountedWhile | None:
     if limit is None or limit[0].name != "arith.cmpi" or limit[1][0] not in before.arguments:
         return None
     counter = list(before.arguments).index(limit[1][0])
-    end, first = constant_index(limit[1][1]), splat_integer(loop.operands[counter])
+    end, first = integer_of(limit[1][1]), splat_integer(loop.operands[counter])
     step = scalar_op(yielded[counter])
     if ir.IntegerAttr(limit[0].attributes["predicate"]).value != _LESS or end is None or first is None or step is None:
         return None
-    if step[0].name != "arith.addi" or step[1][0] != carried[counter] or constant_index(step[1][1]) != 1:
+    if step[0].name != "arith.addi" or step[1][0] != carried[counter] or integer_of(step[1][1]) != 1:
         return None
     kept = tuple(number for number, value in enumerate(yielded) if value == carried[number])
     others = [number for number in range(len(carried)) if number != counter and number not in kept]
@@ -76,11 +76,8 @@ def counted_while(loop: ir.Operation) -> CountedWhile | None:
 
 def scalar_op(value: ir.Value) -> tuple[ir.Operation, list[ir.Value]] | None:
     """The op that makes a scalar, wrapped in a tensor or not, and what it works on, without the wraps."""
-    value = _unwrapped(value)
-    if isinstance(value.owner, ir.Block):
-        return None
-    op = value.owner.operation
-    return op, [_unwrapped(operand) for operand in op.operands]
+    op = defining_op(_unwrapped(value))
+    return None if op is None else (op, [_unwrapped(operand) for operand in op.operands])
 
 
 def _unwrapped(value: ir.Value) -> ir.Value:
@@ -110,20 +107,15 @@ def _is_scalar(op: ir.Operation) -> bool:
 
 def splat_integer(value: ir.Value) -> int | None:
     """The integer that a constant without dimensions holds."""
-    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
-        return None
-    attribute = value.owner.attributes["value"]
+    attribute = constant_of(value)
     if not isinstance(attribute, ir.DenseIntElementsAttr) or not attribute.is_splat or attribute.type.rank:
         return None
     return ir.IntegerAttr(attribute.get_splat_value()).value
 
 
 def _inserts(yielded: ir.Value, carried: ir.Value) -> bool:
-    return (
-        not isinstance(yielded.owner, ir.Block)
-        and yielded.owner.name == "tensor.insert_slice"
-        and yielded.owner.operands[1] == carried
-    )
+    op = defining_op(yielded, "tensor.insert_slice")
+    return op is not None and op.operands[1] == carried
 
 
 def _nest(counted: CountedWhile) -> ir.Operation | None:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes.raising.loops.nests import constant_index, counted
+from ipu_mlir.passes.raising.loops.nests import counted
 
 Place = tuple[tuple[int, int], ...]
 """Per dimension the loop that its index is, and what is added to that."""
@@ -77,9 +78,9 @@ def place_of(indices: list[ir.Value], counters: tuple[ir.Value, ...] | list[ir.V
     found = []
     for index in indices:
         value, added = index, 0
-        if not isinstance(value.owner, ir.Block) and value.owner.operation.name in ("arith.addi", "arith.subi"):
-            op = value.owner.operation
-            constant = constant_index(op.operands[1])
+        op = defining_op(value, "arith.addi", "arith.subi")
+        if op is not None:
+            constant = integer_of(op.operands[1])
             if constant is None:
                 return None
             value, added = op.operands[0], constant if op.name == "arith.addi" else -constant
@@ -121,10 +122,8 @@ def _numbers_inside(loops: list[ir.Operation]) -> dict[int, int]:
 
 
 def _insert(yielded: ir.Value, carried: ir.Value) -> ir.Operation | None:
-    if isinstance(yielded.owner, ir.Block) or yielded.owner.operation.name != "tensor.insert":
-        return None
-    op = yielded.owner.operation
-    return op if op.operands[1] == carried and sum(1 for _ in yielded.uses) == 1 else None
+    op = defining_op(yielded, "tensor.insert")
+    return op if op is not None and op.operands[1] == carried and sum(1 for _ in yielded.uses) == 1 else None
 
 
 def _is_used(value: ir.Value) -> bool:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
 
@@ -61,9 +62,9 @@ def _is_in(block: ir.Block, value: ir.Value) -> bool:
 
 def _maker(value: ir.Value, old: ir.Value) -> ir.Operation | None:
     """The op that makes ``value`` of the tensor ``old``, by one element or by a loop over elements."""
-    if isinstance(value.owner, ir.Block) or not isinstance(value.type, ir.RankedTensorType):
+    op = defining_op(value) if isinstance(value.type, ir.RankedTensorType) else None
+    if op is None:
         return None
-    op = value.owner.operation
     if op.name == "scf.if" and len(op.results) == 1:
         return op
     inserts = op.name == "tensor.insert" and op.operands[1] == old
@@ -84,8 +85,9 @@ def _stands_alone(maker: ir.Operation | None, old: ir.Value, carried: list[ir.Va
         for value in operands_from_outside(op):
             if value in carried and value != old:
                 return False
-            if not isinstance(value.owner, ir.Block) and value.owner.operation.block == maker.block:
-                pending.append(value.owner.operation)
+            made = defining_op(value)
+            if made is not None and made.block == maker.block:
+                pending.append(made)
     return True
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 
 _COMBINERS = {
@@ -49,13 +50,13 @@ class ScatterNest:
 
 def trip_count(loop: ir.Operation) -> int | None:
     """Iterations of an ``scf.for`` from 0 in steps of 1 to a constant; None for any other."""
-    bounds = [constant_index(value) for value in list(loop.operands)[:3]]
+    bounds = [integer_of(value) for value in list(loop.operands)[:3]]
     return bounds[1] if bounds[0] == 0 and bounds[2] == 1 and bounds[1] is not None and bounds[1] > 0 else None
 
 
 def counted(loop: ir.Operation) -> tuple[int, int] | None:
     """The first index and the iterations of an ``scf.for`` in steps of 1 between constants; None for any other."""
-    first, end, step = (constant_index(value) for value in list(loop.operands)[:3])
+    first, end, step = (integer_of(value) for value in list(loop.operands)[:3])
     return (first, end - first) if first is not None and end is not None and step == 1 and 0 <= first < end else None
 
 
@@ -71,7 +72,7 @@ def _end(index: ir.Value) -> int | None:
     if isinstance(index.owner, ir.Block):
         loop = index.owner.owner.operation
         return trip_count(loop) if loop.name == "scf.for" and index == index.owner.arguments[0] else None
-    constant = constant_index(index)
+    constant = integer_of(index)
     return None if constant is None or constant < 0 else constant + 1
 
 
@@ -112,12 +113,10 @@ def _perfect_nest(outermost: ir.Operation) -> list[ir.Operation]:
             return []
         loops.append(loop)
         block = loop.regions[0].blocks[0]
-        *_, terminator = (op.operation for op in block.operations)
-        yielded = terminator.operands[0]
-        inner = None if isinstance(yielded.owner, ir.Block) else yielded.owner.operation
+        yielded = terminator(block).operands[0]
+        inner = defining_op(yielded, "scf.for")
         passes_on = (
             inner is not None
-            and inner.name == "scf.for"
             and len(inner.operands) == 4
             and inner.operands[3] == block.arguments[1]
             and sum(1 for _ in block.arguments[1].uses) == 1
@@ -128,18 +127,14 @@ def _perfect_nest(outermost: ir.Operation) -> list[ir.Operation]:
 
 def _guarded_insert(yielded: ir.Value, carried: ir.Value) -> tuple[ir.Value | None, ir.Operation | None]:
     """The condition and the ``tensor.insert`` of what a loop yields."""
-    owner = yielded.owner
-    if isinstance(owner, ir.Block):
-        return None, None
-    op = owner.operation
-    if op.name == "tensor.insert":
+    op = defining_op(yielded, "tensor.insert", "scf.if")
+    if op is None or op.name == "tensor.insert":
         return None, op
-    if op.name != "scf.if" or len(op.results) != 1:
+    if len(op.results) != 1:
         return None, None
-    then, otherwise = (list(region.blocks[0].operations)[-1].operands[0] for region in op.regions)
-    if otherwise != carried or isinstance(then.owner, ir.Block) or then.owner.name != "tensor.insert":
-        return None, None
-    return op.operands[0], then.owner.operation
+    then, otherwise = (terminator(region.blocks[0]).operands[0] for region in op.regions)
+    insert = defining_op(then, "tensor.insert") if otherwise == carried else None
+    return (None, None) if insert is None else (op.operands[0], insert)
 
 
 def _loads_of(carried: ir.Value) -> list[ir.Value]:
@@ -151,8 +146,8 @@ def _combination(value: ir.Value, old: ir.Value | None) -> tuple[ir.Value | None
     """What a new element is made of besides the old one, and how."""
     if old is None:
         return value, "set"
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in _COMBINERS or sum(1 for _ in old.uses) != 1:
+    owner = defining_op(value, *_COMBINERS)
+    if owner is None or sum(1 for _ in old.uses) != 1:
         return None, ""
     operands = list(owner.operands)
     if old not in operands or operands[0] == operands[1]:
@@ -184,20 +179,12 @@ def are_same(first: ir.Value, second: ir.Value) -> bool:
     """Whether two scalars are computed in the same way from the same values."""
     if first == second:
         return True
-    if isinstance(first.owner, ir.Block) or isinstance(second.owner, ir.Block):
+    one, other = defining_op(first), defining_op(second)
+    if one is None or other is None:
         return False
-    one, other = first.owner.operation, second.owner.operation
     if one.name != other.name or not one.name.startswith(("arith.", "math.", "tensor.extract")) or len(one.regions):
         return False
     if str(one.attributes) != str(other.attributes) or first.type != second.type:
         return False
     pairs = list(zip(one.operands, other.operands, strict=False))
     return len(one.operands) == len(other.operands) and all(are_same(*pair) for pair in pairs)
-
-
-def constant_index(value: ir.Value) -> int | None:
-    """The integer that ``value`` is, if it is a constant."""
-    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
-        return None
-    attribute = value.owner.attributes["value"]
-    return ir.IntegerAttr(attribute).value if isinstance(attribute, ir.IntegerAttr) else None

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, integer_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.raising.loops.nests import constant_index
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -66,9 +66,9 @@ class Points:
         if given is None:
             return False
         if op.name == "arith.index_cast":
-            owner = None if isinstance(given.owner, ir.Block) else given.owner.operation
-            return owner is not None and owner.name == "arith.index_cast" and owner.operands[0] == self.counter
-        bound = constant_index(op.operands[1]) if given == self.counter and len(op.operands) == 2 else None
+            owner = defining_op(given, "arith.index_cast")
+            return owner is not None and owner.operands[0] == self.counter
+        bound = integer_of(op.operands[1]) if given == self.counter and len(op.operands) == 2 else None
         if bound is None:
             return False
         return (op.name == "arith.maxsi" and bound <= self.first) or (
@@ -94,8 +94,7 @@ class Points:
 
     def _is_inside(self, value: ir.Value) -> bool:
         """Whether ``value`` belongs to the loop."""
-        block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-        return block.owner.operation == self.loop
+        return block_of(value).owner.operation == self.loop
 
     def _element_wise(self, op: ir.Operation) -> bool:
         nest = loop_nest(op)

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.control_flow import terminator
+from ipu_mlir.dialects.analysis.matchers import integer_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.loops.counted_whiles import scalar_op, splat_integer
-from ipu_mlir.passes.raising.loops.nests import constant_index
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -94,7 +93,7 @@ def _limits(condition: ir.Value, arguments: Sequence[ir.Value]) -> dict[int, int
     predicate, (number, limit) = ir.IntegerAttr(op.attributes["predicate"]).value, operands
     if predicate in (_SGT, _SGE):
         predicate, number, limit = {_SGT: _SLT, _SGE: _SLE}[predicate], limit, number
-    end = constant_index(limit) if constant_index(limit) is not None else splat_integer(limit)
+    end = integer_of(limit) if integer_of(limit) is not None else splat_integer(limit)
     if predicate not in (_SLT, _SLE) or number not in arguments or end is None:
         return None
     return {list(arguments).index(number): end + (predicate == _SLE)}
@@ -103,13 +102,13 @@ def _limits(condition: ir.Value, arguments: Sequence[ir.Value]) -> dict[int, int
 def _growth(loop: ir.Operation, number: int, yielded: ir.Operation) -> tuple[int, int] | None:
     """The constants at which value ``number`` begins and by which it grows; None for what is no such counter."""
     init = loop.operands[number]
-    first = splat_integer(init) if splat_integer(init) is not None else constant_index(init)
+    first = splat_integer(init) if splat_integer(init) is not None else integer_of(init)
     made = scalar_op(yielded.operands[number])
     if first is None or made is None or made[0].name != "arith.addi":
         return None
     argument = loop.regions[1].blocks[0].arguments[number]
     for value, step in (made[1], made[1][::-1]):
-        by = constant_index(step) if constant_index(step) is not None else splat_integer(step)
+        by = integer_of(step) if integer_of(step) is not None else splat_integer(step)
         if value == argument and by is not None and by > 0:
             return first, by
     return None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.loops.filling_nests import (
@@ -13,7 +14,7 @@ from ipu_mlir.passes.raising.loops.filling_nests import (
     place_of,
     terminator_of,
 )
-from ipu_mlir.passes.raising.loops.nests import constant_index, is_scalar
+from ipu_mlir.passes.raising.loops.nests import is_scalar
 from ipu_mlir.passes.raising.scans.prefix_windows import combined_by, is_exact
 from ipu_mlir.passes.support.clone import operands_from_outside
 
@@ -108,11 +109,9 @@ def _combination(
 
 def _branches(value: ir.Value) -> tuple[ir.Value | None, ir.Value, ir.Value | None]:
     """The first value, the later ones, and the counter that is 0 for the first; else only the second."""
-    op = None if isinstance(value.owner, ir.Block) else value.owner.operation
-    if op is None or op.name != "scf.if" or len(op.results) != 1 or isinstance(op.operands[0].owner, ir.Block):
-        return None, value, None
-    condition = op.operands[0].owner.operation
-    if condition.name != "arith.cmpi" or constant_index(condition.operands[1]) != 0:
+    op = defining_op(value, "scf.if")
+    condition = None if op is None or len(op.results) != 1 else defining_op(op.operands[0], "arith.cmpi")
+    if op is None or condition is None or integer_of(condition.operands[1]) != 0:
         return None, value, None
     holds = _HOLDS_OF_FIRST.get(ir.IntegerAttr(condition.attributes["predicate"]).value)
     if holds is None:
@@ -178,6 +177,6 @@ def _reached(values: Iterable[ir.Value], outermost: ir.Operation) -> set[ir.Valu
         value = pending.pop()
         if value not in seen:
             seen.add(value)
-            if not isinstance(value.owner, ir.Block):
-                pending.extend(operands_from_outside(value.owner.operation))
+            op = defining_op(value)
+            pending.extend(() if op is None else operands_from_outside(op))
     return seen

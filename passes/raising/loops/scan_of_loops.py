@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.counted_whiles import counted_while, loops_of_while
 from ipu_mlir.passes.raising.loops.filling_nests import FillingNest, body_of, terminator_of
@@ -103,8 +104,7 @@ def _copy(value: ir.Value, known: Known, nest: FillingNest) -> ir.Value:
 
 
 def _is_in(value: ir.Value, outermost: ir.Operation) -> bool:
-    owner = value.owner
-    op: ir.Operation | None = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation.parent
+    op: ir.Operation | None = block_of(value).owner.operation
     while op is not None and op.name != "func.func":
         if op == outermost:
             return True
@@ -114,8 +114,8 @@ def _is_in(value: ir.Value, outermost: ir.Operation) -> bool:
 
 def _whole_tensor(update: ir.Value, nest: FillingNest) -> ir.Value | None:
     """The tensor of which every iteration takes the element at its own place; None for any other ``update``."""
-    load = update.owner.operation if not isinstance(update.owner, ir.Block) else nest.loops[0]
-    if load.name != "tensor.extract" or any(nest.starts):
+    load = defining_op(update, "tensor.extract")
+    if load is None or any(nest.starts):
         return None
     tensor, *at = load.operands
     is_whole = tensor.type == nest.loops[0].results[nest.whole].type and not _is_in(tensor, nest.loops[0])

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, loop_nest, reads_operand
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import has_uses
@@ -31,9 +32,9 @@ def write_by_elements(insert: ir.Operation) -> bool:
     Answers whether it did: the source must be an element-wise op on slices with steps of 1.
     """
     source, dest = insert.operands[0], insert.operands[1]
-    if isinstance(source.owner, ir.Block) or source.owner.name != "linalg.generic" or len(list(source.uses)) != 1:
+    op = defining_op(source, "linalg.generic")
+    if op is None or len(list(source.uses)) != 1:
         return False
-    op = source.owner.operation
     nest = loop_nest(op)
     target = _piece(insert, dest, source.type, list(insert.operands)[2:])
     if nest is None or target is None or not all(nest.parallel) or len(op.results) != 1 or nest.loads:
@@ -53,9 +54,9 @@ def _erase_dead(op: ir.Operation) -> None:
     """Erase ``op``, which nobody uses, and the slices and empty tensors that nobody uses without it."""
     operands = list(op.operands)
     op.erase()
-    made = [value.owner.operation for value in dict.fromkeys(operands) if not isinstance(value.owner, ir.Block)]
+    made = [defining_op(value, "tensor.extract_slice", "tensor.empty") for value in dict.fromkeys(operands)]
     for owner in made:
-        if owner.name in ("tensor.extract_slice", "tensor.empty") and not has_uses(owner):
+        if owner is not None and not has_uses(owner):
             _erase_dead(owner)
 
 
@@ -145,11 +146,11 @@ def _piece_of(value: ir.Value) -> _Piece | None:
     """``value`` as a piece of the tensor that it is a slice of."""
     if not isinstance(value.type, ir.RankedTensorType):
         return None
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "tensor.extract_slice":
+    slice_ = defining_op(value, "tensor.extract_slice")
+    if slice_ is None:
         rank = len(value.type.shape)
         return _Piece(value, (0,) * rank, tuple(range(rank)))
-    return _piece(owner.operation, owner.operands[0], value.type, list(owner.operands)[1:])
+    return _piece(slice_, slice_.operands[0], value.type, list(slice_.operands)[1:])
 
 
 def _piece(op: ir.Operation, base: ir.Value, small: ir.Type, dynamic: list[ir.Value]) -> _Piece | None:

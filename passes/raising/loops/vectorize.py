@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.nests import loads_inside, trip_count
 from ipu_mlir.passes.support.build_generic import generic, loop_index, zero
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
 
 Loops = frozenset[int]
 """Numbers of the loops of a nest that a value depends on."""
@@ -122,9 +123,9 @@ class Vectorizer:
 
     def _reduce_inner_loops(self, scalar: ir.Value) -> None:
         """Compute the inner loops that ``scalar`` depends on, those that others need first."""
-        if isinstance(scalar.owner, ir.Block) or not self._is_inside(scalar) or scalar in self.reductions:
+        op = defining_op(scalar)
+        if op is None or not self._is_inside(scalar) or scalar in self.reductions:
             return
-        op = scalar.owner.operation
         for operand in operands_from_outside(op):
             self._reduce_inner_loops(operand)
         if op.name == "scf.for":
@@ -186,14 +187,7 @@ class Vectorizer:
 
     def _is_inside(self, value: ir.Value) -> bool:
         """Whether ``value`` is made inside the nest."""
-        block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
-        while True:
-            owner = block.owner.operation
-            if owner == self.nest:
-                return True
-            if owner.parent is None or owner.name == "func.func":
-                return False
-            block = owner.block
+        return is_made_inside(value, self.nest)
 
 
 def _is_made(value: ir.Value) -> bool:

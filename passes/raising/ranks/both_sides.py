@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest
+from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir
 
 _OWN = ("loop", "own")
@@ -99,25 +100,23 @@ class SideNames:
 
 def _counts_along(tensor: ir.Value) -> int | None:
     """The dimension whose index every element of ``tensor`` is, as of an iota; None for other tensors."""
-    if isinstance(tensor.owner, ir.Block) or tensor.owner.operation.name != "linalg.generic":
+    op = defining_op(tensor, "linalg.generic")
+    if op is None or len(op.operands) != 1:
         return None
-    op = tensor.owner.operation
-    if len(op.operands) != 1:
-        return None
-    *_, terminator = (inner.operation for inner in op.regions[0].blocks[0].operations)
-    value, sizes = terminator.operands[0], tensor.type.shape
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _INDEX_CASTS:
+    value, sizes = terminator(op.regions[0].blocks[0]).operands[0], tensor.type.shape
+    while (cast := defining_op(value, *_INDEX_CASTS)) is not None:
         if not all(_can_count(value.type, size) for size in sizes):
             return None
-        value = value.owner.operation.operands[0]
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "linalg.index":
+        value = cast.operands[0]
+    index = defining_op(value, "linalg.index")
+    if index is None:
         return None
     is_plain = (
         str(op.attributes["indexing_maps"]).count("affine_map") == 1
         and ir.AffineMap.get_identity(len(sizes))
         == ir.AffineMapAttr(ir.ArrayAttr(op.attributes["indexing_maps"])[0]).value
     )
-    return ir.IntegerAttr(value.owner.operation.attributes["dim"]).value if is_plain else None
+    return ir.IntegerAttr(index.attributes["dim"]).value if is_plain else None
 
 
 def _can_count(element: ir.Type, size: int) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.attributes.module_target import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -123,22 +124,21 @@ def _elements_of(op: ir.Operation, count: RankCount, value: ir.Value) -> ir.Valu
 
 
 def _loop_of(index: ir.Value) -> int | None:
-    if isinstance(index.owner, ir.Block) or index.owner.operation.name != "linalg.index":
-        return None
-    return ir.IntegerAttr(index.owner.operation.attributes["dim"]).value
+    op = defining_op(index, "linalg.index")
+    return None if op is None else ir.IntegerAttr(op.attributes["dim"]).value
 
 
-def _arguments(op: ir.Operation, value: ir.Value) -> list[int]:
+def _arguments(generic: ir.Operation, value: ir.Value) -> list[int]:
     """Numbers of the block arguments that ``value`` is computed from."""
-    block = op.regions[0].blocks[0]
+    block = generic.regions[0].blocks[0]
     seen: set[ir.Value] = set()
     pending = [value]
     while pending:
         each = pending.pop()
         if each not in seen:
             seen.add(each)
-            if not isinstance(each.owner, ir.Block) and _is_in(each, block):
-                pending.extend(operands_from_outside(each.owner.operation))
+            op = defining_op(each)
+            pending.extend(operands_from_outside(op) if op is not None and op.block == block else ())
     return [number for number, argument in enumerate(block.arguments) if argument in seen]
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest, reads_operand
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 
@@ -94,11 +95,8 @@ def _padded_side(value: ir.Value, dimension: int, combine: str, length: int, bey
 
     It has to be by ``length`` less one and by ``beyond``.
     """
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "tensor.pad":
-        return None
-    pad = value.owner.operation
-    *_, terminator = (inner.operation for inner in pad.regions[0].blocks[0].operations)
-    if not _is_neutral(_constant(terminator.operands[0]), combine):
+    pad = defining_op(value, "tensor.pad")
+    if pad is None or not _is_neutral(constant_of(terminator(pad.regions[0].blocks[0]).operands[0]), combine):
         return None
     low, high = list(pad.attributes["static_low"]), list(pad.attributes["static_high"])
     around = low.pop(dimension), high.pop(dimension)
@@ -124,9 +122,9 @@ def combined_by(value: ir.Value, running: ir.Value, element: ir.Value) -> str:
 
 def _formula(value: ir.Value, names: dict[ir.Value, str]) -> str:
     """``value`` as text: ``addf(acc, x)``; the operands of symmetric ops are in alphabetic order."""
-    if value in names or isinstance(value.owner, ir.Block):
+    op = defining_op(value)
+    if value in names or op is None:
         return names.get(value, "?")
-    op = value.owner.operation
     operands = [_formula(operand, names) for operand in op.operands]
     if op.name == "arith.extf":
         return operands[0] if operands == ["x"] else "?"
@@ -149,15 +147,8 @@ def is_exact(combine: str, element: ir.Type) -> bool:
 
 def _filled_with(value: ir.Value) -> ir.Attribute | None:
     """The constant that every element of ``value`` is, if that is known."""
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "linalg.fill":
-        return None
-    return _constant(value.owner.operation.operands[0])
-
-
-def _constant(value: ir.Value) -> ir.Attribute | None:
-    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
-        return None
-    return value.owner.operation.attributes["value"]
+    fill = defining_op(value, "linalg.fill")
+    return None if fill is None else constant_of(fill.operands[0])
 
 
 def _is_neutral(constant: Any, combine: str) -> bool:

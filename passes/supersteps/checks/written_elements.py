@@ -55,8 +55,8 @@ class WrittenElements:
         """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""
         for value in op.operation.operands:
             root = root_of(value)
-            is_own = not isinstance(root.owner, ir.Block) and root.owner.operation.block == block
-            if is_own and self.written.get(root) is None:
+            maker = defining_op(root)
+            if maker is not None and maker.block == block and self.written.get(root) is None:
                 self._read(op, value)
 
     def _compute_set(self, compute_set: ComputeSetOp) -> None:

@@ -1,0 +1,34 @@
+"""Questions about one value that everybody asks: what makes it, and which constant it is."""
+
+from ipu_mlir.dialects.support.bindings import ir
+
+
+def defining_op(value: ir.Value, *names: str) -> ir.Operation | None:
+    """The op that makes ``value``, if it is one of ``names``, or any op without names; None for a block's argument."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or (names and owner.name not in names):
+        return None
+    return owner.operation
+
+
+def block_of(value: ir.Value) -> ir.Block:
+    """The block that ``value`` is made in, or is an argument of."""
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
+
+
+def constant_of(value: ir.Value) -> ir.Attribute | None:
+    """What ``value`` is, if it is an ``arith.constant``."""
+    op = defining_op(value, "arith.constant")
+    return None if op is None else op.attributes["value"]
+
+
+def integer_of(value: ir.Value) -> int | None:
+    """The integer that the scalar ``value`` is, if it is a constant."""
+    constant = constant_of(value)
+    return constant.value if isinstance(constant, ir.IntegerAttr) else None
+
+
+def terminator(block: ir.Block) -> ir.Operation:
+    """The op that ends ``block``."""
+    return block.operations[len(block.operations) - 1].operation
