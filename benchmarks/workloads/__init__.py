@@ -10,6 +10,7 @@ from benchmarks.workloads import (
     mlp_inference,
     mlp_training_step,
     norm_softmax,
+    small_loops,
     tiny_steps,
 )
 
@@ -26,6 +27,7 @@ _ALL = (
     conv_block.WORKLOAD,
     embedding_update.WORKLOAD,
     tiny_steps.WORKLOAD,
+    *small_loops.SMALL_LOOPS,
 )
 
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in _ALL}

@@ -20,6 +20,9 @@ class TranslatorOptions:
     """Elements of a row. From here ``vecdot`` beats multiply and a product with ones (19 against 37 us on 256 x 1024,
     but 207 against 61 us on 16384 x 16)."""
 
+    single_vecdot_min_length: int = 9
+    """Elements. One sum of products is one call of ``vecdot`` from here; fewer are single numbers in a loop."""
+
     ones_max_length: int = 16384
     """Elements. Sums along rows up to this length are products with ones (3 times as fast as ``add.reduce``); longer
     ones are summed pairwise, because a plain sum of more terms loses digits."""

@@ -100,7 +100,9 @@ def _contraction(
     if loops_a == loops_b:
         length = prod(fold.extents[loop] for loop in many if fold.reduced[loop])
         plain = isinstance(a, Read) and isinstance(b, Read)
-        if not plain or length < options.vecdot_min_length or term.dtype.kind != "f":
+        is_one = all(fold.reduced[loop] for loop in many)
+        shortest = options.single_vecdot_min_length if is_one else options.vecdot_min_length
+        if not plain or length < shortest or term.dtype.kind != "f":
             return None
     alone = loops_alone(fold, loops_a, loops_b)
     if not alone:
