@@ -1,5 +1,6 @@
 """Types: NumPy's names for those of MLIR, and back."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,28 @@ ELEMENT_TYPES = (*DTYPES, *ML_DTYPES)
 
 _MLIR_NAMES = {dtype: name for name, dtype in reversed(DTYPES.items()) if name != "index"}
 _MLIR_NAMES |= {np.dtype(f"u{dtype}"): name for dtype, name in _MLIR_NAMES.items() if dtype.kind == "i"}
+_PARTS = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.float64)}
+_WHOLES = {part: whole for whole, part in _PARTS.items()}
 _NARROW_FLOATS = {theirs: name for name, theirs in ML_DTYPES.items()}
 
 
 def is_supported(dtype: np.dtype[Any]) -> bool:
     """Whether tensors of this NumPy type can be part of a traced program."""
-    return dtype in _MLIR_NAMES or is_of_ml_dtypes(dtype)
+    return dtype in _MLIR_NAMES or dtype in _PARTS or is_of_ml_dtypes(dtype)
+
+
+def part_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type of the real and the imaginary part; a real type is its own."""
+    return _PARTS.get(dtype, dtype)
+
+
+def whole_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The complex type whose parts are of a float type: complex64, but for float64.
+
+    >>> whole_dtype(np.dtype(np.float32)), whole_dtype(np.dtype(np.float64))
+    (dtype('complex64'), dtype('complex128'))
+    """
+    return _WHOLES.get(dtype, np.dtype(np.complex64))
 
 
 def is_of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
@@ -41,7 +58,7 @@ def is_of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """``f``, ``i``, ``u`` or ``b`` for floats (those of ml_dtypes too), integers, unsigned integers and bools.
+    """``f``, ``i``, ``u``, ``b`` or ``c``: floats (those of ml_dtypes too), integers, unsigned ones, bools, complex.
 
     >>> kind_of(np.dtype(np.uint8)), kind_of(host_dtype("bf16"))
     ('u', 'f')
@@ -62,8 +79,18 @@ def limits_of(dtype: np.dtype[Any]) -> tuple[float, float]:
 
 
 def element_type(dtype: np.dtype[Any]) -> ir.Type:
-    """The MLIR type of ``dtype`` in the current context; ``dtype`` is supported."""
-    return ir.Type.parse(_MLIR_NAMES.get(dtype) or _NARROW_FLOATS[dtype.name])
+    """The MLIR type of ``dtype`` in the current context, of a part if it is complex; ``dtype`` is supported."""
+    part = part_dtype(dtype)
+    return ir.Type.parse(_MLIR_NAMES.get(part) or _NARROW_FLOATS[dtype.name])
+
+
+def sizes_of(shape: Sequence[int], dtype: np.dtype[Any]) -> list[int]:
+    """The sizes of the MLIR tensor: those of ``shape``, and 2 for the parts of complex elements.
+
+    >>> sizes_of((3,), np.dtype(np.float32)), sizes_of((3,), np.dtype(np.complex64))
+    ([3], [3, 2])
+    """
+    return [*shape, 2] if dtype in _PARTS else [*shape]
 
 
 def dtype_of(element: ir.Type) -> np.dtype[Any] | None:

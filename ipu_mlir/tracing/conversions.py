@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.specs.tensor_types import element_type, kind_of
+from ipu_mlir.specs.tensor_types import element_type, kind_of, part_dtype
 from ipu_mlir.tracing.emit import constant
 
 arith = upstream("arith")
@@ -16,6 +16,7 @@ def convert(value: ir.Value, source: np.dtype[Any], target: np.dtype[Any]) -> ir
 
     A float becomes an integer by cutting its fraction off; what is not zero becomes True.
     """
+    source, target = part_dtype(source), part_dtype(target)
     if source == target:
         return value
     type_ = element_type(target)

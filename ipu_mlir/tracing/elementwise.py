@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.specs.tensor_types import is_supported, kind_of
+from ipu_mlir.specs.tensor_types import is_supported, kind_of, part_dtype
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, constant, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, supported_dtype, unsupported_dtype
-from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, trace_of, with_numbers
+from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, tensor, trace_of, with_numbers
+from ipu_mlir.tracing.pairs import as_pairs, complex_of, from_pairs, part
 from ipu_mlir.tracing.scalar_ops import BODIES, Body
 
 arith = upstream("arith")
@@ -102,6 +103,14 @@ def astype(value: Symbol, dtype: Any) -> Any:
     target = supported_dtype(dtype)
     if target == value.dtype:
         return value
+    if value.dtype.kind == "c" and target.kind == "c":
+        return from_pairs(astype(as_pairs(value), part_dtype(target)))
+    if value.dtype.kind == "c":
+        real, imaginary = part(value, 0), part(value, 1)
+        return (real != 0) | (imaginary != 0) if target.kind == "b" else astype(real, target)
+    if target.kind == "c":
+        real = astype(value, part_dtype(target))
+        return complex_of(real, astype(astype(value, np.bool_) & False, real.dtype))
     return elementwise(value.trace, "astype", [value], [target], target, lambda scalar: scalar)
 
 
@@ -110,6 +119,9 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
     trace = trace_of((condition, yes, no))
     operands = [operand(trace, value) for value in (condition, yes, no)]
     dtype = common_dtype(operands[1:])
+    if dtype.kind == "c":
+        wide = [astype(tensor(trace, each, dtype), dtype) for each in operands[1:]]
+        return complex_of(*(where(condition, *(part(each, which) for each in wide)) for which in (0, 1)))
     return elementwise(trace, "where", operands, [np.dtype(np.bool_), dtype, dtype], dtype, arith.select)
 
 

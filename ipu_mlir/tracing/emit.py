@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.specs.tensor_types import element_type
+from ipu_mlir.specs.tensor_types import element_type, sizes_of
 from ipu_mlir.tracing.graph import Symbol, Trace, scalar_attribute
 from ipu_mlir.tracing.numbers import known_number, tensor_of_number
 
@@ -57,7 +57,7 @@ def structured(
 
     Args:
         name: what the op is called in its location.
-        inputs: tensors, each with the loops that index it.
+        inputs: tensors, each with the loops that index it; complex ones only where the result is complex.
         loops: all loops, outermost first.
         output: the loops that index the result, which give it its shape.
         dtype: of the result.
@@ -65,6 +65,9 @@ def structured(
         initial: what a reduction starts from; None where every element is written once.
     """
     sizes = tuple(loops[loop].size for loop in output)
+    if dtype.kind == "c":  # what is done to a complex element is done to each of its parts
+        inputs = [(symbol, (*index, len(loops)) if symbol.dtype.kind == "c" else index) for symbol, index in inputs]
+        loops, output = [*loops, Loop(2)], (*output, len(loops))
     numbers = [] if loops else [known_number(symbol.value) for symbol, _ in inputs]
     if numbers and all(number is not None for number in numbers):  # what loops count stays with them, and off the tiles
         with trace.emit(name):
@@ -91,7 +94,7 @@ def structured(
 
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.Value:
     """A tensor without values, at the current insertion point."""
-    return tensor.empty(list(shape), element_type(dtype))
+    return tensor.empty(sizes_of(shape, dtype), element_type(dtype))
 
 
 def without_elements(trace: Trace, name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Any:

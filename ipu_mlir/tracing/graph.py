@@ -11,7 +11,7 @@ import numpy as np
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, kind_of
+from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, kind_of, part_dtype, sizes_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.places import Place, user_place
 
@@ -187,7 +187,7 @@ class Trace:
             raise TraceValueError(f"a tensor cannot have the shape {tuple(shape)}; give each size, which is 0 or more")
         if not is_supported(dtype):
             raise TraceTypeError(unsupported_dtype(dtype))
-        return ir.RankedTensorType.get(list(shape), element_type(dtype))
+        return ir.RankedTensorType.get(sizes_of(shape, dtype), element_type(dtype))
 
 
 def no_elements(type_: ir.Type) -> ir.Value:
@@ -224,10 +224,9 @@ def unsupported_dtype(dtype: Any) -> str:
     """What to say about an element type that programs cannot have."""
     kind = getattr(dtype, "kind", "")
     way_out = {
-        "c": "carry the real and the imaginary part as two tensors",
         "O": "give an array of numbers",
         "U": "give an array of numbers",
-    }.get(kind, "use bool, int8 to int64, uint8 to uint64, float16, float32, float64 or a type of ml_dtypes")
+    }.get(kind, "use bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 or a type of ml_dtypes")
     return f"element type {dtype} is not supported; {way_out}"
 
 
@@ -238,6 +237,8 @@ def _location(name: str, place: Place) -> ir.Location:
 def dense_attribute(array: np.ndarray, type_: ir.Type) -> ir.Attribute:
     """The values of ``array``, kept once where they are all the same."""
     contiguous = np.ascontiguousarray(array).reshape(array.shape)
+    if array.dtype.kind == "c":
+        contiguous = array = contiguous.reshape(-1).view(part_dtype(array.dtype)).reshape(*array.shape, 2)
     bits = contiguous.reshape(-1).view(f"u{array.itemsize}")
     if array.size > 1 and (bits == bits[0]).all():
         return ir.DenseElementsAttr.get_splat(type_, scalar_attribute(array.flat[0], array.dtype))

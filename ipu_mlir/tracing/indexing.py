@@ -9,6 +9,7 @@ from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.emit import Backward, Loop, structured, without_elements
 from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.pairs import as_pairs, from_pairs, is_complex
 
 arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
 
@@ -38,6 +39,8 @@ def concatenate(parts: Sequence[Symbol], axis: int) -> Any:
     parts = [part for part in parts if part.shape[axis]]
     if len(parts) == 1:
         return parts[0]
+    if is_complex(first):
+        return from_pairs(concatenate([as_pairs(part) for part in parts], axis))
     with first.trace.emit("concatenate"):
         type_ = ir.RankedTensorType.get(list(shape), element_type(first.dtype))
         op = tensor.concat(type_, axis, [part.value for part in parts])
@@ -71,13 +74,15 @@ def sliced(value: Symbol, windows: Sequence[Window]) -> Any:
     """One window per dimension; a backward window is a forward one that is reversed."""
     if all(window == Window(0, 1, size) for window, size in zip(windows, value.shape, strict=True)):
         return value
+    if is_complex(value):
+        return from_pairs(sliced(as_pairs(value), [*windows, Window(0, 1, 2)]))
     forward = [w if w.step > 0 else Window(w.start + w.step * (w.count - 1), -w.step, w.count) for w in windows]
     sizes = tuple(window.count for window in forward)
-    sliced = value
+    found = value
     if any(window != Window(0, 1, size) for window, size in zip(forward, value.shape, strict=True)):
-        sliced = _extract(value, forward, sizes)
+        found = _extract(value, forward, sizes)
     backward = [axis for axis, window in enumerate(windows) if window.step < 0 and window.count > 1]
-    return _reverse(sliced, backward) if backward else sliced
+    return _reverse(found, backward) if backward else found
 
 
 def _along(value: Symbol, axis: int, window: Window) -> Any:

@@ -60,9 +60,9 @@ def trace_of(values: Iterable[Any]) -> Trace:
 
 def operand(trace: Trace, value: Any) -> Operand:
     """``value`` as an operand: arrays become constants of the program, numbers stay numbers."""
-    if isinstance(value, Symbol):
+    if isinstance(value, Symbol | Scalar):
         return value
-    if isinstance(value, bool | int | float) and not isinstance(value, np.generic):
+    if isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic):
         return Scalar(value, weak=not isinstance(value, bool))
     array = np.asarray(value)
     if not is_supported(array.dtype):

@@ -54,7 +54,7 @@ def is_leaf(value: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """Whether ``value`` can become a tensor: one already, or a Python number."""
-    return is_leaf(value) or isinstance(value, bool | int | float)
+    return is_leaf(value) or isinstance(value, bool | int | float | complex)
 
 
 _DATACLASSES: dict[type, tuple[str, ...]] = {}
@@ -222,7 +222,7 @@ class Call:
                 raise RunError(
                     f"argument {path} is {found}, the program was compiled for {spec}; {_way_out(found, spec)}"
                 )
-        return arrays
+        return [parts_of(array) if array.dtype.kind == "c" else array for array in arrays]
 
     @property
     def result_names(self) -> list[str]:
@@ -232,10 +232,16 @@ class Call:
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as the Python function nested them."""
         typed = (
-            array if array.dtype == spec.dtype else array.view(spec.dtype)  # programs know no unsigned types
+            array if array.dtype == spec.dtype else array.view(spec.dtype).reshape(spec.shape)
             for array, spec in zip(results, self.result_specs, strict=True)
         )
         return unflatten(self.results, typed)
+
+
+def parts_of(array: np.ndarray) -> np.ndarray:
+    """A complex array as the real one with a last dimension of real and imaginary part, which programs take."""
+    part = array.real.dtype
+    return np.ascontiguousarray(array).reshape(-1).view(part).reshape(*array.shape, 2)
 
 
 def flatten_arguments(arguments: dict[str, Any]) -> tuple[Branch, list[Any]]:

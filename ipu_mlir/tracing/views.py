@@ -11,6 +11,7 @@ from ipu_mlir.tracing.elementwise import elementwise
 from ipu_mlir.tracing.emit import empty, without_elements
 from ipu_mlir.tracing.errors import TraceIndexError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
+from ipu_mlir.tracing.pairs import as_pairs, from_pairs, is_complex
 
 linalg, tensor = upstream("linalg"), upstream("tensor")
 
@@ -25,6 +26,8 @@ def reshape(value: Symbol, shape: int | Sequence[int]) -> Any:
         return value
     if 0 in wanted:
         return without_elements(value.trace, "reshape", wanted, value.dtype)
+    if is_complex(value):
+        return from_pairs(reshape(as_pairs(value), (*wanted, 2)))
     if not value.shape or not wanted:
         return _expand(value, wanted, []) if not value.shape else _collapse(value, wanted, [])
     groups = shapes.reshape_groups(value.shape, wanted)
@@ -44,6 +47,8 @@ def transpose(value: Symbol, axes: Sequence[int] | None = None) -> Any:
     shape = tuple(value.shape[axis] for axis in order)
     if 0 in shape:
         return without_elements(value.trace, "transpose", shape, value.dtype)
+    if is_complex(value):
+        return from_pairs(transpose(as_pairs(value), [*order, rank]))
     with value.trace.emit("transpose"):
         op = linalg.transpose(value.value, outs=[empty(shape, value.dtype)], permutation=order)
         return value.trace.wrap(op.results[0], shape, value.dtype)

@@ -15,6 +15,7 @@ from ipu_mlir.tracing.errors import TraceValueError
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.indexing import runs, sliced, take
 from ipu_mlir.tracing.numbers import number_as_index, number_of
+from ipu_mlir.tracing.pairs import complex_of, is_complex, part
 from ipu_mlir.tracing.views import reshape, transpose
 
 arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
@@ -39,6 +40,8 @@ def getitem(value: Symbol, key: Any) -> Any:
     windows = sliced(value, chosen.windows)
     if not chosen.arrays:
         return reshape(windows, chosen.shape)
+    if is_complex(value):
+        return complex_of(*(getitem(part(value, which), key) for which in (0, 1)))
     if all(isinstance(array, Symbol) and not array.shape for array in chosen.arrays.values()):
         return reshape(_at_numbers(windows, chosen.arrays), chosen.shape)
     return reshape(_picked(windows, chosen), chosen.shape)
@@ -130,6 +133,8 @@ def gather_along(value: Symbol, positions: Symbol, axis: int) -> Any:
         raise TraceValueError(f"take_along_axis of {value} at {positions}: {error}") from error
     if 0 in sizes:
         return without_elements(value.trace, "take_along_axis", sizes, value.dtype)
+    if is_complex(value):
+        return complex_of(*(gather_along(part(value, which), positions, axis) for which in (0, 1)))
     loop_of = {each: each for each, size in enumerate(value.shape) if each != axis and size > 1}
     indices = {axis: (positions, broadcast_index(positions.shape, sizes))}
     return gather("take_along_axis", value, sizes, indices, loop_of)

@@ -17,6 +17,7 @@ from ipu_mlir.tracing.functions.arranging import diagonal
 from ipu_mlir.tracing.functions.reductions import reduce
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
+from ipu_mlir.tracing.pairs import complex_of, part
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import transpose
 
@@ -174,6 +175,13 @@ def contract(
     dtype = common_dtype([value for value, _ in operands])
     converted = [(astype(value, dtype), names) for value, names in operands]
     sizes = _sizes(shown or name, converted)
+    if dtype.kind == "c":
+        (a, b), (c, d) = ([(part(value, which), names) for which in (0, 1)] for value, names in converted)
+
+        def of(one: Any, other: Any) -> Any:
+            return contract(trace, name, [one, other], output, shown)
+
+        return complex_of(of(a, c) - of(b, d), of(a, d) + of(b, c))
     inputs = [_untransposed(value, names) for value, names in converted]
     if (named := _named_form(inputs, output, sizes)) is not None:
         return _emit_named(trace, named, [value for value, _ in inputs], tuple(sizes[each] for each in output), dtype)

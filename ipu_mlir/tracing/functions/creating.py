@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.specs.tensor_types import kind_of
+from ipu_mlir.specs.tensor_types import kind_of, part_dtype
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import filled
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
 from ipu_mlir.tracing.operands import common_dtype, operand, tensor, trace_of
+from ipu_mlir.tracing.pairs import complex_of
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None, device: Any = None) -> Any:
@@ -17,6 +18,9 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None, 
     result = supported_dtype(dtype if dtype is not None else a.dtype)
     if isinstance(fill_value, Symbol) or np.ndim(fill_value):
         return views.broadcast_to(astype(tensor(a.trace, fill_value), result), sizes)
+    if result.kind == "c":
+        both = np.real(fill_value), np.imag(fill_value)
+        return complex_of(*(full_like(a, each, part_dtype(result), shape=sizes) for each in both))
     with a.trace.emit("full_like"):
         return a.trace.wrap(filled(sizes, result, np.asarray(fill_value).astype(result)[()]), sizes, result)
 
@@ -48,7 +52,7 @@ def linspace(
 ) -> Any:
     trace = trace_of((start, stop))
     common = common_dtype([operand(trace, start), operand(trace, stop)])
-    wide = common if kind_of(common) == "f" else np.dtype(np.float64)
+    wide = common if kind_of(common) in "fc" else np.dtype(np.float64)
     first, last = (astype(tensor(trace, each), wide) for each in (start, stop))
     steps = num - 1 if endpoint else num
     shape = (num, *(1,) * max(len(first.shape), len(last.shape)))

@@ -13,6 +13,7 @@ from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.orders import searchsorted
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import common_dtype, operand, tensor, trace_of
+from ipu_mlir.tracing.pairs import as_pairs, from_pairs, is_complex, part
 
 arith = upstream("arith")
 
@@ -25,6 +26,8 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
 
 
 def round(a: Any, decimals: int = 0) -> Any:
+    if is_complex(a):
+        return from_pairs(round(as_pairs(a), decimals))
     if kind_of(a.dtype) == "b" and decimals == 0:
         return astype(a, np.float16)
     if kind_of(a.dtype) != "f":
@@ -75,25 +78,27 @@ def i0(x: Any) -> Any:
 
 
 def real(val: Any) -> Any:
-    return val
+    return part(val, 0) if is_complex(val) else val
 
 
 def imag(val: Any) -> Any:
-    return np.zeros_like(val)
+    return part(val, 1) if is_complex(val) else np.zeros_like(val)
 
 
 def angle(z: Any, deg: bool = False) -> Any:
+    if is_complex(z):
+        return np.arctan2(imag(z), real(z)) * (180 / np.pi if deg else 1.0)
     z = as_float(z)
     found = where(np.isnan(z), np.nan, where(np.signbit(z), 180.0 if deg else np.pi, 0.0 * np.abs(np.sign(z))))
     return astype(found, z.dtype)
 
 
 def isreal(x: Any) -> Any:
-    return np.ones_like(x, np.bool_)
+    return imag(x) == 0
 
 
 def iscomplex(x: Any) -> Any:
-    return np.zeros_like(x, np.bool_)
+    return imag(x) != 0
 
 
 def iscomplexobj(x: Any) -> bool:
@@ -123,7 +128,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
         return a == b
     a, b = (tensor(trace, each) if not isinstance(each, Symbol) else each for each in (a, b))
     common = common_dtype([a, b])
-    if kind_of(common) != "f":
+    if kind_of(common) not in "fc":
         common = np.dtype(np.float64)
     a, b = astype(a, common), astype(b, common)
     close = (np.abs(a - b) <= atol + rtol * np.abs(b)) & np.isfinite(b) | (a == b)
@@ -210,7 +215,7 @@ def size(a: Any, axis: int | None = None) -> int:
 
 
 def as_float(x: Any) -> Any:
-    return x if kind_of(x.dtype) == "f" else astype(x, np.float64)
+    return x if kind_of(x.dtype) in "fc" else astype(x, np.float64)
 
 
 def _largest(dtype: np.dtype[Any]) -> float:

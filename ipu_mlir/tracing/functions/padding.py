@@ -13,6 +13,7 @@ from ipu_mlir.tracing.functions.joining import concatenate
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import Scalar, operand
 from ipu_mlir.tracing.operands import tensor as as_tensor
+from ipu_mlir.tracing.pairs import complex_of, is_complex, part
 from ipu_mlir.tracing.views import broadcast_to
 
 tensor = upstream("tensor")
@@ -42,6 +43,9 @@ def pad_with(array: Symbol, widths: list[tuple[int, int]], number: Any) -> Any:
     """``array`` with one number around it."""
     if not any(before or after for before, after in widths):
         return array
+    if is_complex(array):
+        parts = zip((part(array, 0), part(array, 1)), (np.real(number), np.imag(number)), strict=True)
+        return complex_of(*(pad_with(each, widths, its) for each, its in parts))
     number = Scalar(number, weak=not isinstance(number, np.generic)).as_type(array.dtype)
     shape = tuple(before + size + after for size, (before, after) in zip(array.shape, widths, strict=True))
     with array.trace.emit("pad"):

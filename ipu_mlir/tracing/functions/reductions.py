@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.specs.tensor_types import kind_of, limits_of
+from ipu_mlir.specs.tensor_types import kind_of, limits_of, part_dtype
 from ipu_mlir.tracing import shapes
 from ipu_mlir.tracing.conversions import convert
+from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import Index, Loop, index_constant, structured
 from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
+from ipu_mlir.tracing.pairs import is_complex, part
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import reshape
 
@@ -59,7 +61,15 @@ def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, 
         raise TraceTypeError(f"np.{name}.reduce is not supported while tracing; those of {', '.join(_COMBINE)} are")
     axes = axes_of(name, value, axis)
     result = _result_dtype(name, value.dtype, dtype)
-    combine = BODIES[_COMBINE[name][0]].for_kind(kind_of(result))
+    if is_complex(value) and result.kind != "c":
+        value = astype(value, result)
+    if result.kind == "c" and name == "prod":
+        return _product(astype(value, result), axes, keepdims)
+    if result.kind == "c" and name != "sum":
+        raise TraceTypeError(f"{name} of {value}: complex numbers have no order; use np.abs(x), or x.real")
+    if result.kind == "c":
+        value = astype(value, result)
+    combine = BODIES[_COMBINE[name][0]].for_kind(kind_of(part_dtype(result)))
     if _COMBINE[name][1] is None and count_along(value, axes) == 0:
         raise TraceValueError(f"{name} of {value}: of no elements there is none; np.concatenate a number to them first")
     if combine is None:
@@ -84,7 +94,7 @@ def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, 
 def mean(value: Symbol, axis: Axes = None, keepdims: bool = False, dtype: Any = None) -> Any:
     """The arithmetic mean; that of integers is float64, as in NumPy."""
     result = (
-        supported_dtype(dtype) if dtype is not None else value.dtype if kind_of(value.dtype) == "f" else np.dtype("f8")
+        supported_dtype(dtype) if dtype is not None else value.dtype if kind_of(value.dtype) in "fc" else np.dtype("f8")
     )
     total = reduce("sum", value, axis, keepdims, result)
     return total / count_along(value, axes_of("mean", value, axis))
@@ -94,7 +104,8 @@ def variance(value: Any, axis: Axes = None, keepdims: bool = False, dtype: Any =
     """The mean of the squared distances from the mean, over ``n - ddof`` elements."""
     centred = value - mean(value, axis, True, dtype)
     count = count_along(value, axes_of("var", value, axis)) - ddof
-    return reduce("sum", centred * centred, axis, keepdims) / max(count, 0)
+    squares = np.square(part(centred, 0)) + np.square(part(centred, 1)) if is_complex(centred) else centred * centred
+    return reduce("sum", squares, axis, keepdims) / max(count, 0)
 
 
 def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool = False) -> Any:
@@ -138,7 +149,7 @@ def _result_dtype(name: str, given: np.dtype[Any], asked: Any) -> np.dtype[Any]:
 
 def sum_dtype(given: np.dtype[Any]) -> np.dtype[Any]:
     """The type of a sum or product of elements of type ``given``, if nothing else is asked for."""
-    return given if kind_of(given) == "f" else np.dtype(np.uint64 if given.kind == "u" else np.int64)
+    return given if kind_of(given) in "fc" else np.dtype(np.uint64 if given.kind == "u" else np.int64)
 
 
 def _neutral(name: str, dtype: np.dtype[Any]) -> Any:
@@ -160,6 +171,20 @@ def limits_for(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     if kind_of(dtype) == "f":
         return limits_of(dtype)
     return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+
+
+def _product(value: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    """The product along ``axes``, by halves that are multiplied with each other."""
+    for axis in axes:
+        before = (slice(None),) * axis
+        if not value.shape[axis]:
+            one = np.ones_like(value, shape=(*value.shape[:axis], 1, *value.shape[axis + 1 :]))
+            value = np.concatenate([value, one], axis)
+        while (size := value.shape[axis]) > 1:
+            half = size // 2
+            pairs = value[(*before, slice(half))] * value[(*before, slice(half, 2 * half))]
+            value = np.concatenate([pairs, value[(*before, slice(2 * half, None))]], axis)
+    return value if keepdims else np.squeeze(value, axes)
 
 
 def _all(value: Symbol) -> Index:

@@ -16,6 +16,7 @@ from ipu_mlir.tracing.functions.padding import pad_with
 from ipu_mlir.tracing.functions.reductions import limits_for, sum_dtype
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
 from ipu_mlir.tracing.operands import tensor, trace_of
+from ipu_mlir.tracing.pairs import as_pairs, from_pairs
 from ipu_mlir.tracing.scalar_ops import BODIES
 
 _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
@@ -42,6 +43,8 @@ def accumulate(ufunc: np.ufunc, array: Symbol, axis: int = 0, dtype: Any = None)
     result = supported_dtype(dtype) if dtype is not None else array.dtype
     if ufunc in (np.add, np.multiply) and dtype is None:
         result = sum_dtype(array.dtype)
+    if result.kind == "c":
+        return _accumulate_complex(ufunc, astype(array, result), along)
     if ufunc is np.logaddexp and kind_of(result) != "f":
         result = np.dtype(np.float64)
     combine = BODIES[ufunc.__name__].for_kind(kind_of(result))
@@ -62,6 +65,19 @@ def accumulate(ufunc: np.ufunc, array: Symbol, axis: int = 0, dtype: Any = None)
 
     inputs = [(padded, index), (window, (last,))]
     return structured(array.trace, name, inputs, loops, tuple(range(last)), result, code, neutral)
+
+
+def _accumulate_complex(ufunc: np.ufunc, array: Any, along: int) -> Any:
+    """Running sums of both parts; running products in steps that reach twice as far each time."""
+    if ufunc is np.add:
+        return from_pairs(accumulate(ufunc, as_pairs(array), along))
+    if ufunc is not np.multiply:
+        raise TraceTypeError(f"np.{ufunc.__name__}.accumulate of {array}: complex numbers have sums and products only")
+    before, reach = (slice(None),) * along, 1
+    while reach < array.shape[along]:
+        later = array[(*before, slice(reach, None))] * array[(*before, slice(None, -reach))]
+        array, reach = concatenate([array[(*before, slice(None, reach))], later], along), reach * 2
+    return array
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Any:

@@ -8,7 +8,9 @@ import numpy as np
 from ipu_mlir.tracing import elementwise, views
 from ipu_mlir.tracing.errors import TraceTypeError, located
 from ipu_mlir.tracing.functions import bits, contractions, products, reductions, running, statistics
+from ipu_mlir.tracing.functions.complex_numbers import apply_complex_ufunc
 from ipu_mlir.tracing.operands import tensor, trace_of
+from ipu_mlir.tracing.pairs import is_complex
 
 _REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.add: statistics.sum,
@@ -60,6 +62,9 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], given: Mappi
     dtype = kwargs.pop("dtype", None)
     if kwargs:
         raise TraceTypeError(f"{name} while tracing: {', '.join(kwargs)}= is not supported")
+    if any(map(is_complex, inputs)) or (dtype is not None and np.dtype(dtype).kind == "c"):
+        found = apply_complex_ufunc(name, ufunc, inputs)
+        return found if dtype is None else elementwise.astype(found, dtype)
     return elementwise.apply_ufunc(name, ufunc, inputs, dtype)
 
 

@@ -21,7 +21,7 @@ from ipu_mlir.tracing.graph import Symbol, supported_dtype
 
 
 def _known_operand(value: Any) -> bool:
-    return isinstance(value, Symbol | np.ndarray | np.generic | bool | int | float | list | tuple)
+    return isinstance(value, Symbol | np.ndarray | np.generic | bool | int | float | complex | list | tuple)
 
 
 def _unknown_operand(ufunc: np.ufunc, tensor: Symbol, other: Any) -> Any:

@@ -140,7 +140,7 @@ def _as_tensors(trace: Trace, returned: Any, place: Place) -> Any:
     if (inner := parts(returned)) is not None:
         keys, children = inner
         return assembled(type(returned), keys, [_as_tensors(trace, child, place) for child in children])
-    if isinstance(returned, np.ndarray | np.generic | bool | int | float):
+    if isinstance(returned, np.ndarray | np.generic | bool | int | float | complex):
         return tensor(trace, returned)
     raise TraceTypeError(
         f"the function returns a {type(returned).__name__}; return tensors, or tuples, lists and dicts of them",

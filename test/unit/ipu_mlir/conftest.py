@@ -122,6 +122,8 @@ def _both_agree(
         for key, found in results.items():
             wanted = expected[key]
             assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype), key
-            np.testing.assert_allclose(
-                found.astype(np.float64), wanted.astype(np.float64), rtol=tolerance, atol=tolerance, err_msg=key
-            )
+            np.testing.assert_allclose(_wide(found), _wide(wanted), rtol=tolerance, atol=tolerance, err_msg=key)
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)

@@ -1,0 +1,135 @@
+"""Complex tensors, which are pairs of reals, give what NumPy gives, on both executors."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+RNG = np.random.default_rng(9)
+X = RNG.uniform(-2, 2, (2, 3)).astype(np.float32)
+C = (RNG.uniform(-2, 2, (2, 3)) + 1j * RNG.uniform(-2, 2, (2, 3))).astype(np.complex64)
+C[0, 0], C[1, 2] = 0, -1.5
+WIDE = np.array([[1 + 2j, -0.5j, 3], [0.25, -1 - 1j, 2j]])
+UNARY = (
+    "negative positive conjugate absolute sign square sqrt exp exp2 expm1 sin cos tan sinh cosh tanh arcsin arccos "
+    "arctan arcsinh arccosh arctanh isnan isinf isfinite logical_not rint"
+)
+OF_ALL_BUT_ZERO = "reciprocal log log2 log10 log1p"
+
+
+def test_functions_of_one_operand(both_agree):
+    def program(c, d):
+        with_zero = {name: getattr(np, name)(c) for name in UNARY.split()}
+        return with_zero | {name: getattr(np, name)(d) for name in OF_ALL_BUT_ZERO.split()}
+
+    both_agree(program, C, C + np.complex64(0.3 + 0.2j), tolerance=2e-5)
+
+
+def test_functions_of_two_operands(both_agree):
+    def program(c, x, d):
+        pairs = {
+            "cd": (c, d),
+            "cx": (c, x + 3),
+            "xc": (x, d),
+            "known": (c, WIDE),
+            "number": (c, 1.5j),
+            "real": (2.0, d),
+        }
+        names = [
+            "add",
+            "subtract",
+            "multiply",
+            "divide",
+            "equal",
+            "not_equal",
+            "logical_and",
+            "logical_or",
+            "logical_xor",
+        ]
+        found = {f"{name} {key}": getattr(np, name)(*pair) for name in names for key, pair in pairs.items()}
+        return found | {"power": c**d, "square": c**2, "of real": x * 1j, "root": np.power(d, 0.5), "none": c**0}
+
+    both_agree(program, C, X, C[::-1] + np.complex64(0.3 + 3j), tolerance=3e-5)
+
+
+def test_parts_and_shapes(both_agree):
+    def program(c, x):
+        return {
+            "itself": c,
+            "real": c.real,
+            "imag": c.imag,
+            "angle": np.angle(c),
+            "T": c.T,
+            "reshape": c.reshape(3, 2),
+            "number": c.sum().reshape(1, 1),
+            "slice": c[1:, ::-1],
+            "arrays": c[[0, 1], [1, 1]],
+            "places": np.take(c, [0, 1, 0], axis=0),
+            "traced": c[np.argmax(x, 1) * 0],
+            "empty": c[:0],
+            "concatenate": np.concatenate([c, x]),
+            "stack": np.stack([c, c]),
+            "where": np.where(x > 0, c, x),
+            "where number": np.where(x > 0, 1j, c),
+            "pad": np.pad(c, 1),
+            "pad with": np.pad(c, 1, constant_values=2 + 1j),
+            "flip": np.flip(c),
+            "roll": np.roll(c, 1),
+            "diagonal": np.diagonal(c),
+            "tril": np.tril(c),
+            "tile": np.tile(c, 2),
+            "like": np.full_like(c, 1 + 2j),
+            "zeros": np.zeros_like(c),
+            "to complex": x.astype(np.complex64),
+            "to wide": c.astype(np.complex128),
+            "to bool": c.astype(np.bool_),
+        }
+
+    both_agree(program, C, X, tolerance=1e-6)
+
+
+def test_sums_and_products(both_agree):
+    def program(c, x):
+        return {
+            "sum": c.sum(),
+            "sum along": c.sum(0),
+            "where": np.sum(c, where=x > 0),
+            "prod": c.prod(axis=1),
+            "prod all": np.prod(c, keepdims=True),
+            "no prod": np.prod(c[:0], axis=0),
+            "mean": c.mean(1),
+            "std": c.std(),
+            "any": c.any(),
+            "all": c.all(1),
+            "cumsum": np.cumsum(c, 1),
+            "cumprod": np.cumprod(c),
+            "@": c @ c.T,
+            "@ real": c @ x.T,
+            "vdot": np.vdot(c, c),
+            "vecdot": np.vecdot(c, c),
+            "einsum": np.einsum("ij,ij->i", c, c),
+            "norm": np.linalg.norm(c),
+            "close": np.isclose(c, c * 1.001),
+        }
+
+    both_agree(program, C, X, tolerance=3e-5)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda c: c < 1, "np.less is not supported for complex numbers; use x.real and x.imag; there are absolute"),
+        (lambda c: c.max(), r"max of complex64\[2, 3\]: complex numbers have no order; use np.abs"),
+        (lambda c: np.maximum.accumulate(c), "complex numbers have sums and products only"),
+    ],
+)
+def test_what_has_no_order_is_refused(function, message):
+    with pytest.raises(TypeError, match=rf"test_complex_numbers.py:\d+: .*{message}"):
+        ipu.function(function).trace(C)
+
+
+def test_a_loop_carries_complex_tensors(both_agree):
+    def program(c):
+        return {"steps": ipu.fori_loop(0, 3, lambda _, z: z * z * 0.5 + c, c)}
+
+    both_agree(program, C * np.complex64(0.3), tolerance=1e-5)
