@@ -171,9 +171,8 @@ class Infeed:
 
     def _begin(self) -> _Prefetched:
         if self._source is None:
-            raise RunError(
-                f"infeed {self.stream.name!r} has no source; give it one with feed({self.stream.name!r}, ...)"
-            )
+            name = self.stream.name
+            raise RunError(f"infeed {name!r} has no source; give it one with session.feed({name!r}, ...)")
         self._prefetched = queue = _Prefetched(self.stream, self._source(), self._elements)
         self._finalizer = weakref.finalize(self, queue.close)
         return queue

@@ -266,7 +266,9 @@ def test_unknown_sizes_and_variables_do_not_go_together():
       }
     """
     for entry in ("f", ["f"]):
-        with pytest.raises(ipu.CompileError, match="@f has arguments of unknown sizes; with variables"):
+        with pytest.raises(
+            ipu.CompileError, match="@f has arguments of unknown sizes; programs with variables or queues"
+        ):
             ipu.compile(text, entry=entry)
 
 
