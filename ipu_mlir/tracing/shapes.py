@@ -48,7 +48,7 @@ def normalize_axes(axes: int | Iterable[int] | None, rank: int) -> tuple[int, ..
     """
     if axes is None:
         return tuple(range(rank))
-    given = [axes] if isinstance(axes, int) else list(axes)
+    given = list(axes) if isinstance(axes, Iterable) else [axes]
     found = [normalize_axis(int(axis), rank) for axis in given]
     if len(set(found)) != len(found):
         raise ValueError(f"axes {tuple(given)} name one axis twice")
@@ -61,7 +61,7 @@ def resolve_reshape(shape: Shape, wanted: int | Sequence[int]) -> Shape:
     >>> resolve_reshape((4, 6), (8, -1))
     (8, 3)
     """
-    sizes = [int(size) for size in ([wanted] if isinstance(wanted, int) else wanted)]
+    sizes = [int(size) for size in (wanted if isinstance(wanted, Iterable) else [wanted])]
     total = math.prod(shape)
     known = math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):

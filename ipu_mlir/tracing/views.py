@@ -1,7 +1,7 @@
 """Reshapes, transpositions and broadcasts: the same elements, seen differently."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -56,7 +56,7 @@ def transpose(value: Symbol, axes: Sequence[int] | None = None) -> Any:
 
 def expand_dims(value: Symbol, axis: int | Sequence[int]) -> Any:
     """``value`` with new dimensions of size 1 at the places ``axis`` of the result."""
-    given = [axis] if isinstance(axis, int) else list(axis)
+    given = list(axis) if isinstance(axis, Iterable) else [axis]
     rank = len(value.shape) + len(given)
     try:
         new = shapes.normalize_axes(given, rank)
@@ -73,7 +73,7 @@ def squeeze(value: Symbol, axis: int | Sequence[int] | None = None) -> Any:
     if axis is None:
         gone = [place for place, size in enumerate(value.shape) if size == 1]
     else:
-        gone = [axis_of("squeeze", value, each) for each in ([axis] if isinstance(axis, int) else axis)]
+        gone = [axis_of("squeeze", value, each) for each in (axis if isinstance(axis, Iterable) else [axis])]
     for place in gone:
         if value.shape[place] != 1:
             raise TraceValueError(f"squeeze of {value}: axis {place} has size {value.shape[place]}, not 1")
@@ -82,7 +82,7 @@ def squeeze(value: Symbol, axis: int | Sequence[int] | None = None) -> Any:
 
 def broadcast_to(value: Symbol, shape: int | Sequence[int]) -> Any:
     """``value`` repeated along the dimensions that it lacks, or that have size 1."""
-    wanted = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
+    wanted = tuple(int(size) for size in (shape if isinstance(shape, Iterable) else [shape]))
     try:
         fits = shapes.broadcast_shapes([value.shape, wanted]) == wanted
     except ValueError:

@@ -112,3 +112,18 @@ def test_tensors_like_another(agrees):
 
 def test_triangles(agrees):
     agrees(lambda x: (np.tril(x), np.triu(x, 1), np.tril(x, -1)), X)
+
+
+def test_sizes_and_axes_may_be_integers_of_numpy(agrees):
+    one, last = np.int64(1), np.int32(-1)
+    agrees(
+        lambda x: [
+            np.sum(x, axis=one),
+            np.expand_dims(x, last),
+            np.squeeze(x[:, None], one),
+            np.reshape(x, np.int64(24)),
+            np.broadcast_to(x[0, 0], np.int64(3)),
+            x.max(last),
+        ],
+        np.arange(24, dtype=np.float32).reshape(4, 6),
+    )
