@@ -1,16 +1,19 @@
 """``@ipu.function``: Python functions on tensors that become programs."""
 
 import contextlib
+import functools
+import inspect
 import pickle
 import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from ipu_mlir.compilation.calls import Known, form_of, known_call
 from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol
-from ipu_mlir.tracing.structure import flatten_arguments
+from ipu_mlir.tracing.structure import Static, flatten_arguments
 from ipu_mlir.tracing.surface.traced import TracedFunction, bind_arguments
 
 if TYPE_CHECKING:
@@ -24,6 +27,25 @@ _WHY_MANY = (
 )
 
 
+_MOST_PROGRAMS = 128
+"""That are kept of one function; then the oldest goes, and is compiled again if it is called."""
+
+
+class Programs:
+    """What a function was compiled to."""
+
+    def __init__(self) -> None:
+        self.compiled: dict[Any, Executable] = {}
+        self.known: dict[Any, Known] = {}
+
+    def add(self, key: Any, executable: "Executable") -> None:
+        """Keep one more program."""
+        if len(self.compiled) == _MOST_PROGRAMS:
+            del self.compiled[next(iter(self.compiled))]
+            self.known.clear()
+        self.compiled[key] = executable
+
+
 class Function(TracedFunction):
     """A Python function that is traced: called with arrays it is compiled for their shapes, and runs.
 
@@ -32,43 +54,97 @@ class Function(TracedFunction):
     Called with traced tensors, in another traced function, it becomes part of that.
     """
 
-    def __init__(self, python: Callable[..., Any], target: "Target | None" = None) -> None:
-        super().__init__(python)
+    def __init__(
+        self, python: Callable[..., Any], target: "Target | None" = None, static: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(python, static)
         self._target = target
-        self._compiled: dict[Any, Executable] = {}
-        self._compiled_of: dict[int, dict[Any, Executable]] = {}
+        self._programs = Programs()
+        self._programs_of: dict[int, Programs] = {}
 
     def __get__(self, instance: Any, owner: Any = None) -> "Function":
         """As a method of ``instance``: what it reads from ``self`` is part of the program, as it is when traced."""
         if instance is None or not hasattr(type(self._python), "__get__"):
             return self
-        method = Function(self._python.__get__(instance, owner), self._target)
-        programs = self._compiled_of.get(id(instance))
+        method = object.__new__(Function)
+        method.__dict__.update(self.__dict__)
+        method._python = self._python.__get__(instance, owner)
+        method._signature = self._signature_of_method
+        programs = self._programs_of.get(id(instance))
         if programs is None:
-            programs = method._compiled
+            programs = Programs()
             with contextlib.suppress(TypeError):  # what cannot be watched is compiled for each time it is asked for
-                weakref.finalize(instance, self._compiled_of.pop, id(instance), None)
-                self._compiled_of[id(instance)] = programs
-        method._compiled = programs
+                weakref.finalize(instance, self._programs_of.pop, id(instance), None)
+                self._programs_of[id(instance)] = programs
+        method._programs = programs
         return method
+
+    @functools.cached_property
+    def _signature_of_method(self) -> inspect.Signature:
+        return self._signature.replace(parameters=list(self._signature.parameters.values())[1:])
+
+    @functools.cached_property
+    def _static_places(self) -> frozenset[int]:
+        """Where static arguments stand that are given by position."""
+        return frozenset(place for place, name in enumerate(self._signature.parameters) if name in self._static)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run on arrays, or become part of the function that is being traced."""
-        structure, leaves = flatten_arguments(bind_arguments(self.__name__, self._signature, args, kwargs))
+        leaves: list[Any] = []
+        try:
+            tensors, static = self._apart(args, kwargs)
+            known = self._programs.known.get((form_of(tensors, leaves), static))
+        except TypeError:  # what cannot be hashed; the other way says so in words
+            known = None
+        if known is None:
+            return self._first_call(args, kwargs)
+        run, order, nest = known
+        return nest(run(leaves if order is None else [leaves[place] for place in order]))
+
+    def _first_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        bound = bind_arguments(self.__name__, self._signature, args, kwargs)
+        structure, leaves = flatten_arguments(bound, self._static)
         if any(isinstance(leaf, Symbol) for leaf in leaves):
             return self._python(*args, **kwargs)
         key = structure, tuple(map(spec_of, leaves))
-        executable = self._compiled.get(key)
+        compiled = self._programs.compiled
+        executable = compiled.get(key)
         if executable is None:
             try:
-                executable = self._compiled[key] = self._compile(args, kwargs)
+                executable = self._compile(args, kwargs)
             except IpuError as error:
                 from ipu_mlir.compilation.compiler import for_the_user
 
                 raise for_the_user(error, self) from error.__cause__
-            if len(self._compiled) == _MANY_PROGRAMS:
-                warnings.warn(f"{self.__name__} was compiled {_MANY_PROGRAMS} times{_WHY_MANY}", stacklevel=2)
-        return executable(*args, **kwargs)
+            self._programs.add(key, executable)
+            if len(compiled) == _MANY_PROGRAMS:
+                warnings.warn(f"{self.__name__} was compiled {_MANY_PROGRAMS} times{_WHY_MANY}", stacklevel=3)
+        results = executable(*args, **kwargs)
+        self._remember(executable, args, kwargs)
+        return results
+
+    def _remember(self, executable: "Executable", args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Further calls of this form need not be bound to parameters."""
+        call = executable._call
+        assert call is not None, "a traced function has one"
+        tensors, static = self._apart(args, kwargs)
+
+        def bind(marked: Any) -> dict[str, Any]:
+            given = [each if place in self._static_places else marked[0][place] for place, each in enumerate(args)]
+            return call.bind(given, {**kwargs, **marked[1]})
+
+        if (known := known_call(executable.run, call, tensors, bind)) is not None:
+            self._programs.known[form_of(tensors, []), static] = known
+
+    def _apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+        """The arguments without static ones, and those."""
+        if not self._static:
+            return (args, kwargs), ()
+        places = self._static_places
+        rest = tuple(None if place in places else each for place, each in enumerate(args))
+        static = [(place, Static(each)) for place, each in enumerate(args) if place in places]
+        static += [(name, Static(each)) for name, each in kwargs.items() if name in self._static]
+        return (rest, {name: each for name, each in kwargs.items() if name not in self._static}), tuple(static)
 
     def __reduce__(self) -> str:
         """Another process finds the function by its name, as those of Python."""
@@ -91,8 +167,16 @@ class Function(TracedFunction):
 @overload
 def function(python: Callable[..., Any], /) -> Function: ...
 @overload
-def function(*, target: "Target | None" = None) -> Callable[[Callable[..., Any]], Function]: ...
-def function(python: Callable[..., Any] | None = None, /, *, target: "Target | None" = None) -> Any:
+def function(
+    *, target: "Target | None" = None, static_argnames: str | Sequence[str] = ()
+) -> Callable[[Callable[..., Any]], Function]: ...
+def function(
+    python: Callable[..., Any] | None = None,
+    /,
+    *,
+    target: "Target | None" = None,
+    static_argnames: str | Sequence[str] = (),
+) -> Any:
     """Make a Python function on tensors into one that compiles for the IPU.
 
         @ipu.function
@@ -100,9 +184,15 @@ def function(python: Callable[..., Any] | None = None, /, *, target: "Target | N
             return np.maximum(x @ w + b, 0)
 
     Args:
-        python: takes and returns tensors, nested as it likes.
+        python: takes and returns tensors, nested as it likes; a function, a method, or anything that can be called.
         target: the machine, where the function is called directly.
+        static_argnames: parameters whose arguments are no tensors but part of the program, whatever they are, as long
+            as they can be hashed; another value is another program.
+
+    Raises:
+        TypeError: ``python`` cannot be called, or has no parameter of a static name.
     """
+    static = frozenset([static_argnames] if isinstance(static_argnames, str) else static_argnames)
     if python is None:
-        return lambda given: Function(given, target)
-    return Function(python, target)
+        return lambda given: Function(given, target, static)
+    return Function(python, target, static)

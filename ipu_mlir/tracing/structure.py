@@ -22,15 +22,18 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Static:
-    """A value that is part of the program: a Python number, a string, None."""
+    """A value that is part of the program: a Python number, a string, None. Zero and minus zero are two values."""
 
     value: Any
 
+    def _key(self) -> tuple[type, Any]:
+        return type(self.value), self.value.hex() if isinstance(self.value, float) else self.value
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Static) and type(self.value) is type(other.value) and self.value == other.value
+        return isinstance(other, Static) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((type(self.value), self.value))
+        return hash(self._key())
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,7 @@ class Call:
         specs: shape and type of each tensor among the arguments.
         results: the structure of what the Python function returned.
         result_specs: shape and type of each tensor among the results.
+        static: names of parameters whose arguments are part of the program, whatever they are.
     """
 
     bind: Callable[[Sequence[Any], Mapping[str, Any]], dict[str, Any]]
@@ -205,6 +209,7 @@ class Call:
     specs: tuple[TensorSpec, ...]
     results: Structure
     result_specs: tuple[TensorSpec, ...]
+    static: frozenset[str] = frozenset()
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The flat inputs of a call.
@@ -212,7 +217,7 @@ class Call:
         Raises:
             RunError: the arguments are not those that the program was compiled for; names the first that differs.
         """
-        structure, leaves = flatten_arguments(self.bind(args, kwargs))
+        structure, leaves = flatten_arguments(self.bind(args, kwargs), self.static)
         if structure != self.arguments:
             raise RunError(f"{_difference(self.arguments, structure, _ALL)}; compile the function for these")
         arrays = [np.asarray(leaf) for leaf in leaves]
@@ -244,11 +249,30 @@ def parts_of(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(-1).view(part).reshape(*array.shape, 2)
 
 
-def flatten_arguments(arguments: dict[str, Any]) -> tuple[Branch, list[Any]]:
-    """The structure and tensors of a call's arguments by their names."""
+def flatten_arguments(arguments: dict[str, Any], static: frozenset[str] = frozenset()) -> tuple[Branch, list[Any]]:
+    """The structure and tensors of a call's arguments by their names; those of ``static`` names have no tensors.
+
+    Raises:
+        TraceTypeError: one can neither be a tensor nor part of a program.
+    """
     leaves: list[Any] = []
-    children = tuple(_walk(value, name, leaves) for name, value in arguments.items())
+    children = tuple(
+        _static(name, value) if name in static else _walk(value, name, leaves) for name, value in arguments.items()
+    )
     return Branch(dict, tuple(arguments), children), leaves
+
+
+def _static(name: str, value: Any) -> Static:
+    try:
+        hash(value)
+    except TypeError as error:
+        raise TraceTypeError(
+            f"{name} is static and a {type(value).__name__}, which cannot be compared with that of another call; "
+            "give what can be hashed, such as a tuple"
+        ) from error
+    if isinstance(value, Symbol):
+        raise TraceTypeError(f"{name} is static, and {value} is known only when the program runs")
+    return Static(value)
 
 
 def _way_out(found: TensorSpec, spec: TensorSpec) -> str:

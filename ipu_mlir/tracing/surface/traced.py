@@ -21,11 +21,16 @@ from ipu_mlir.tracing.surface.tensor import Tensor
 class TracedFunction:
     """A Python function that becomes a program for given arguments."""
 
-    def __init__(self, python: Callable[..., Any]) -> None:
+    def __init__(self, python: Callable[..., Any], static: frozenset[str] = frozenset()) -> None:
         self.__name__ = getattr(python, "__name__", type(python).__name__)
         self._signature = _signature(python)
         functools.update_wrapper(self, python)
         self._python = python
+        self._static = static
+        if unknown := static - set(self._signature.parameters):
+            raise TraceTypeError(
+                f"{self.__name__} has no parameter {min(unknown)!r} to be static; it takes {self._signature}"
+            )
         code = getattr(inspect.unwrap(python), "__code__", None)
         self._place = user_place() if code is None else Place(code.co_filename, code.co_firstlineno, 1)
 
@@ -59,7 +64,7 @@ class TracedFunction:
         """
         bind = functools.partial(bind_arguments, self.__name__, _bare(self._signature))
         try:
-            arguments, leaves = flatten_arguments(bind(args, kwargs))
+            arguments, leaves = flatten_arguments(bind(args, kwargs), self._static)
             specs = tuple(map(spec_of, leaves))
             trace = Trace(self.__name__, entry, list(zip(paths(arguments), specs, strict=True)), Tensor, beside)
             with trace.running():
@@ -72,7 +77,7 @@ class TracedFunction:
             if (located := of_a_call(error)) is None:
                 raise
             raise located.with_traceback(error.__traceback__) from error
-        return trace, Call(bind, arguments, specs, results, tuple(map(spec_of, values)))
+        return trace, Call(bind, arguments, specs, results, tuple(map(spec_of, values)), self._static)
 
     def _python_call(self, arguments: Branch, trace: Trace) -> Any:
         bound = self._signature.bind_partial()

@@ -8,6 +8,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, PutOp, ReadControlOp, ReceiveOp, VerticesOp
 from ipu_mlir.dialects.ops.vertices import accesses

@@ -155,10 +155,10 @@ def test_a_method_is_compiled_for_each_instance():
 def test_programs_of_an_instance_go_with_it():
     layer, traced = Layer(2), Layer.__dict__["__call__"]
     layer(X)
-    before = len(traced._compiled_of)
+    before = len(traced._programs_of)
     del layer
     gc.collect()
-    assert len(traced._compiled_of) == before - 1
+    assert len(traced._programs_of) == before - 1
 
 
 def test_a_method_compiles_once():
