@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ipu_mlir.compilation.calls import Known, form_of, known_call
-from ipu_mlir.dialects.support.errors import IpuError
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.structure import Static, flatten_arguments
@@ -97,7 +97,12 @@ class Function(TracedFunction):
         except TypeError:  # what cannot be hashed; the other way says so in words
             known = None
         if known is None:
-            return self._first_call(args, kwargs)
+            try:
+                return self._first_call(args, kwargs)
+            except CompileError as error:
+                from ipu_mlir.compilation.compiler import for_the_user
+
+                raise for_the_user(error, self) from error.__cause__
         run, order, nest = known
         return nest(run(leaves if order is None else [leaves[place] for place in order]))
 
@@ -110,12 +115,7 @@ class Function(TracedFunction):
         compiled = self._programs.compiled
         executable = compiled.get(key)
         if executable is None:
-            try:
-                executable = self._compile(args, kwargs)
-            except IpuError as error:
-                from ipu_mlir.compilation.compiler import for_the_user
-
-                raise for_the_user(error, self) from error.__cause__
+            executable = self._compile(args, kwargs)
             self._programs.add(key, executable)
             if len(compiled) == _MANY_PROGRAMS:
                 warnings.warn(f"{self.__name__} was compiled {_MANY_PROGRAMS} times{_WHY_MANY}", stacklevel=3)
