@@ -51,3 +51,31 @@ def test_what_a_loop_counts_besides_its_condition_is_known():
     np.testing.assert_array_equal(program.run([x])[0], want)
     np.testing.assert_array_equal(program.run_per_tile([x])[0], want)
     assert "arg0[i + 1]" in program.source() or "result0[i + 1" in program.source()
+
+
+_NUMBERS_AS_ROWS = """  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %three = arith.constant 3 : i32
+  %first = arith.constant 7 : i32
+  %row = tensor.empty() : tensor<12xi32>
+  %r0, %last = scf.for %k = %c0 to %c5 step %c1 iter_args(%x = %a0, %n = %first) -> (tensor<5x12xi32>, i32) {
+    %old = tensor.extract %x[%k, %c1] : tensor<5x12xi32>
+    %m = arith.muli %n, %three : i32
+    %next = arith.addi %m, %old : i32
+    %filled = linalg.fill ins(%next : i32) outs(%row : tensor<12xi32>) -> tensor<12xi32>
+    %y = tensor.insert_slice %filled into %x[%k, 0] [1, 12] [1, 1] : tensor<12xi32> into tensor<5x12xi32>
+    %new = tensor.insert %n into %y[%k, %c0] : tensor<5x12xi32>
+    scf.yield %new, %next : tensor<5x12xi32>, i32
+  }"""
+
+
+def test_a_number_goes_to_a_whole_row_and_to_one_element():
+    program = ipu.compile(function(["5x12xi32"], ["5x12xi32"], _NUMBERS_AS_ROWS), target=_TARGET)
+    x = np.arange(60, dtype=np.int32).reshape(5, 12)
+    want, n = x.copy(), 7
+    for k in range(5):
+        want[k, 0], n = n, 3 * n + x[k, 1]
+        want[k, 1:] = n
+    np.testing.assert_array_equal(program.run([x])[0], want)
+    np.testing.assert_array_equal(program.run_per_tile([x])[0], want)

@@ -50,7 +50,7 @@ def takes_numbers(call: Call, position: int) -> bool:
 def stores_element(call: Call) -> bool:
     """True if ``call`` writes one integer into an array, which a ``memoryview`` of it does in half the time."""
     found = _STORED.fullmatch(call.template)
-    if found is None or not is_integer(call.out.dtype) or not call.out.shape:
+    if found is None or not is_integer(call.out.dtype) or len(call.out.shape) != found[2].count(",") + 1:
         return False
     return not call.operands[0].shape if isinstance(call.operands[0], View) else True
 
