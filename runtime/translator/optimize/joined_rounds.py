@@ -47,6 +47,8 @@ _MOST_ELEMENTS = 1 << 20  # of a buffer that holds something of every round
 
 def with_joined_rounds(program: Program) -> Program:
     """Do together what the rounds of a loop do independently of each other."""
+    if not any(isinstance(statement, ForLoop) for statement in all_statements(program.statements)):
+        return program
     uses = _uses(program.statements)
     uses.update(access.buffer for access in program.results)
     opened: set[int] = set()
