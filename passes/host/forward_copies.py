@@ -6,7 +6,7 @@ from ipu_mlir.dialects.analysis.buffers import strides_and_offset
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.host.memory_writes import MemoryWrites, around
+from ipu_mlir.passes.host.memory_writes import MemoryWrites, around, static_layout
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _MOVED = ("memref.subview", "memref.collapse_shape", "memref.expand_shape")
@@ -36,11 +36,17 @@ class ForwardCopies(Pass):
 
 def _forward(copy: ir.Operation, writes: MemoryWrites) -> None:
     source, dest = copy.operands
-    if isinstance(dest.owner, ir.Block) or dest.owner.name != "memref.alloc" or 0 in dest.type.shape:
+    if (
+        isinstance(dest.owner, ir.Block)
+        or dest.owner.name != "memref.alloc"
+        or dest.owner.operation.block != copy.block
+    ):
         return
-    (strides, offset), (own_strides, own_offset) = strides_and_offset(source.type), strides_and_offset(dest.type)
-    users = _readers(dest, copy, is_moved=strides == own_strides)
-    if users is None or dest.owner.operation.block != copy.block or own_offset or writes.is_one(source, dest):
+    from_layout, to_layout = static_layout(source.type), static_layout(dest.type)
+    if from_layout is None or to_layout is None or to_layout[1] or writes.is_one(source, dest):
+        return
+    users = _readers(dest, copy, is_moved=from_layout[0] == to_layout[0])
+    if users is None:
         return
     last = copy
     for user in users:
@@ -52,7 +58,7 @@ def _forward(copy: ir.Operation, writes: MemoryWrites) -> None:
     if writes.between(source, copy, last):
         return
     if source.type != dest.type:
-        _move_views(dest, offset)
+        _move_views(dest, from_layout[1])
     writes.forward(dest, source)
     copy.erase()
     dest.replace_all_uses_with(source)
@@ -69,7 +75,7 @@ def _readers(buffer: ir.Value, copy: ir.Operation, is_moved: bool) -> list[ir.Op
         user = use.owner.operation
         if user == copy:
             continue
-        if user.name in _MOVED and is_moved:
+        if user.name in _MOVED and is_moved and static_layout(user.results[0].type) is not None:
             inner = _readers(user.results[0], copy, is_moved)
             if inner is None:
                 return None

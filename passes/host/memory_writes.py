@@ -97,6 +97,8 @@ class MemoryWrites:
                     self._unite([source, target])
         if control_op(op) is None and op.name not in _ALLOCATIONS and (results := _buffers(op.results)):
             self._unite([*results, *_buffers(op.operands)])
+        if len(op.successors):
+            self._unite(_buffers([*op.operands, *(each for block in op.successors for each in block.arguments)]))
 
 
 def around(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
@@ -128,6 +130,18 @@ def _written_by(op: ir.Operation) -> Iterator[ir.Value]:
         yield op.operands[1]
     elif op.name not in _WRITE_NOTHING and control_op(op) is None and not is_terminator(op):
         yield from _buffers(op.operands)
+
+
+def static_layout(kind: ir.Type) -> tuple[tuple[int, ...], int] | None:
+    """Strides and offset of a buffer type; None where they, or the sizes, are not numbers that are known."""
+    if not isinstance(kind, ir.MemRefType) or not kind.has_static_shape or 0 in kind.shape:
+        return None
+    try:
+        strides, offset = kind.get_strides_and_offset()
+    except RuntimeError:  # an affine map that is no strides
+        return None
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    return None if dynamic in (offset, *strides) else (tuple(strides), offset)
 
 
 def _buffers(values: Iterable[ir.Value]) -> list[ir.Value]:

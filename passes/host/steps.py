@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from ipu_mlir.dialects.analysis.buffers import root_of, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import root_of
 from ipu_mlir.dialects.analysis.loop_nest import Index, indexing_maps, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.host.halves import buffers_read
-from ipu_mlir.passes.host.memory_writes import MemoryWrites, around
+from ipu_mlir.passes.host.memory_writes import MemoryWrites, around, static_layout
 from ipu_mlir.passes.support.build_generic import bodiless_generic
 from ipu_mlir.passes.support.reduction_marks import STEP, marked_step, marks_of
 from ipu_mlir.passes.support.rewriting import has_uses
@@ -61,12 +61,13 @@ def _joined(
     """What shows the elements of ``first``, for ``length`` iterations of ``loop``, and of ``second`` for ``more``."""
     if first == second and not any(index.coefficients[loop] for index in indices):
         return first
-    if not isinstance(first.type, ir.MemRefType) or not all(index.linear for index in indices):
+    layout, other_layout = static_layout(first.type), static_layout(second.type)
+    if layout is None or other_layout is None or not all(index.linear for index in indices):
         return None
-    (strides, offset), (other_strides, other_offset) = (strides_and_offset(each.type) for each in (first, second))
+    strides, offset = layout
     steps = [index.coefficients[loop] for index in indices]
     moved = sum(step * stride for step, stride in zip(steps, strides, strict=True)) * length
-    if root_of(first) != root_of(second) or strides != other_strides or other_offset != offset + moved:
+    if root_of(first) != root_of(second) or other_layout != (strides, offset + moved):
         return None
     shape = [size + step * more for size, step in zip(first.type.shape, steps, strict=True)]
     return root_of(first), shape, strides, offset
@@ -76,7 +77,7 @@ def _view(found: ir.Value | Window, before: ir.Operation, writes: MemoryWrites) 
     if isinstance(found, ir.Value):
         return found
     root, shape, strides, offset = found
-    if list(root.type.shape) == shape and strides_and_offset(root.type) == (strides, offset):
+    if list(root.type.shape) == shape and static_layout(root.type) == (strides, offset):
         return root
     layout = ir.StridedLayoutAttr.get(offset, list(strides))
     kind = ir.MemRefType.get(shape, root.type.element_type, layout=layout)

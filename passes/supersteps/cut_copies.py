@@ -37,7 +37,8 @@ class CutCopies(Pass):
 
 def _parts_on_tile(source: ir.Type, dest: ir.Type) -> Parts | None:
     """Parts of a copy between buffers that lie alike; None if they do not, or cannot be cut along their dimensions."""
-    source, dest = ir.MemRefType(source), ir.MemRefType(dest)
+    if not isinstance(source, ir.MemRefType) or not isinstance(dest, ir.MemRefType):
+        return None
     if source.memory_space != dest.memory_space or prod(dest.shape) == 0:
         return None
     strides, _ = strides_and_offset(dest)

@@ -27,7 +27,7 @@ class FormSupersteps(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context, ir.Location.unknown(), Refusals() as refuse:
             for op in list_outside_bodies(module):
-                if op.name in ("memref.copy", "linalg.copy"):
+                if op.name in ("memref.copy", "linalg.copy") and not op.results:
                     _form_copy(op)
                 elif op.name == "memref.load":
                     _form_read(op, refuse)

@@ -103,3 +103,38 @@ func.func @memory_of_its_own_stays(%x: memref<4xf32>, %wide: memref<4x2xf32>, %n
   %e = memref.load %gathered[%n] : memref<4xf32>
   return %returned, %r, %e : memref<4xf32>, memref<4xf32>, f32
 }
+
+// -----
+
+// Sizes and layouts that are not numbers are let alone.
+// CHECK-LABEL: func.func @sizes_that_are_not_known(
+// CHECK-COUNT-4: memref.copy
+func.func @sizes_that_are_not_known(%x: memref<?x4xf32>, %m: memref<4x4xf32, affine_map<(i, j) -> (j, i mod 3)>>,
+    %u: memref<*xf32>, %v: memref<4x4xf32, strided<[?, 1], offset: ?>>, %n: index, %y: memref<4x4xf32>) {
+  %a = memref.alloc(%n) : memref<?x4xf32>
+  memref.copy %x, %a : memref<?x4xf32> to memref<?x4xf32>
+  %b = memref.alloc() : memref<4x4xf32>
+  memref.copy %m, %b : memref<4x4xf32, affine_map<(i, j) -> (j, i mod 3)>> to memref<4x4xf32>
+  %c = memref.alloc() : memref<4x4xf32>
+  memref.copy %v, %c : memref<4x4xf32, strided<[?, 1], offset: ?>> to memref<4x4xf32>
+  %d = memref.alloc() : memref<4x4xf32>
+  memref.copy %u, %d : memref<*xf32> to memref<4x4xf32>
+  linalg.add ins(%b, %c : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  linalg.add ins(%d, %c : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  return
+}
+
+// -----
+
+// A block may have got any buffer from the blocks before it.
+// CHECK-LABEL: func.func @blocks(
+// CHECK: memref.copy
+func.func @blocks(%x: memref<4xf32>, %y: memref<4xf32>, %c: f32) {
+  cf.br ^next(%x : memref<4xf32>)
+^next(%z: memref<4xf32>):
+  %a = memref.alloc() : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  linalg.fill ins(%c : f32) outs(%z : memref<4xf32>)
+  linalg.exp ins(%a : memref<4xf32>) outs(%y : memref<4xf32>)
+  return
+}
