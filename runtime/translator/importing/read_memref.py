@@ -42,7 +42,7 @@ def memref_parts(mlir_type: ir.Type) -> MemrefParts:
     """What a static memref type says.
 
     Raises:
-        Unsupported: a dynamic size, stride or offset, or an element type without a dtype.
+        Unsupported: a dynamic size, stride or offset, no strides at all, or an element type without a dtype.
     """
     if not isinstance(mlir_type, ir.MemRefType):
         raise Unsupported(f"a memref is needed here, not {mlir_type}")
@@ -53,7 +53,10 @@ def memref_parts(mlir_type: ir.Type) -> MemrefParts:
         raise Unsupported(f"dynamic sizes are not supported: {mlir_type}")
     if 0 in mlir_type.shape:  # MLIR has no strides for it
         return MemrefParts(tuple(mlir_type.shape), row_major(tuple(mlir_type.shape)), 0, dtype)
-    strides, offset = mlir_type.get_strides_and_offset()
+    try:
+        strides, offset = mlir_type.get_strides_and_offset()
+    except RuntimeError as error:  # what the bindings say of an affine map that is no strides
+        raise Unsupported(f"a layout without strides is not supported: {mlir_type}") from error
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     if offset == dynamic or dynamic in strides:
         raise Unsupported(f"dynamic strides and offsets are not supported: {mlir_type}")

@@ -104,3 +104,13 @@ def test_results_that_no_call_of_numpy_gives(maps, reason):
     }}""")
     (problem,) = unsupported_ops(module)
     assert reason in problem.reason and "run ipu-normalize-indices" in problem.reason
+
+
+def test_a_layout_without_strides():
+    module = parse("""func.func @main(%x: memref<4xf32, affine_map<(d0) -> (d0 mod 3)>>) -> memref<4xf32> {
+      %o = memref.alloc() : memref<4xf32>
+      memref.copy %x, %o : memref<4xf32, affine_map<(d0) -> (d0 mod 3)>> to memref<4xf32>
+      return %o : memref<4xf32>
+    }""")
+    with pytest.raises(CompileError, match="a layout without strides is not supported: memref<4xf32, affine_map<"):
+        translate(module)
