@@ -1,10 +1,10 @@
-"""Superstep IR to NumPy source, in steps that each leave a program of statements.
+"""Linalg on buffers to NumPy source, in steps that each leave a program of statements.
 
 ======================  ================================================================================================
-``read``                ops become loops, accesses (buffer, offset, stride per loop), scalar bodies; placing is ignored
-``versions``            a buffer that is overwritten becomes a new buffer: values again
+``read``                ops become loops, accesses (buffer, offset, stride per loop), scalar bodies
+``rename_buffers``      a buffer that is overwritten becomes a new buffer: values again
 ``results``             what is returned is fresh, whole and its own
-``aliases``             copies, exchanges, transposes and fills become accesses and scalars; what nobody reads is gone
+``forward_copies``      copies, transposes and fills become accesses and scalars; what nobody reads is gone
 ``argument_numbers``    floats of 16 or 8 bits become numbers in f32 where they are read first, gathered ones alone
 ``counted_loops``       ``while`` loops that count become loops over numbers
 ``control``             loops and branches hold such statements; ``timeline`` says when things happen in them
@@ -12,9 +12,9 @@
 ``signed_zeros``        maxima and minima of two numbers give the right zero, for nothing where there is no -0
 ``constants``           what depends on constants alone is done at once
 ``decompose``           reductions become contractions, one-ufunc reductions, scans, and element-wise work around them
-``layout``              products are stored in the order in which they are read
+``propagate_layouts``   products are stored in the order in which they are read
 ``hoist``               what a loop computes alike in every round is computed before it
-``swapped_buffers``     two rounds at a time instead of a copy per round
+``double_buffer``       two rounds at a time instead of a copy per round
 ``dynamic_slices``      updates of slices write the slice alone
 ``lookup_tables``       a chain of operations on one float of 16 or 8 bits becomes a table of all its values
 ``blocks``              runs of statements that share a loop over cache-sized blocks, on two threads

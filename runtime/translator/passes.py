@@ -7,23 +7,23 @@ from difflib import get_close_matches
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Program
-from ipu_mlir.runtime.translator.optimize.aliases import without_copies
 from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
-from ipu_mlir.runtime.translator.optimize.borders import with_borders
 from ipu_mlir.runtime.translator.optimize.constants import with_constants
 from ipu_mlir.runtime.translator.optimize.counted_loops import with_counted_loops
+from ipu_mlir.runtime.translator.optimize.double_buffer import with_swapped_buffers
 from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
+from ipu_mlir.runtime.translator.optimize.fill_borders import with_borders
+from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
 from ipu_mlir.runtime.translator.optimize.hoist import hoisted
 from ipu_mlir.runtime.translator.optimize.joined_rounds import with_joined_rounds
-from ipu_mlir.runtime.translator.optimize.layout import with_layouts
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
+from ipu_mlir.runtime.translator.optimize.propagate_layouts import with_layouts
 from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
+from ipu_mlir.runtime.translator.optimize.rename_buffers import with_versions
 from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
 from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
 from ipu_mlir.runtime.translator.optimize.simplify import simplified
 from ipu_mlir.runtime.translator.optimize.split_arrays import with_split_arrays
-from ipu_mlir.runtime.translator.optimize.swapped_buffers import with_swapped_buffers
-from ipu_mlir.runtime.translator.optimize.versions import with_versions
 
 
 @dataclass(frozen=True)

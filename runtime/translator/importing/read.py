@@ -40,7 +40,7 @@ from ipu_mlir.runtime.translator.importing.read_memref import BufferView, consta
 from ipu_mlir.runtime.translator.importing.read_nest import Nest, nests_of, whole
 from ipu_mlir.runtime.translator.importing.read_slice_update import read_slice_update
 from ipu_mlir.runtime.translator.importing.read_store import stored
-from ipu_mlir.runtime.translator.optimize.aliases import without_dead
+from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
 _VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())

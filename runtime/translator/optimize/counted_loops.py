@@ -21,7 +21,7 @@ from ipu_mlir.runtime.translator.array_ir.control import (
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, rewrite
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
-from ipu_mlir.runtime.translator.optimize.aliases import without_copies
+from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
 from ipu_mlir.runtime.translator.optimize.induction import counter, sources, with_induction
 from ipu_mlir.runtime.translator.optimize.known_numbers import with_known_numbers
 

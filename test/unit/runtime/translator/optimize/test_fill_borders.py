@@ -7,7 +7,7 @@ import pytest
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.optimize.borders import Span, box_of, slabs_around
+from ipu_mlir.runtime.translator.optimize.fill_borders import Span, box_of, slabs_around
 
 ALWAYS = TranslatorOptions(threads=1, border_min_elements=1)
 RNG = np.random.default_rng(4)
