@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import may_overlap, roots_of
+from ipu_mlir.dialects.analysis.effects import Effects
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
 from ipu_mlir.dialects.support.bindings import ext, ir
@@ -20,6 +21,7 @@ class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTra
     """
 
     body: ext.Region
+    effects = Effects(lambda op: (touched for family in families_of(op) for touched in accesses(family)))
 
     @staticmethod
     @verifier
@@ -40,6 +42,11 @@ class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTra
                     f"'{other.codelet.value}' {shared[1]} ({shared[2]}); put them in compute sets of their own",
                 )
         return True
+
+
+def families_of(op: ir.OpView | ir.Operation) -> list[VerticesOp]:
+    """The families of vertices that a compute set runs."""
+    return list(op.operation.regions[0].blocks[0].operations)
 
 
 def _may_meet(families: list[VerticesOp]) -> bool:

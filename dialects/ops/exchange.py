@@ -3,6 +3,7 @@
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping, root_of
+from ipu_mlir.dialects.analysis.effects import Effects, operands
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail, verifier
@@ -20,6 +21,7 @@ class ExchangeOp(Ipu.Operation, name="exchange"):
 
     source: ext.Operand[Any]
     dest: ext.Operand[Any]
+    effects = Effects(operands(read=[0], written=[1]))
 
     @staticmethod
     @verifier

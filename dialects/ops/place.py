@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ipu_mlir.dialects.analysis.effects import NO_EFFECTS
 from ipu_mlir.dialects.attributes.attributes import MappingAttr, mapping_from_attr
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
@@ -19,6 +20,7 @@ class PlaceOp(Ipu.Operation, name="place", traits=[ext.Pure]):
     source: ext.Operand[Any]
     mapping: MappingAttr
     placed: ext.Result[Any]
+    effects = NO_EFFECTS
 
     @staticmethod
     @verifier

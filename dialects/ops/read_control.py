@@ -3,6 +3,7 @@
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
+from ipu_mlir.dialects.analysis.effects import Effects, operands
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail, verifier
@@ -18,6 +19,7 @@ class ReadControlOp(Ipu.Operation, name="read_control"):
 
     source: ext.Operand[Any]
     value: ext.Result[Any]
+    effects = Effects(operands(read=[0]), host=True)
 
     @staticmethod
     @verifier

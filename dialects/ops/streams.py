@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
+from ipu_mlir.dialects.analysis.effects import Effects, operands
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail, verifier
@@ -81,6 +82,7 @@ class DequeueOp(Ipu.Operation, name="dequeue"):
     """
 
     queue: ir.FlatSymbolRefAttr
+    effects = Effects(host=True, ordered=True)
 
 
 class ElementOp(Ipu.Operation, name="element"):
@@ -92,6 +94,7 @@ class ElementOp(Ipu.Operation, name="element"):
     queue: ir.FlatSymbolRefAttr
     index: ir.IntegerAttr
     value: ext.Result[Any]
+    effects = Effects(host=True, ordered=True)
 
 
 class ReceiveOp(Ipu.Operation, name="receive"):
@@ -103,6 +106,7 @@ class ReceiveOp(Ipu.Operation, name="receive"):
     queue: ir.FlatSymbolRefAttr
     index: ir.IntegerAttr
     dest: ext.Operand[Any]
+    effects = Effects(operands(written=[0]), host=True, ordered=True)
 
     @staticmethod
     @verifier
@@ -124,6 +128,7 @@ class PutOp(Ipu.Operation, name="put"):
     queue: ir.FlatSymbolRefAttr
     index: ir.IntegerAttr
     value: ext.Operand[Any]
+    effects = Effects(operands(read=[0]), host=True, ordered=True)
 
 
 class EnqueueOp(Ipu.Operation, name="enqueue"):
@@ -133,3 +138,4 @@ class EnqueueOp(Ipu.Operation, name="enqueue"):
     """
 
     queue: ir.FlatSymbolRefAttr
+    effects = Effects(host=True, ordered=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.effects import Effects
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loads_in, loop_nest, num_outputs, reads_operand
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
@@ -28,6 +29,7 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
     codelet: ir.StringAttr
     parts: PartsAttr
     body: ext.Region
+    effects = Effects(lambda op: accesses(op))
 
     @staticmethod
     @verifier

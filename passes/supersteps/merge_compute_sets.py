@@ -4,17 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, roots_of
-from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp
-from ipu_mlir.dialects.ops.vertices import accesses
+from ipu_mlir.dialects.analysis.buffers import roots_of
+from ipu_mlir.dialects.analysis.effects import effects_of
+from ipu_mlir.dialects.ipu import ComputeSetOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _Thing = ir.Value | tuple[str, ir.Value]
 """The contents of an allocation, or a value that has been made."""
-
-_FREE_TO_MOVE = VIEW_OPS | {"memref.alloc", "memref.get_global", "arith.constant", "ipu.exchange"}
 
 
 @dataclass(frozen=True)
@@ -58,11 +56,12 @@ def _merge_block(block: ir.Block) -> None:
                 group.writes |= writes
             else:
                 group = _Group(op, reads, writes, [])
-        elif op.operation.name in _FREE_TO_MOVE:
-            if group is not None:
-                group.between.append((op, *_touched(op)))
-        else:
+            continue
+        effects = effects_of(op)
+        if effects is None or not effects.is_free_to_move:
             group = None
+        elif group is not None:
+            group.between.append((op, *_touched(op)))
 
 
 def _joins(group: _Group, op: ComputeSetOp, reads: set[_Thing], writes: set[_Thing]) -> bool:
@@ -97,18 +96,13 @@ def _depends(reads: set[_Thing], writes: set[_Thing], earlier_reads: set[_Thing]
 
 def _touched(op: Any) -> tuple[set[_Thing], set[_Thing]]:
     """What ``op`` needs, and what it changes: the contents of allocations, and values that are there to be named."""
-    if isinstance(op, ExchangeOp):
-        return {*roots_of(op.source), *_names([op.source, op.dest])}, {*roots_of(op.dest)}
-    if isinstance(op, ComputeSetOp):
-        reads: set[_Thing] = set()
-        writes: set[_Thing] = set()
-        for family in op.body.blocks[0].operations:
-            for value, is_written in accesses(family):
-                (writes if is_written else reads).update(roots_of(value))
-            for inner in list_ops(family.operation):
-                reads.update(_names(inner.operands))
-        return reads, writes
-    return _names(op.operation.operands), _names(op.operation.results)
+    effects = effects_of(op)
+    assert effects is not None, "ops whose effects are not known are not moved, and nothing moves past them"
+    operands = (value for each in list_ops(op.operation) for value in each.operands)
+    reads, writes = _names(operands), _names(op.operation.results)
+    for value, is_written in effects.touches(op):
+        (writes if is_written else reads).update(roots_of(value))
+    return reads, writes
 
 
 def _names(values: Iterable[ir.Value]) -> set[_Thing]:

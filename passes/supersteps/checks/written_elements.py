@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of, roots_of, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
+from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, Effects, effects_of
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments
-from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, PutOp, ReadControlOp, ReceiveOp, VerticesOp
-from ipu_mlir.dialects.ops.vertices import accesses
+from ipu_mlir.dialects.ipu import ComputeSetOp
+from ipu_mlir.dialects.ops.compute_set import families_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 
@@ -32,25 +33,22 @@ class WrittenElements:
 
     def check(self, block: ir.Block) -> None:
         for op in block.operations:
-            if isinstance(op, ExchangeOp):
-                self._read(op, op.source)
-                self._write(op, op.dest)
-            elif isinstance(op, ComputeSetOp):
-                self._compute_set(op)
-            elif isinstance(op, ReadControlOp):
-                self._read(op, op.source)
-            elif isinstance(op, ReceiveOp):
-                self._write(op, op.dest)
-            elif isinstance(op, PutOp):
-                self._read(op, op.value)
-            elif op.operation.name not in VIEW_OPS:
-                if op.operation.name in _HAND_ON:
-                    for value in op.operation.operands:
-                        self._read(op, value)
-                elif is_terminator(op.operation):
-                    self._yielded(op, block)
-                for inner in blocks_of(op.operation):
-                    self.check(inner)
+            if op.operation.name in _HAND_ON:
+                for value in op.operation.operands:
+                    self._read(op, value)
+            elif is_terminator(op.operation):
+                self._yielded(op, block)
+            acting = families_of(op) if isinstance(op, ComputeSetOp) else [op]
+            for each in acting:
+                for value, is_written in _effects(each).touches(each):
+                    if not is_written:
+                        self._read(each, value)
+            for each in acting:
+                for value, is_written in _effects(each).touches(each):
+                    if is_written:
+                        self._write(each, value)
+            for inner in blocks_of(op.operation) if effects_of(op) is None else ():
+                self.check(inner)
 
     def _yielded(self, op: Any, block: ir.Block) -> None:
         """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""
@@ -59,17 +57,6 @@ class WrittenElements:
             maker = defining_op(root)
             if maker is not None and maker.block == block and self.written.get(root) is None:
                 self._read(op, value)
-
-    def _compute_set(self, compute_set: ComputeSetOp) -> None:
-        families = [op for op in compute_set.body.blocks[0].operations if isinstance(op, VerticesOp)]
-        for vertices in families:
-            for value, is_written in accesses(vertices):
-                if not is_written:
-                    self._read(vertices, value)
-        for vertices in families:
-            for value, is_written in accesses(vertices):
-                if is_written:
-                    self._write(vertices, value)
 
     def _read(self, op: Any, value: ir.Value) -> None:
         root = root_of(value)
@@ -100,6 +87,11 @@ class WrittenElements:
         _show(known, value.type)[...] = True
         if known.all():
             self.written[root] = True
+
+
+def _effects(op: ir.OpView) -> Effects:
+    """Those of ``op``; ops that nobody has described are refused by the pass that asks."""
+    return effects_of(op) or NO_EFFECTS
 
 
 def _begins_unset(root: ir.Value) -> bool:

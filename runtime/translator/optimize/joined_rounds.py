@@ -36,7 +36,7 @@ from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.array_ir.linear import linear_part, read_if_linear
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, LibraryCall, Program, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import in_outer_block
-from ipu_mlir.runtime.translator.optimize.aliases import without_dead
+from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 from ipu_mlir.runtime.translator.optimize.round_updates import in_place, is_place, without_branch
 from ipu_mlir.runtime.translator.optimize.single_scatters import COMBINE
 

@@ -35,8 +35,8 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     expressions_of,
 )
 from ipu_mlir.runtime.translator.array_ir.transform import same, with_accesses, with_other_buffers
-from ipu_mlir.runtime.translator.optimize.aliases import without_dead
 from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
+from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 from ipu_mlir.runtime.translator.optimize.known_numbers import with_known_numbers
 from ipu_mlir.runtime.translator.optimize.simplify import evaluate
 
