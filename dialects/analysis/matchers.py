@@ -1,5 +1,7 @@
 """Questions about one value that everybody asks: what makes it, and which constant it is."""
 
+from typing import Any
+
 from ipu_mlir.dialects.support.bindings import ir
 
 
@@ -17,8 +19,8 @@ def block_of(value: ir.Value) -> ir.Block:
     return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
-def constant_of(value: ir.Value) -> ir.Attribute | None:
-    """What ``value`` is, if it is an ``arith.constant``."""
+def constant_of(value: ir.Value) -> Any:
+    """The attribute that ``value`` is, if it is an ``arith.constant``, else None."""
     op = defining_op(value, "arith.constant")
     return None if op is None else op.attributes["value"]
 

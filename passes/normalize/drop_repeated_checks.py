@@ -73,8 +73,9 @@ def _condition(check: ir.Operation, op: ir.Operation, nest: LoopNest) -> Hashabl
     while waiting:
         value = waiting[-1]
         maker = defining_op(value)
-        inside = maker is not None and maker.block == body
-        after = [each for each in maker.operands if each not in places] if inside and value not in places else []
+        inner = maker if maker is not None and maker.block == body else None
+        operands = [] if inner is None or value in places else inner.operands
+        after = [each for each in operands if each not in places]
         waiting += reversed(after)
         if after:
             continue
@@ -88,14 +89,14 @@ def _condition(check: ir.Operation, op: ir.Operation, nest: LoopNest) -> Hashabl
             if number >= nest.num_inputs or None in plain:
                 return None
             nodes.append((op.operands[number], *(loop(each) for each in plain if each is not None)))
-        elif not inside:
+        elif inner is None:
             nodes.append(value)
-        elif maker.name == "linalg.index":
-            nodes.append(loop(ir.IntegerAttr(maker.attributes["dim"]).value))
-        elif maker.name.startswith(_PURE) and not len(maker.regions):
-            attributes = tuple((name, maker.attributes[name]) for name in maker.attributes)
-            operands = tuple(places[each] for each in maker.operands)
-            nodes.append((maker.name, value.type, ir.OpResult(value).result_number, attributes, operands))
+        elif inner.name == "linalg.index":
+            nodes.append(loop(ir.IntegerAttr(inner.attributes["dim"]).value))
+        elif inner.name.startswith(_PURE) and not len(inner.regions):
+            attributes = tuple((name, inner.attributes[name]) for name in inner.attributes)
+            operands = tuple(places[each] for each in inner.operands)
+            nodes.append((inner.name, value.type, ir.OpResult(value).result_number, attributes, operands))
         else:
             return None
     return tuple(nodes)
