@@ -46,6 +46,7 @@ from ipu_mlir.passes.programs.update_variables import UpdateVariables
 from ipu_mlir.passes.programs.write_in_place import WriteInPlace
 from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
+from ipu_mlir.passes.raising.elements.raise_extremes import RaiseExtremes
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
@@ -102,6 +103,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseCountedLoops,
     RaiseDynamicSlices,
     RaiseElementOps,
+    RaiseExtremes,
     RaiseLoops,
     RaiseRanks,
     RaiseScans,

@@ -64,6 +64,7 @@ readers of a value. Poolings change places with fused ops only. Sums are widened
 between ops that fuse, and fused into what reads them on other tiles."""
 
 PLACE: tuple[str, ...] = (
+    "ipu-raise-extremes",
     "ipu-raise-scans",
     "ipu-decompose-tensor-ops",
     "ipu-branch-switches",

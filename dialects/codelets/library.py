@@ -1,6 +1,7 @@
 """The library codelets, by name."""
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
+from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
 from ipu_mlir.dialects.codelets.rank import RANK
 from ipu_mlir.dialects.codelets.scan import SCANS
 from ipu_mlir.dialects.codelets.scatter import SCATTERS
@@ -20,7 +21,7 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
     return table
 
 
-LIBRARY = by_name((SORT, RANK, UPDATE_SLICE, *SCANS, *SCATTERS))
+LIBRARY = by_name((SORT, RANK, UPDATE_SLICE, *FIRST_EXTREMES, *SCANS, *SCATTERS))
 
 
 def register(codelet: LibraryCodelet) -> None:

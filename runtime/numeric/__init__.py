@@ -6,11 +6,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones, count_trailing_zeros
-from ipu_mlir.runtime.numeric.calls import require, run_codelet
-from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
-from ipu_mlir.runtime.numeric.error_function import erf, erfc
-from ipu_mlir.runtime.numeric.first_extreme import (
+from ipu_mlir.dialects.codelets.first_extreme import (
     first_maximum,
     first_maximum_after_nan,
     first_maximum_or_nan,
@@ -18,6 +14,10 @@ from ipu_mlir.runtime.numeric.first_extreme import (
     first_minimum_after_nan,
     first_minimum_or_nan,
 )
+from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones, count_trailing_zeros
+from ipu_mlir.runtime.numeric.calls import require, run_codelet
+from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
+from ipu_mlir.runtime.numeric.error_function import erf, erfc
 from ipu_mlir.runtime.numeric.integers import (
     bounded_integer,
     ceil_divide,

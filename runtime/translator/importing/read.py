@@ -9,6 +9,7 @@ from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.queues import index_of, queue_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
+from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir
@@ -22,6 +23,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     TRANSFERS,
     Check,
     Elementwise,
+    FirstExtreme,
     Fold,
     LibraryCall,
     Origin,
@@ -46,6 +48,7 @@ _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose
 _VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())
 _CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
 _TRANSFERS = frozenset(f"ipu.{kind}" for kind in TRANSFERS)
+_FIRST_EXTREMES = frozenset(codelet.name for codelet in FIRST_EXTREMES)
 _IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])
 
 
@@ -265,6 +268,12 @@ class Reader:
             self.statements += read_slice_update(op, nest, self.views, self.scalars, _origin(op))
             return
         views = [self.views[operand] for operand in op.operands]
+        if name in _FIRST_EXTREMES:
+            source, place = (whole(view) for view in views)
+            found = replace(place, strides=(place.strides[0], 0, place.strides[1]))
+            is_reduced = (False, True, False)
+            self.statements.append(FirstExtreme(views[0].shape, _origin(op), is_reduced, name, source, found))
+            return
         count = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
         arguments = list(op.regions[0].blocks[0].arguments)[count:]
         updated = tuple(next(iter(argument.uses), None) is not None for argument in arguments)

@@ -4,12 +4,20 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
+from ipu_mlir.dialects.codelets.library import LIBRARY
+from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.translate import translate
 
 ROWS = 3
+
+
+def test_what_has_no_fast_form_is_a_statement() -> None:
+    names = {name for name, codelet in LIBRARY.items() if codelet.vectorised is None}
+    assert names == {UPDATE_SLICE.name, *(codelet.name for codelet in FIRST_EXTREMES)}
 
 
 def program(rows: int, low: str = "%at") -> str:
