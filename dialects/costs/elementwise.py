@@ -109,12 +109,6 @@ def elementwise_cycles(ops: Sequence[ScalarOp], n: Size, machine: Machine, in_pl
     return start + machine.workers * total(inner_cycles(op, share, machine) for op in ops)
 
 
-def elementwise_2d_cycles(ops: Sequence[ScalarOp], rows: Size, n: Size, machine: Machine) -> Size:
-    """Worker cycles of a 2D vertex: one worker alone runs ``ops`` on ``rows`` regions of ``n`` elements each."""
-    unary = any(op.shape is Shape.UNARY for op in ops)
-    return (20 if unary else 5) + rows * total(inner_cycles(op, n, machine) for op in ops)
-
-
 def has_broadcast(op: ScalarOp) -> bool:
     """Whether there are vertices of ``op`` with one operand that is the same for many elements."""
     return op.shape is Shape.BINARY and op.name in BROADCAST and element_type(op.dtype).unit in ("f32", "f16")
@@ -137,17 +131,6 @@ def broadcast_vector_cycles(op: ScalarOp, rows: Size, columns: Size, machine: Ma
 
 def _broadcast_rate(op: ScalarOp) -> Rate:
     return _rate(BROADCAST[op.name], op.dtype)
-
-
-def select_2d_cycles(rows: Size, n: Size) -> Size:
-    """Worker cycles of a select over ``rows`` regions of ``n`` elements, of any type."""
-    return 5 + rows * (6 + 5 * n)
-
-
-def broadcast_select_cycles(rows: Size, n: Size, dtype: str) -> Size:
-    """Worker cycles of a select between two scalars, over ``rows`` regions of ``n`` elements."""
-    each = {4: 8 + 4 * n, 2: 23 + 4 * n, 1: 66 + 17 * (n // 4)}
-    return rows * each[min(4, element_type(dtype).bytes)]
 
 
 def cast_inner_cycles(from_dtype: str, to_dtype: str, n: Size, machine: Machine) -> Size:

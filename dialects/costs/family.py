@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.costs import moves
 from ipu_mlir.dialects.costs.amp import (
@@ -16,7 +15,6 @@ from ipu_mlir.dialects.costs.amp import (
     scalar_mac_cycles,
     vertical_mac_cycles,
 )
-from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.elementwise import (
     broadcast_scalar_cycles,
     broadcast_vector_cycles,
@@ -31,17 +29,11 @@ from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.machine.sizes import Size, choose, larger, per_worker, product_over, smaller, total
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import element_type
 
 LoopSize: TypeAlias = Callable[[Loops], Size]
 
 _MAC_CYCLES = 14  # a product and a sum of integers, 7 cycles each (hardware.md 4.1)
-
-
-def family_cycles(op: ir.Operation | ir.OpView, nest: LoopNest, parts: Parts, machine: Machine) -> IntArray:
-    """Cycles of each vertex of ``op``, shape ``(parts.num_parts,)``, in the order of the parts."""
-    return cycles_of_parts(classify(op, nest), parts, machine)
 
 
 def cycles_of_parts(work: Work, parts: Parts, machine: Machine) -> IntArray:

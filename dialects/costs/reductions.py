@@ -18,24 +18,11 @@ def strided_cycles(
     return 16 + vectors * (3 + _post_cycles(dtype, to_dtype) + strides * (3 + (partials - 1)))
 
 
-def single_output_cycles(n: Size, dtype: str, to_dtype: str, machine: Machine) -> Size:
-    """Worker cycles of one result over ``n`` elements that lie in a row."""
-    return 17 + ceil_div(n, machine.vector_width(dtype)) + (5 if element_type(to_dtype).is_narrow else 0)
-
-
 def continuous_cycles(results: Size, n: Size, dtype: str, machine: Machine) -> Size:
     """Worker cycles of ``results``, each over ``n`` elements that lie in a row."""
     width = machine.vector_width(dtype)
     odd = 2 * (n % width != 0)
     return 17 + results * (12 + n // width + odd)
-
-
-def general_cycles(results: Size, partials: Size, dtype: str, machine: Machine) -> Size:
-    """Worker cycles of ``results`` over ``partials`` that lie anyhow."""
-    width = machine.vector_width(dtype)
-    vectors = ceil_div(results, width)
-    per_reduction = 24 + 2 * (width.bit_length() - 1)
-    return 33 + per_reduction + vectors * (5 + 1 + 1) + vectors * partials * 10
 
 
 def reduction_cycles(

@@ -34,7 +34,6 @@ class Machine:
     exchange_bytes_per_cycle: int = 4  # third party: 8 TB/s over 1472 tiles
 
     tiles_per_shared_bus: int = 2  # read: PopLibs, `tilesPerSharedExchangeBus`; receive twice as much of the same data
-    data_path_bits: int = 64  # read: PopLibs, `dataPathWidth`
     load_bytes_per_cycle: int = 16  # third party: 47.5 TB/s, loads and stores together
     store_bytes_per_cycle: int = 8  # third party, as above
 

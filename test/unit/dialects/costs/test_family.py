@@ -9,8 +9,9 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.codelets.library import codelet_named
+from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, cast_cycles
-from ipu_mlir.dialects.costs.family import cycles_of, cycles_of_parts, distinct_sizes, family_cycles
+from ipu_mlir.dialects.costs.family import cycles_of, cycles_of_parts, distinct_sizes
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
 from ipu_mlir.dialects.costs.work import (
     Contraction,
@@ -164,7 +165,7 @@ def test_cycles_of_a_family_in_ir() -> None:
     nest = loop_nest(op)
     assert nest is not None
     parts = Parts((PartLoop(32, 40, 1), PartLoop(16, 16, 0), PartLoop(16, 16, 0)))
-    assert family_cycles(op, nest, parts, IPU2).tolist() == [425, 353]
+    assert cycles_of_parts(classify(op, nest), parts, IPU2).tolist() == [425, 353]
 
 
 @pytest.mark.parametrize("work", WORKS, ids=str)
