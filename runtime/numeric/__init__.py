@@ -14,21 +14,22 @@ from ipu_mlir.dialects.codelets.first_extreme import (
     first_minimum_after_nan,
     first_minimum_or_nan,
 )
-from ipu_mlir.runtime.numeric.bit_counts import count_leading_zeros, count_ones, count_trailing_zeros
 from ipu_mlir.runtime.numeric.calls import require, run_codelet
 from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
 from ipu_mlir.runtime.numeric.error_function import erf, erfc
+from ipu_mlir.runtime.numeric.floats import is_normal, larger, round_half_away, smaller
 from ipu_mlir.runtime.numeric.integers import (
     bounded_integer,
     ceil_divide,
+    count_leading_zeros,
+    count_ones,
+    count_trailing_zeros,
     divide_to_zero,
     integer_power,
     saturated_integer,
 )
 from ipu_mlir.runtime.numeric.narrow_floats import functions as narrow_float_functions
 from ipu_mlir.runtime.numeric.odd import odd_double, odd_multiply_add
-from ipu_mlir.runtime.numeric.rounding import is_normal, round_half_away
-from ipu_mlir.runtime.numeric.zeros import larger, smaller
 
 clip = umath.clip  # the ufunc itself: np.clip is a slower wrapper
 
