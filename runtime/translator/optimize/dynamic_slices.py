@@ -1,7 +1,7 @@
 """Updates of slices at a place that is known only when the program runs: only the slice is written.
 
-A tensor with one slice replaced is mostly an update from the start (``read_slice_update``). Programs may also write it as
-a choice at every element, or as a scatter with a single place.
+A tensor with one slice replaced is mostly an update from the start (``read_slice_update``). Programs may also write it
+as a choice at every element, or as a scatter with a single place.
 """
 
 from collections.abc import Sequence
