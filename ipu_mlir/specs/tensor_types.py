@@ -1,6 +1,7 @@
 """Types: NumPy's names for those of MLIR, and back."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,13 @@ def whole_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return _WHOLES.get(dtype, np.dtype(np.complex64))
 
 
+@cache
 def is_of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
     """Whether NumPy knows this float type by the package ml_dtypes alone."""
     return dtype.name in _NARROW_FLOATS
 
 
+@cache
 def kind_of(dtype: np.dtype[Any]) -> str:
     """``f``, ``i``, ``u``, ``b`` or ``c``: floats (those of ml_dtypes too), integers, unsigned ones, bools, complex.
 

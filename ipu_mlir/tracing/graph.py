@@ -81,7 +81,7 @@ class Trace:
         self._is_finished = False
         self._context = ipu.context() if beside is None else beside._context
         self.declared: dict[str, Any] = {} if beside is None else beside.declared
-        with self._context, _location("function", user_place()):
+        with self._context, _location(self._context, "function", user_place()):
             if beside is None:
                 self.module = ir.Module.create()
                 self.module.operation.attributes["sym_name"] = ir.StringAttr.get(name)
@@ -111,7 +111,7 @@ class Trace:
 
     @contextmanager
     def _emitting(self, name: str, place: Place) -> Iterator[None]:
-        with self._context, self._open[-1]._end, _location(name, place):
+        with self._open[-1]._end, _location(self._context, name, place):
             yield
 
     def wrap(self, value: ir.Value, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
@@ -167,7 +167,7 @@ class Trace:
     def finish(self, results: Sequence[Symbol]) -> ir.Module:
         """The module, with a function that returns ``results``; nothing can be added to it any more."""
         self._is_finished = True
-        with self._context, self._end, _location("return", user_place()):
+        with self._context, self._end, _location(self._context, "return", user_place()):
             func.ReturnOp([result.value for result in results])
             kind = self._function.function_type.value
             self._function.attributes["function_type"] = ir.TypeAttr.get(
@@ -230,8 +230,9 @@ def unsupported_dtype(dtype: Any) -> str:
     return f"element type {dtype} is not supported; {way_out}"
 
 
-def _location(name: str, place: Place) -> ir.Location:
-    return ir.Location.name(name, ir.Location.file(place.file, place.line, place.column))
+def _location(context: ir.Context, name: str, place: Place) -> ir.Location:
+    line = ir.Location.file(place.file, place.line, place.column, context=context)
+    return ir.Location.name(name, line, context=context)
 
 
 def dense_attribute(array: np.ndarray, type_: ir.Type) -> ir.Attribute:

@@ -237,3 +237,11 @@ def test_where_has_a_row_per_statement_or_per_function() -> None:
     done = run("where", "--smoke", "norm_softmax", "--by-kind", "--cpu")
     assert done.returncode == 0, done.stderr
     assert sum(line.startswith("exp ") for line in done.stdout.splitlines()) == 1
+
+
+def test_python_api_has_figures_for_tracing_and_for_calls() -> None:
+    done = run("python_api", "--smoke")
+    assert done.returncode == 0, done.stderr
+    assert "numpy: " in done.stdout and "repetitions: 1" in done.stdout
+    assert "tracing 1 layers of an encoder, " in done.stdout
+    assert done.stdout.count("us above the run of ") == 2
