@@ -63,8 +63,8 @@ def scan(
         with trace.emit("scan"):
             place = _place(body, rounds, reverse)
             filled = [
-                _with_row(value, body.add_argument(trace.tensor_type(whole.shape, whole.dtype)), place, row)
-                for value, whole, row in zip(values[len(specs) :], stacked, rows, strict=True)
+                _with_row(value, body.add_argument(trace.tensor_type(whole.shape, whole.dtype)), place)
+                for value, whole in zip(values[len(specs) :], stacked, strict=True)
             ]
             scf.YieldOp([*values[: len(specs)], *filled])
     with trace.emit("scan"):
@@ -185,13 +185,13 @@ def _place(body: Body, rounds: int, reverse: bool) -> ir.Value:
 def _row(trace: Trace, whole: Any, value: ir.Value, place: ir.Value) -> Any:
     """Element ``place`` along the first axis."""
     shape, dtype = whole.shape[1:], whole.dtype
-    op = tensor.ExtractSliceOp(trace.tensor_type(shape, dtype), value, [place], [], [], *_one_row(shape))
+    op = tensor.ExtractSliceOp(trace.tensor_type(shape, dtype), value, [place], [], [], *_one_row(value.type.shape[1:]))
     return trace.wrap(op.result, shape, dtype)
 
 
-def _with_row(value: ir.Value, whole: ir.Value, place: ir.Value, row: TensorSpec) -> ir.Value:
+def _with_row(value: ir.Value, whole: ir.Value, place: ir.Value) -> ir.Value:
     """``whole`` with ``value`` as element ``place`` along the first axis."""
-    return tensor.InsertSliceOp(value, whole, [place], [], [], *_one_row(row.shape)).result
+    return tensor.InsertSliceOp(value, whole, [place], [], [], *_one_row(value.type.shape)).result
 
 
 def _one_row(shape: Sequence[int]) -> tuple[list[int], list[int], list[int]]:

@@ -11,6 +11,7 @@ from ipu_mlir.tracing.elements.reading import index_of, slice_at, slice_operands
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, current_trace
 from ipu_mlir.tracing.operands import tensor
+from ipu_mlir.tracing.pairs import as_pairs, from_pairs, is_complex
 from ipu_mlir.tracing.structure import is_leaf
 
 tensor_ops = upstream("tensor")
@@ -37,6 +38,8 @@ def dynamic_slice(x: Any, start_indices: Sequence[Any], slice_sizes: Sequence[in
     value = tensor(trace, x)
     if not any(isinstance(start, Symbol) for start in starts):
         return value[_window(value, starts, sizes)]
+    if is_complex(value):
+        return from_pairs(dynamic_slice(as_pairs(value), (*starts, 0), (*sizes, 2)))
     with trace.emit("dynamic_slice"):
         return slice_at(value, _offsets(value, starts, sizes), sizes)
 
@@ -57,6 +60,8 @@ def dynamic_update_slice(x: Any, update: Any, start_indices: Sequence[Any]) -> A
     value, new = tensor(trace, x), tensor(trace, update)
     if new.dtype != value.dtype:
         raise TraceTypeError(f"dynamic_update_slice of {value}: update {new} has another type; use astype")
+    if is_complex(value):
+        return from_pairs(dynamic_update_slice(as_pairs(value), as_pairs(new), (*starts, 0)))
     with trace.emit("dynamic_update_slice"):
         offsets = _offsets(value, starts, sizes)
         op = tensor_ops.InsertSliceOp(new.value, value.value, *slice_operands(offsets, sizes))

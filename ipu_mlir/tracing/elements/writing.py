@@ -1,6 +1,8 @@
 """``x.at[...]``: traced tensors with some elements changed, as JAX has it; and slices that begin anywhere."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from ipu_mlir.tracing.emit import index_constant
 from ipu_mlir.tracing.errors import TraceAttributeError, TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import common_dtype, operand, tensor
+from ipu_mlir.tracing.pairs import as_pairs, from_pairs, is_complex
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import broadcast_to, reshape
 
@@ -92,10 +95,17 @@ def _written(value: Symbol, key: Any, values: Any, how: str) -> Any:
         )
     if 0 in chosen.shape:
         return value
-    if chosen.arrays:
-        return _scattered(name, value, chosen, new, how)
-    changed = new if how == "set" else _COMBINE[how](getitem(value, key), new)
-    return _with_windows(name, value, chosen, broadcast_to(changed, chosen.shape))
+    if not chosen.arrays:
+        new = broadcast_to(new if how == "set" else _COMBINE[how](getitem(value, key), new), chosen.shape)
+    elif is_complex(value) and how not in ("set", "add"):
+        raise TraceTypeError(f"{name} of {value}: complex elements at places that arrays say can be set and added to")
+    write = partial(_scattered, how=how) if chosen.arrays else _with_windows
+    if not is_complex(value):
+        return write(name, value, chosen, new)
+    axis = len(value.shape)  # of the two parts
+    windows, after = (*chosen.windows, indexing.Window(0, 1, 2)), (*chosen.after, axis)
+    pairs = replace(chosen, windows=windows, after=after, shape=(*chosen.shape, 2))
+    return from_pairs(write(name, as_pairs(value), pairs, as_pairs(new)))
 
 
 def _as_type_of(name: str, value: Symbol, values: Any) -> Any:
