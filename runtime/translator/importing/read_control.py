@@ -71,7 +71,10 @@ def read_while(reader: "Reader", op: ir.Operation) -> None:
     inits = [value_of(reader, operand) for operand in op.operands]
     split = _after_first(op, "scf.condition")
     ends = zip_longest(inits, first, list(split[0][-1].operands)[1:], second, split[1][-1].operands)
-    same = [isinstance(init, BufferView) and a == on and b == back for init, a, on, b, back in ends]  # as in a ``for``
+    same = [
+        isinstance(init, BufferView) and on is not None and back is not None and a == on and b == back
+        for init, a, on, b, back in ends  # as in a ``for``; the regions may hand on more values one way than the other
+    ]
     carried = [
         init if stays else own(reader, argument.type, "carried")
         for init, stays, argument in zip(inits, same, first, strict=False)

@@ -131,6 +131,28 @@ def _collatz(n: np.ndarray) -> np.ndarray:
     return np.array(steps, np.int32)
 
 
+_FEWER_BACK = """  %r0 = scf.while (%x = %a0, %before = %a1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %zero = arith.constant 0 : index
+    %limit = arith.constant 9.0 : f32
+    %one = tensor.extract %x[%zero] : tensor<4xf32>
+    %other = tensor.extract %before[%zero] : tensor<4xf32>
+    %sum = arith.addf %one, %other : f32
+    %more = arith.cmpf olt, %sum, %limit : f32
+    scf.condition(%more) %x : tensor<4xf32>
+  } do {
+  ^bb0(%x: tensor<4xf32>):
+    %new = linalg.add ins(%x, %a0 : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %new, %x : tensor<4xf32>, tensor<4xf32>
+  }"""
+
+
+def _until_large(x: np.ndarray, before: np.ndarray) -> np.ndarray:
+    first = x
+    while x[0] + before[0] < 9:
+        x, before = x + first, x
+    return x
+
+
 def _in_place(name: str, rounds: int, body: str, step: Callable[[np.ndarray, int], None]) -> Case:
     text = function(["7x6xf32"], ["7x6xf32"], _loop(rounds, body))
     return Case(f"loop-{name}", text, (_X,), _sequence(rounds, step))
@@ -142,5 +164,11 @@ CASES = (
     _in_place("changes-a-column", 5, _CHANGE_COLUMN, _change_column),
     _in_place("changes-one-element", 6, _SET_ELEMENT, _set_element),
     _in_place("changes-a-row-if-it-is-inside", 6, _GUARDED_ROW, _guarded_row),
+    Case(
+        "loop-whose-body-takes-less-than-its-condition",
+        function(["4xf32", "4xf32"], ["4xf32"], _FEWER_BACK),
+        (np.arange(1, 5, dtype=np.float32), np.zeros(4, np.float32)),
+        _until_large,
+    ),
     Case("loop-over-numbers", function(["i32"], ["i32"], _COLLATZ), (np.array(27, np.int32),), _collatz),
 )
