@@ -17,7 +17,7 @@ from ipu_mlir.tracing.functions.arranging import diagonal
 from ipu_mlir.tracing.functions.reductions import reduce
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
-from ipu_mlir.tracing.pairs import complex_of, part
+from ipu_mlir.tracing.pairs import complex_of, is_complex, part
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import transpose
 
@@ -176,12 +176,18 @@ def contract(
     converted = [(astype(value, dtype), names) for value, names in operands]
     sizes = _sizes(shown or name, converted)
     if dtype.kind == "c":
-        (a, b), (c, d) = ([(part(value, which), names) for which in (0, 1)] for value, names in converted)
+        (a, b), (c, d) = (
+            [(part(whole, which), names) if is_complex(value) or which == 0 else None for which in (0, 1)]
+            for (value, _), (whole, names) in zip(operands, converted, strict=True)
+        )  # a real operand has no imaginary part to be multiplied
 
         def of(one: Any, other: Any) -> Any:
-            return contract(trace, name, [one, other], output, shown)
+            return contract(trace, name, [one, other], output, shown) if one and other else None
 
-        return complex_of(of(a, c) - of(b, d), of(a, d) + of(b, c))
+        both = of(b, d)
+        real = of(a, c) if both is None else of(a, c) - both
+        parts = [each for each in (of(a, d), of(b, c)) if each is not None]
+        return complex_of(real, parts[0] if len(parts) == 1 else parts[0] + parts[1])
     inputs = [_untransposed(value, names) for value, names in converted]
     if (named := _named_form(inputs, output, sizes)) is not None:
         return _emit_named(trace, named, [value for value, _ in inputs], tuple(sizes[each] for each in output), dtype)

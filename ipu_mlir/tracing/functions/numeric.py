@@ -7,6 +7,7 @@ import numpy as np
 from ipu_mlir.dialects.support.bindings import upstream
 from ipu_mlir.specs.tensor_types import kind_of, limits_of
 from ipu_mlir.tracing import views
+from ipu_mlir.tracing.control.loops import while_loop
 from ipu_mlir.tracing.elements.reading import gather_along
 from ipu_mlir.tracing.elementwise import astype, where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
@@ -75,6 +76,26 @@ def i0(x: Any) -> Any:
         far = 1.0 + far * (inverse * float((2 * term - 1) ** 2 / term))
     half = np.exp(x / 2.0)  # exp(x) would overflow before the result does
     return where(x <= 20.0, near, half * (half / np.sqrt(2.0 * np.pi * np.maximum(x, 20.0))) * far)
+
+
+def gcd(x1: Any, x2: Any, /) -> Any:
+    """Euclid's algorithm on all elements at once, until none has a remainder."""
+    trace = trace_of((x1, x2))
+    common = common_dtype([operand(trace, each) for each in (x1, x2)])
+    if common.kind not in "iu":
+        raise TraceTypeError(f"np.gcd of {common}: give integers")
+    pair = np.broadcast_arrays(*(np.abs(astype(tensor(trace, each, common), common)) for each in (x1, x2)))
+
+    def step(state: Any) -> Any:
+        large, small = state
+        return where(small == 0, large, small), where(small == 0, 0, large % small)
+
+    return while_loop(lambda state: np.any(state[1] != 0), step, tuple(pair))[0]
+
+
+def lcm(x1: Any, x2: Any, /) -> Any:
+    shared = gcd(x1, x2)
+    return np.abs(x1 // where(shared == 0, 1, shared) * x2)
 
 
 def real(val: Any) -> Any:

@@ -17,6 +17,8 @@ from ipu_mlir.tracing.functions import (
     bits,
     contractions,
     creating,
+    decompositions,
+    fourier,
     histograms,
     joining,
     numeric,
@@ -71,6 +73,8 @@ _NUMPY = (
 )
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     **{function: ours for module in _NUMPY for function, ours in _functions_of(module, np).items()},
+    **_functions_of(fourier, np.fft),
+    **_functions_of(decompositions, np.linalg),
     np.where: numpy_where,
     np.astype: numeric.astype_,
     np.lib.stride_tricks.sliding_window_view: arranging.sliding_window_view,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.tracing import elementwise, views
 from ipu_mlir.tracing.errors import TraceTypeError, located
-from ipu_mlir.tracing.functions import bits, contractions, products, reductions, running, statistics
+from ipu_mlir.tracing.functions import bits, contractions, numeric, products, reductions, running, statistics
 from ipu_mlir.tracing.functions.complex_numbers import apply_complex_ufunc
 from ipu_mlir.tracing.operands import tensor, trace_of
 from ipu_mlir.tracing.pairs import is_complex
@@ -27,6 +27,8 @@ _NOT_OF_ONE_ELEMENT: dict[np.ufunc, Callable[..., Any]] = {
     np.vecdot: products.vecdot,
     np.matvec: products.matvec,
     np.vecmat: products.vecmat,
+    np.gcd: numeric.gcd,
+    np.lcm: numeric.lcm,
     np.divmod: lambda a, b: (np.floor_divide(a, b), np.remainder(a, b)),
     np.modf: bits.modf,
     np.frexp: bits.frexp,

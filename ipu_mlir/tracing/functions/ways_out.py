@@ -21,6 +21,11 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "x stays as it is; np.partition(x, kth) gives the tensor in that order": ("partition",),
     "x stays as it is; np.resize(x, shape) gives the larger tensor": ("resize",),
     "use ravel(), or an index": ("flat",),
+    "its numbers are complex; use np.linalg.eigh or eigvalsh for symmetric matrices": (
+        *("linalg.eig", "linalg.eigvals", "roots"),
+    ),
+    "the shape of what it gives depends on values; use np.linalg.pinv(a) @ b": ("linalg.lstsq",),
+    "use np.linalg.pinv(np.vander(x, n + 1)) @ y": ("polyfit",),
     "count what is between the edges: np.sum((x >= low) & (x < high))": ("histogram2d", "histogramdd"),
     "use astype, or shift and mask the integers": ("view", "byteswap", "getfield"),
 }

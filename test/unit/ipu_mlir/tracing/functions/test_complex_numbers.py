@@ -35,17 +35,7 @@ def test_functions_of_two_operands(both_agree):
             "number": (c, 1.5j),
             "real": (2.0, d),
         }
-        names = [
-            "add",
-            "subtract",
-            "multiply",
-            "divide",
-            "equal",
-            "not_equal",
-            "logical_and",
-            "logical_or",
-            "logical_xor",
-        ]
+        names = ("add", "subtract", "multiply", "divide", "equal", "not_equal", "logical_and", "logical_xor")
         found = {f"{name} {key}": getattr(np, name)(*pair) for name in names for key, pair in pairs.items()}
         return found | {"power": c**d, "square": c**2, "of real": x * 1j, "root": np.power(d, 0.5), "none": c**0}
 

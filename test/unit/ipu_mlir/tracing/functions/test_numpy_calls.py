@@ -48,6 +48,10 @@ CALLS: dict[str, list[str]] = {
     "integers": [f"np.{name}(i, np.abs(j))" for name in _OF_INTEGERS.split()]
     + ["np.invert(i)", "np.bitwise_not(b)", "np.bitwise_count(i)", "np.bitwise_count(u)", "np.bitwise_invert(i)"]
     + [
+        "np.gcd(i, 6)",
+        "np.gcd(i, i[::-1])",
+        "np.lcm(i, j)",
+        "np.gcd(u, 12)",
         "np.absolute(i)",
         "np.sign(i)",
         "np.square(i)",
