@@ -18,6 +18,7 @@ from ipu_mlir.tracing.functions import arranging, numpy_functions
 from ipu_mlir.tracing.functions.ufuncs import call_ufunc
 from ipu_mlir.tracing.functions.ways_out import way_out
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
+from ipu_mlir.tracing.surface import namespace
 
 
 def _known_operand(value: Any) -> bool:
@@ -207,8 +208,11 @@ class Tensor(Symbol):
     # protocols
 
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
-        """NumPy itself: its functions take traced tensors."""
-        return np
+        """The array API standard for traced tensors."""
+        known = namespace.__array_api_version__
+        if api_version not in (None, known):
+            raise TraceValueError(f"the array API standard is followed in version {known}, not in {api_version}")
+        return namespace
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if not all(map(_known_operand, inputs)):
@@ -239,6 +243,12 @@ class Tensor(Symbol):
         )
 
     __float__ = __int__ = __complex__ = _no_number
+
+    def __dlpack__(self, **_: Any) -> NoReturn:
+        self._no_number()
+
+    def __dlpack_device__(self) -> NoReturn:
+        self._no_number()
 
     def __index__(self) -> NoReturn:
         raise TraceTypeError(

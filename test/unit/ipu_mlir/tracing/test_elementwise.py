@@ -207,5 +207,5 @@ def test_constants_that_are_not_splats_keep_the_sign_of_zero(agrees):
     agrees(lambda x: np.copysign(x, np.array([0.0, -0.0], np.float32)), np.ones(2, np.float32))
 
 
-def test_array_namespace_is_numpy(agrees):
+def test_the_array_namespace_takes_traced_tensors(agrees):
     agrees(lambda x: x.__array_namespace__().permute_dims(x, (1, 0)), FLOATS)
