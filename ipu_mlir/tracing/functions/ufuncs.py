@@ -22,7 +22,7 @@ _REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
 }
 """Functions by the ufunc whose ``reduce`` they are; others are in ``reductions``."""
 
-_NOT_OF_ONE_ELEMENT: dict[np.ufunc, Callable[..., Any]] = {
+OF_MORE_THAN_ONE_ELEMENT: dict[np.ufunc, Callable[..., Any]] = {
     np.matmul: contractions.matmul,
     np.vecdot: products.vecdot,
     np.matvec: products.matvec,
@@ -59,8 +59,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], given: Mappi
         raise TraceTypeError(f"{name}.{method} is not supported while tracing; use {name} with np.where, or a loop")
     if kwargs.pop("where", True) is not True:
         raise TraceTypeError(f"{name} while tracing: where= leaves elements without a value; use np.where")
-    if ufunc in _NOT_OF_ONE_ELEMENT:
-        return located(name, _NOT_OF_ONE_ELEMENT[ufunc], *inputs, **kwargs)
+    if ufunc in OF_MORE_THAN_ONE_ELEMENT:
+        return located(name, OF_MORE_THAN_ONE_ELEMENT[ufunc], *inputs, **kwargs)
     dtype = kwargs.pop("dtype", None)
     if kwargs:
         raise TraceTypeError(f"{name} while tracing: {', '.join(kwargs)}= is not supported")

@@ -21,7 +21,7 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "x stays as it is; np.partition(x, kth) gives the tensor in that order": ("partition",),
     "x stays as it is; np.resize(x, shape) gives the larger tensor": ("resize",),
     "use ravel(), or an index": ("flat",),
-    "its numbers are complex; use np.linalg.eigh or eigvalsh for symmetric matrices": (
+    "its results may be complex for real matrices; use np.linalg.eigh or eigvalsh for symmetric ones": (
         *("linalg.eig", "linalg.eigvals", "roots"),
     ),
     "the shape of what it gives depends on values; use np.linalg.pinv(a) @ b": ("linalg.lstsq",),

@@ -1,4 +1,4 @@
-"""The Python array API standard: traced, every function gives what array-api-strict gives, for drawn shapes and types."""
+"""The Python array API standard: every function gives what array-api-strict gives, for drawn shapes and types."""
 
 import os
 import warnings
