@@ -70,7 +70,9 @@ def sorted_by(operands: Values, along: int, comes_before: Callable[[Values], ir.
             before = comes_before(_pairs(values, own))
             after = comes_before(_pairs(own, values))
             not_after = arith.XOrIOp(after, truth(True)).result
-            comes = arith.OrIOp(before, both(not_after, compare("ult", other, counters[along]))).result
+            earlier = compare("ult", other, counters[along])
+            # A comparison that holds both ways is a tie, as one that holds in neither.
+            comes = select(earlier, arith.OrIOp(before, not_after).result, both(before, not_after))
             return [select(comes, arith.AddIOp(counted[0], index(1)).result, counted[0])]
 
         (found,) = for_each([shape[along]], [index(0)], count)

@@ -98,7 +98,8 @@ class Ranges:
         value = access.buffer.value
         if value is None or value.dtype.kind not in "iub":
             return None
-        reach = [s * (n - 1) for s, n in zip(access.strides, self.extents, strict=True) if n > 0]
+        assert not any(access.strides[len(self.extents) :]), "what is read moves along loops that are not there"
+        reach = [s * (n - 1) for s, n in zip(access.strides, self.extents, strict=False) if n > 0]
         first = access.offset + sum(min(0, r) for r in reach)
         last = access.offset + sum(max(0, r) for r in reach)
         if access.buffer is numbers(access.buffer.elements):
