@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -31,8 +31,8 @@ class SimplifyStablehlo(Pass):
 
     Needs:  StableHLO.
     Leaves: no copies, barriers and marks; no ``set_dimension_size`` to the whole size; no reduction over no dimension
-            or of no elements;
-            ops of ``math`` for error functions and the like, which otherwise become long polynomials.
+            or of no elements; ``tensor.concat`` for ``concatenate``; ops of ``math`` for error functions and the like,
+            which otherwise become long polynomials.
     """
 
     name = "ipu-simplify-stablehlo"
@@ -56,6 +56,8 @@ def _simplify(op: ir.Operation) -> None:
         replace(op, list(made.results))
     elif op.name == "stablehlo.set_dimension_size" and sets_whole_size(op):
         replace(op, [op.operands[0]])
+    elif op.name == "stablehlo.concatenate":
+        replace(op, [upstream("tensor").ConcatOp(op.results[0].type, op.attributes["dimension"], op.operands).result])
     elif op.name == "stablehlo.reduce" and 0 in op.operands[0].type.shape:
         replace(op, _initial_values(op))
     elif op.name == "stablehlo.reduce" and not list(ir.DenseI64ArrayAttr(op.attributes["dimensions"])):

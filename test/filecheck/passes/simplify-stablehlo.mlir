@@ -44,3 +44,10 @@ func.func @a_reduction_of_no_elements_is_its_initial_value(%x: tensor<4x0xf32>, 
   %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<4x0xf32>, tensor<f32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// CHECK-LABEL: @a_concatenation_is_one_of_tensors
+// CHECK: tensor.concat dim(1) %arg0, %arg1 : (tensor<4x2xui32>, tensor<4x3xui32>) -> tensor<4x5xui32>
+func.func @a_concatenation_is_one_of_tensors(%x: tensor<4x2xui32>, %y: tensor<4x3xui32>) -> tensor<4x5xui32> {
+  %0 = stablehlo.concatenate %x, %y, dim = 1 : (tensor<4x2xui32>, tensor<4x3xui32>) -> tensor<4x5xui32>
+  return %0 : tensor<4x5xui32>
+}
