@@ -14,7 +14,7 @@ from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
-from ipu_mlir.frontends.table import front_end_of, import_program
+from ipu_mlir.frontends.table import Call, front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ipu_mlir.compilation.function import Function
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.programs.trace_all import Declared
-    from ipu_mlir.tracing.structure import Call
 
     Source = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any] | Mapping[str, Callable[..., Any]]
 
@@ -120,7 +119,7 @@ def compile_together(
     module: ir.Module,
     entries: Sequence[str],
     lowering: Lowering,
-    calls: "Mapping[str, Call] | None" = None,
+    calls: Mapping[str, Call] | None = None,
     declared: "Mapping[str, Declared] | None" = None,
 ) -> Programs:
     """Several functions of a module, lowered at once: their variables lie in one place.
@@ -156,13 +155,13 @@ def compile_module(
     module: ir.Module,
     entry: str | None,
     lowering: Lowering,
-    call: "Call | None" = None,
+    call: Call | None = None,
     declared: "Mapping[str, Declared] | None" = None,
 ) -> Executable | DynamicExecutable:
     """The executable of a module that nobody else changes.
 
     Args:
-        call: for a traced function how its arguments and results are nested.
+        call: for a traced function, or one of another framework, how its arguments and results are nested.
         declared: the variables and queues that Python made.
     """
     entry = entry_name(module, entry)
@@ -170,6 +169,6 @@ def compile_module(
     if any(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs):
         if variables_in(module.operation) or queues_in(module.operation):
             _refuse_unknown_sizes(module, entry)
-        return DynamicExecutable(module, entry, lowering)
+        return DynamicExecutable(module, entry, lowering, call)
     with remembering():
         return Executable(module, entry, lowering.beginning_at(level_of(function)), call, declared)

@@ -18,6 +18,7 @@ from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 
 if TYPE_CHECKING:
+    from ipu_mlir.frontends.table import Call
     from ipu_mlir.runtime.profile.profile import Profile
 
 
@@ -28,8 +29,9 @@ class DynamicExecutable:
         entry: name of the function that runs.
     """
 
-    def __init__(self, module: ir.Module, entry: str, lowering: Lowering) -> None:
+    def __init__(self, module: ir.Module, entry: str, lowering: Lowering, call: "Call | None" = None) -> None:
         self.entry = entry
+        self._call = call
         self._module = module
         self._lowering = lowering
         self._types = list(ir.SymbolTable(module.operation)[entry].attributes["function_type"].value.inputs)
@@ -42,11 +44,11 @@ class DynamicExecutable:
             NotPortableError: a planner or a pass of the user's cannot be pickled.
         """
         lowering = portable("a planner or a pass that it was compiled with", self._lowering)
-        return _made_again, (bytecode_of(self._module), self.entry, lowering, self._compiled)
+        return _made_again, (bytecode_of(self._module), self.entry, lowering, self._call, self._compiled)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "DynamicExecutable":
         """The same program, with memory of its own for its runs."""
-        other = DynamicExecutable(self._module, self.entry, self._lowering)
+        other = DynamicExecutable(self._module, self.entry, self._lowering, self._call)
         other._compiled.update(deepcopy(self._compiled, memo))
         return other
 
@@ -54,9 +56,10 @@ class DynamicExecutable:
         """As ``Executable.run``, for inputs of any sizes that the program allows."""
         return self.specialized(inputs).run(inputs)
 
-    def __call__(self, *args: Any) -> Any:
-        """One array per argument; gives one array, or a tuple of them."""
-        return self.specialized([np.asarray(each) for each in args])(*args)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """In the caller's structure, as ``Executable``."""
+        inputs = self._call.flatten(args, kwargs) if self._call else [np.asarray(each) for each in args]
+        return self.specialized(inputs)(*args, **kwargs)
 
     def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As ``Executable.run_per_tile``."""
@@ -82,7 +85,7 @@ class DynamicExecutable:
                 raise CompileError(
                     f"{error}\nfor these sizes, which do not go together: {self._named(sizes)}"
                 ) from error
-            self._compiled[sizes] = Executable(module, self.entry, self._lowering)
+            self._compiled[sizes] = Executable(module, self.entry, self._lowering, self._call)
         return self._compiled[sizes]
 
     def _sizes(self, inputs: Sequence[np.ndarray]) -> tuple[int, ...]:
@@ -121,8 +124,12 @@ class DynamicExecutable:
 
 
 def _made_again(
-    bytecode: bytes, entry: str, lowering: Lowering, compiled: dict[tuple[int, ...], Executable]
+    bytecode: bytes,
+    entry: str,
+    lowering: Lowering,
+    call: "Call | None",
+    compiled: dict[tuple[int, ...], Executable],
 ) -> DynamicExecutable:
-    program = DynamicExecutable(module_of(bytecode), entry, lowering)
+    program = DynamicExecutable(module_of(bytecode), entry, lowering, call)
     program._compiled.update(compiled)
     return program

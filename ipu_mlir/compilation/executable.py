@@ -20,10 +20,10 @@ from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.specs.tensor_types import spec_of_type
 
 if TYPE_CHECKING:
+    from ipu_mlir.frontends.table import Call
     from ipu_mlir.inspect.placements import Placements
     from ipu_mlir.programs.trace_all import Declared
     from ipu_mlir.runtime.profile.profile import Profile
-    from ipu_mlir.tracing.structure import Call
 
 _OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_together", "engine", "run")
 
@@ -126,8 +126,8 @@ class Executable:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run in the caller's structure.
 
-        A traced function takes and gives what its Python function does. Another program takes one array per argument
-        and gives one array, or a tuple of them.
+        A traced function, or one of another framework, takes and gives what its Python function does. Another program
+        takes one array per argument and gives one array, or a tuple of them.
         """
         return self._called(self.run, args, kwargs)
 

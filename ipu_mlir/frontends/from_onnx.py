@@ -96,12 +96,22 @@ def _load(path: Path) -> onnx.ModelProto:
 
 def _linalg(model: onnx.ModelProto) -> ir.Module:
     importer = extra("onnx_importer")
+    model = _with_names(model)
     with contextlib.suppress(ValueError):  # more than 2 GB, or custom ops: the importer says what it misses
         model = onnx.shape_inference.infer_shapes(model, data_prop=True)
     try:
         return _by_torch(model, importer.Config())
     except Exception:  # of any kind: what the importer does not know may be a function of what it knows
         return _by_torch(model, importer.Config(function_expansion_allowlists_by_domain=None))
+
+
+def _with_names(model: onnx.ModelProto) -> onnx.ModelProto:
+    """``model`` with a name for every node, which is what errors and profiles say."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for number, node in enumerate(copy.graph.node):
+        node.name = node.name or f"{node.op_type}_{number}"
+    return copy
 
 
 def _by_torch(model: onnx.ModelProto, config: Any) -> ir.Module:

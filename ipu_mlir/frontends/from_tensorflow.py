@@ -1,0 +1,119 @@
+"""TensorFlow: functions of tensors, and models of Keras on TensorFlow, whose variables are constants of the program."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.table import Imported
+from ipu_mlir.specs.specs import TensorSpec
+
+_ALIAS = re.compile(r"parameter_number = (\d+) : i64")
+
+
+@dataclass(frozen=True)
+class TensorFlowCall:
+    """Arguments and results of a TensorFlow function, as ``tf.nest`` flattens them.
+
+    Attributes:
+        structure: the arguments, positional and by name, as specs and values that are part of the program.
+        results: the results, as specs.
+        captured: values that the function takes besides its arguments: constants and variables, read when it runs.
+    """
+
+    structure: Any
+    results: Any
+    captured: tuple[Any, ...]
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
+        """The flat inputs of a call.
+
+        Raises:
+            RunError: the arguments are not nested as those that the program was compiled for.
+        """
+        given = (tuple(args), dict(kwargs))
+        try:
+            tf.nest.assert_same_structure(self.structure, given)
+        except (TypeError, ValueError) as error:
+            raise RunError(f"the arguments are not those that the program was compiled for: {error}") from error
+        pairs = zip(tf.nest.flatten(given), tf.nest.flatten(self.structure), strict=True)
+        own = [_array(leaf, spec.dtype) for leaf, spec in pairs if isinstance(spec, tf.TensorSpec)]
+        return [*own, *(_array(each, each.dtype) for each in self.captured)]
+
+    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
+        """The results as tensors, nested as the function has them."""
+        leaves = tf.nest.flatten(self.results)
+        rest = iter(results)
+        values = [_tensor(next(rest), leaf) if isinstance(leaf, tf.TensorSpec) else leaf for leaf in leaves]
+        return tf.nest.pack_sequence_as(self.results, values)
+
+    @property
+    def result_names(self) -> list[str]:
+        """Their numbers."""
+        return [f"result{place}" for place, _ in enumerate(tf.nest.flatten(self.results))]
+
+
+def _array(leaf: Any, dtype: tf.DType) -> np.ndarray:
+    array = np.asarray(leaf, dtype=dtype.as_numpy_dtype)
+    return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
+
+
+def _tensor(result: np.ndarray, spec: tf.TensorSpec) -> tf.Tensor:
+    wanted = np.dtype(spec.dtype.as_numpy_dtype)
+    return tf.constant(result.view(wanted) if wanted.kind == "u" else result, dtype=spec.dtype)
+
+
+def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
+    """A ``tf.function``, a plain function or a Keras model for ``args``.
+
+    Raises:
+        CompileError: XLA cannot compile the function, or it changes a variable.
+    """
+    if args is None:
+        raise CompileError(f"{source!r} is traced for given shapes; pass args=[tf.TensorSpec(...), ...]")
+    structure = tf.nest.map_structure(_spec, (tuple(args), dict(kwargs)))
+    leaves = tf.nest.flatten(structure)
+    function = getattr(source, "python_function", source)
+
+    def flat(*given: tf.Tensor) -> Any:
+        rest = iter(given)
+        whole = [next(rest) if isinstance(leaf, tf.TensorSpec) else leaf for leaf in leaves]
+        positional, named = tf.nest.pack_sequence_as(structure, whole)
+        return function(*positional, **named)
+
+    specs = [leaf for leaf in leaves if isinstance(leaf, tf.TensorSpec)]
+    compiled = tf.function(flat, jit_compile=True, autograph=not _is_keras(source))
+    try:
+        concrete = compiled.get_concrete_function(*specs)
+        text = compiled.experimental_get_compiler_ir(*specs)(stage="stablehlo")
+    except (TypeError, ValueError, tf.errors.OpError) as error:
+        raise CompileError(f"TensorFlow cannot compile {_name(source)}: {error}") from error
+    if _ALIAS.search(text.partition("func.func")[0]):
+        raise CompileError(
+            f"{_name(source)} changes variables, which a program here cannot; return their new values, and assign them"
+        )
+    variables = {id(each.handle): each for each in concrete.graph.variables}
+    captured = tuple(variables.get(id(outside), outside) for outside, _ in concrete.graph.captures)
+    results = tf.nest.map_structure(_spec, concrete.structured_outputs)
+    return Imported(text, TensorFlowCall(structure, results, captured))
+
+
+def _spec(leaf: Any) -> Any:
+    """What TensorFlow traces for a leaf of the arguments: a spec for arrays; others are part of the program."""
+    if isinstance(leaf, tf.TensorSpec):
+        return leaf
+    if isinstance(leaf, TensorSpec | np.ndarray | np.generic) or hasattr(leaf, "dtype"):
+        return tf.TensorSpec(leaf.shape, leaf.dtype)
+    return leaf
+
+
+def _is_keras(source: Any) -> bool:
+    return any(kind.__module__.partition(".")[0] == "keras" for kind in type(source).__mro__)
+
+
+def _name(source: Any) -> str:
+    return getattr(source, "__name__", None) or type(source).__name__
