@@ -13,14 +13,20 @@ _read: "dict[str, Source]" = {}
 
 
 def read_program(file: str) -> "Source":
-    """The text or bytecode of ``file``; ``-`` is stdin.
+    """The text or bytecode of ``file``; ``-`` is stdin. A file of another framework is imported.
 
     Raises:
         DiagnosedError: it cannot be read, or is neither text nor bytecode.
+        CompileError: it cannot be imported.
     """
-    from ipu_mlir.dialects.support.parsing import read_source, source_of_bytes
+    from ipu_mlir.dialects.support.parsing import Source, read_source, source_of_bytes
+    from ipu_mlir.frontends.table import front_end_of, import_program
 
     _lines.cache_clear()
+    front_end = front_end_of(file)
+    if front_end is not None:
+        program = import_program(front_end, file, None, {}).program
+        return Source(program.operation.get_asm(enable_debug_info=True), file)
     source = source_of_bytes(read_stdin(), "<stdin>") if file == "-" else read_source(file)
     _read[source.name] = source
     return source
