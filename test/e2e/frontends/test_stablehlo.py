@@ -142,6 +142,41 @@ def test_a_case_out_of_range_takes_the_last_branch(which: int, expected: float):
         assert run([np.array(which, np.int32), np.array(3.0, np.float32)])[0] == expected
 
 
+def test_a_while_may_hand_on_fewer_values_than_it_carries():
+    text = """func.func @main(%x: tensor<f32>, %n: tensor<i32>) -> tensor<f32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant dense<1> : tensor<i32>
+  %0 = scf.while (%a = %x, %i = %n) : (tensor<f32>, tensor<i32>) -> tensor<f32> {
+    %left = tensor.extract %i[] : tensor<i32>
+    %goes = arith.cmpi sgt, %left, %zero : i32
+    scf.condition(%goes) %a : tensor<f32>
+  } do {
+  ^bb0(%a: tensor<f32>):
+    %b = arith.addf %a, %a : tensor<f32>
+    %c = arith.fptosi %b : tensor<f32> to tensor<i32>
+    %d = arith.subi %one, %c : tensor<i32>
+    scf.yield %b, %d : tensor<f32>, tensor<i32>
+  }
+  return %0 : tensor<f32>
+}"""
+    exe = ipu.compile(text, target=TARGET)
+    for run in (exe.run, exe.run_per_tile):
+        assert run([np.float32(0.125), np.int32(1)])[0] == 1.0
+        assert run([np.float32(0.125), np.int32(0)])[0] == 0.125
+
+
+def test_an_element_may_go_where_numbers_of_the_program_say():
+    numbers = "inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 0"
+    exe = ipu.compile(scatter("f32", "add", "tensor<5x4xf32>", "tensor<2xi32>", "tensor<f32>", numbers), target=TARGET)
+    x = np.arange(20, dtype=np.float32).reshape(5, 4)
+    for place in ((0, 2), (4, 3), (5, 0), (0, -1)):
+        expected = x.copy()
+        if 0 <= place[0] < 5 and 0 <= place[1] < 4:
+            expected[place] += 100
+        for run in (exe.run, exe.run_per_tile):
+            assert np.array_equal(run([x, np.array(place, np.int32), np.float32(100)])[0], expected)
+
+
 def test_everything_that_cannot_be_imported_is_said_at_once():
     text = """func.func @main(%x: tensor<4xf32>) -> tensor<4xcomplex<f32>> {
   %0 = stablehlo.complex %x, %x : tensor<4xcomplex<f32>>

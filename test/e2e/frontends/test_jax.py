@@ -1,0 +1,151 @@
+"""Programs of JAX: their results are those of JAX, in its structures and arrays."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+TARGET = ipu.Target(tiles_per_ipu=16)
+
+
+def assert_same(found, expected, atol: float = 1e-5) -> None:
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert isinstance(one, jax.Array) and one.dtype == other.dtype and one.shape == other.shape
+        if jnp.issubdtype(one.dtype, jax.dtypes.prng_key):
+            one, other = jax.random.key_data(one), jax.random.key_data(other)
+        if jnp.issubdtype(one.dtype, jnp.floating):
+            np.testing.assert_allclose(one, other, atol=atol, rtol=1e-5)
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+def check(function, *args, atol: float = 1e-5, **kwargs) -> ipu.Executable:
+    exe = ipu.compile(function, args=args, kwargs=kwargs, target=TARGET)
+    assert_same(exe(*args, **kwargs), function(*args, **kwargs), atol)
+    return exe
+
+
+def test_arguments_and_results_are_pytrees():
+    def f(params, xs):
+        return {"sum": params["w"] @ xs[0] + params["b"], "rest": (xs[1] * 2, None)}
+
+    params = {"w": jnp.arange(12.0).reshape(3, 4), "b": jnp.ones((3, 5))}
+    exe = check(f, params, [jnp.ones((4, 5)), jnp.arange(3)])
+    assert exe.placements()  # names every result
+    with pytest.raises(ipu.RunError, match="the program was compiled for"):
+        exe(params, [jnp.ones((4, 5))])
+    with pytest.raises(ipu.RunError, match=r"float32\[2\]"):
+        exe(params, [jnp.ones((4, 5)), jnp.ones(2)])
+
+
+def test_static_arguments_are_part_of_the_program():
+    @partial(jax.jit, static_argnums=1, static_argnames="mode")
+    def f(x, n, *, mode="plain", unused=None):
+        return x**n if mode == "plain" else -(x**n)
+
+    exe = check(f, jnp.arange(4.0), 3, mode="turned", unused=jnp.ones(2))
+    with pytest.raises(ipu.RunError, match="static argument 1 is 2, the program was compiled for 3"):
+        exe(jnp.arange(4.0), 2, mode="turned", unused=jnp.ones(2))
+
+
+def test_shapes_are_enough_to_compile():
+    exe = ipu.compile(lambda x: x + 1, args=[jax.ShapeDtypeStruct((3,), jnp.int32)], target=TARGET)
+    assert_same(exe(jnp.arange(3)), jnp.arange(3) + 1)
+    exe = ipu.compile(jax.jit(lambda x: x + 1), args=[ipu.TensorSpec((3,), "int32")], target=TARGET)
+    assert_same(exe(jnp.arange(3)), jnp.arange(3) + 1)
+
+
+def test_exports_are_programs_too(tmp_path):
+    exported = jax.export.export(jax.jit(lambda x: (jnp.sin(x), x.sum())))(jnp.ones((4,)))
+    x = jnp.arange(4.0)
+    exe = ipu.compile(exported, target=TARGET)
+    assert_same(exe(x), (jnp.sin(x), x.sum()))
+    artifact = ipu.compile(exported.mlir_module_serialized, target=TARGET)
+    np.testing.assert_allclose(artifact(x)[0], np.sin(x), atol=1e-6)
+    text = jax.jit(lambda x: (jnp.sin(x), x.sum())).lower(x).as_text()
+    np.testing.assert_allclose(ipu.compile(text, target=TARGET)(x)[0], np.sin(x), atol=1e-6)
+
+
+def test_an_executable_can_be_pickled():
+    exe = ipu.compile(jnp.cumsum, args=[jnp.ones(5)], target=TARGET)
+    assert_same(pickle.loads(pickle.dumps(exe))(jnp.arange(5.0)), jnp.cumsum(jnp.arange(5.0)))
+
+
+def test_random_numbers_are_those_of_jax():
+    def f(key):
+        first, second = jax.random.split(key)
+        return (
+            second,
+            jax.random.bits(first, (5,)),
+            jax.random.normal(second, (3, 3)),
+            jax.random.randint(second, (4,), -5, 5),
+        )
+
+    check(f, jax.random.key(7))
+
+
+@pytest.mark.parametrize("mode", ["drop", "clip", "promise_in_bounds"])
+@pytest.mark.parametrize("update", ["set", "add", "multiply", "min", "max"])
+def test_updates_at_indices(update: str, mode: str):
+    x, rows = jnp.arange(20.0).reshape(5, 4), jnp.array([1, 0, 4] if mode.startswith("promise") else [1, -7, 9])
+    check(lambda x, i, v: getattr(x.at[i], update)(v, mode=mode), x, rows, jnp.full((3, 4), 2.5))
+    check(lambda x, i, v: getattr(x.at[i, 1:3], update)(v, mode=mode), x, rows, jnp.full((3, 2), 2.5))
+    check(lambda x, i, v: getattr(x.at[0, 2], update)(v, mode=mode), x, rows, 7.5)
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip", "wrap"])
+def test_elements_at_indices(mode: str):
+    check(lambda x, i: x.at[i].get(mode=mode), jnp.arange(20.0).reshape(5, 4), jnp.array([3, -1, 9]))
+    check(lambda x, i: jnp.take_along_axis(x, i, 1, mode=mode), jnp.arange(20.0).reshape(5, 4), jnp.ones((5, 2), int))
+
+
+def test_control_flow():
+    def f(x, n):
+        x = jax.lax.fori_loop(0, n, lambda i, x: x + i, x)
+        x = jax.lax.cond(n > 2, lambda x: x * 2, lambda x: -x, x)
+        x = jax.lax.switch(n, [jnp.sin, jnp.cos, jnp.tanh], x)
+        return jax.lax.scan(lambda c, y: (c + y, c * y), x, jnp.arange(4.0))
+
+    for n in (1, 3):
+        check(f, jnp.float32(0.5), n)
+
+
+def test_sorts_of_several_operands():
+    x = jnp.array([[3.0, 1.0, 2.0, 1.0, jnp.nan], [0.0, -0.0, 5.0, 4.0, -1.0]])
+    check(lambda x: (jnp.sort(x), jnp.argsort(x, descending=True), jax.lax.top_k(x, 2), jnp.unique(x, size=4)), x)
+
+
+def test_a_training_step():
+    def loss(params, x, labels):
+        h = jax.nn.gelu(x @ params["w1"] + params["b1"])
+        h = h / jnp.linalg.norm(h, axis=-1, keepdims=True)
+        logits = jax.nn.log_softmax(h @ params["w2"])
+        return -jnp.take_along_axis(logits, labels[:, None], 1).mean()
+
+    def step(params, x, labels):
+        value, grads = jax.value_and_grad(loss)(params, x, labels)
+        return value, jax.tree.map(lambda p, g: p - 0.1 * g, params, grads)
+
+    keys = jax.random.split(jax.random.key(0), 3)
+    params = {
+        "w1": jax.random.normal(keys[0], (6, 8)),
+        "b1": jnp.zeros(8),
+        "w2": jax.random.normal(keys[1], (8, 3)),
+    }
+    check(step, params, jax.random.normal(keys[2], (10, 6)), jnp.arange(10) % 3)
+
+
+def test_an_error_names_the_line_of_the_program():
+    def f(x):
+        return jnp.fft.fft(x)  # this line
+
+    with pytest.raises(ipu.CompileError) as error:
+        ipu.compile(f, args=[jnp.ones(4)], target=TARGET)
+    line = f.__code__.co_firstlineno + 1
+    assert f"{__file__}:{line}:" in str(error.value) and "complex numbers" in str(error.value)

@@ -1,0 +1,98 @@
+"""ONNX models: their results are those of the reference implementation of the onnx package."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+TARGET = ipu.Target(tiles_per_ipu=16)
+
+
+def a_model(batch: int | str = 3):
+    rng = np.random.default_rng(0)
+    weights = {
+        "w": rng.standard_normal((8, 1, 3, 3)).astype(np.float32),
+        "scale": rng.standard_normal(8).astype(np.float32),
+        "bias": rng.standard_normal(8).astype(np.float32),
+        "mean": rng.standard_normal(8).astype(np.float32),
+        "var": rng.random(8).astype(np.float32) + 0.5,
+        "d": rng.standard_normal((8 * 9, 5)).astype(np.float32),
+    }
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"]),
+        helper.make_node("BatchNormalization", ["a", "scale", "bias", "mean", "var"], ["b"]),
+        helper.make_node("Relu", ["b"], ["c"]),
+        helper.make_node("MaxPool", ["c"], ["e"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Flatten", ["e"], ["f"]),
+        helper.make_node("Gemm", ["f", "d"], ["g"]),
+        helper.make_node("Softmax", ["g"], ["y"]),
+        helper.make_node("ArgMax", ["g"], ["best"], axis=1, keepdims=0),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "small",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 1, 8, 8])],
+        [
+            helper.make_tensor_value_info("y", TensorProto.FLOAT, [batch, 5]),
+            helper.make_tensor_value_info("best", TensorProto.INT64, [batch]),
+        ],
+        [numpy_helper.from_array(value, name) for name, value in weights.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def assert_same(exe, model, x: np.ndarray) -> None:
+    found, expected = exe(x), ReferenceEvaluator(model).run(None, {"x": x})
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-5)
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_a_model_and_its_file_give_the_results_of_the_reference(tmp_path):
+    model, x = a_model(), np.random.default_rng(1).standard_normal((3, 1, 8, 8)).astype(np.float32)
+    onnx.save(model, tmp_path / "small.onnx")
+    for source in (model, tmp_path / "small.onnx", str(tmp_path / "small.onnx")):
+        exe = ipu.compile(source, target=TARGET)
+        assert_same(exe, model, x)
+    assert np.array_equal(exe(x=x)[0], exe(x)[0])
+    per_tile = exe.run_per_tile([x])
+    np.testing.assert_allclose(per_tile[0], exe(x)[0], atol=1e-6)
+
+
+def test_sizes_may_be_left_open():
+    model = a_model("batch")
+    exe = ipu.compile(model, target=TARGET)
+    for batch in (2, 5):
+        x = np.random.default_rng(batch).standard_normal((batch, 1, 8, 8)).astype(np.float32)
+        assert_same(exe, model, x)
+
+
+def test_inputs_that_are_not_there_are_named():
+    exe = ipu.compile(a_model(), target=TARGET)
+    with pytest.raises(ipu.RunError, match="the model takes x"):
+        exe(z=np.ones(3))
+
+
+def test_what_torch_mlir_cannot_import_is_said():
+    node = helper.make_node("NotAnOp", ["x"], ["y"])
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in ("x", "y")]
+    model = helper.make_model(helper.make_graph([node], "odd", values[:1], values[1:]))
+    with pytest.raises(ipu.CompileError, match="torch-mlir cannot import the ONNX model"):
+        ipu.compile(model, target=TARGET)
+
+
+def test_what_torch_mlir_imports_wrongly_is_refused():
+    node = helper.make_node("LpNormalization", ["x"], ["y"])
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in ("x", "y")]
+    with pytest.raises(ipu.CompileError, match="divides by a norm of 0"):
+        ipu.compile(helper.make_model(helper.make_graph([node], "n", values[:1], values[1:])), target=TARGET)
+
+
+def test_a_file_that_is_no_model_is_an_error_with_its_name(tmp_path):
+    (tmp_path / "broken.onnx").write_bytes(b"\xff\xfenothing")
+    for name in ("broken.onnx", "missing.onnx"):
+        with pytest.raises(ipu.CompileError, match=name):
+            ipu.compile(tmp_path / name, target=TARGET)

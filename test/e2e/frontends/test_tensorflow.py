@@ -1,0 +1,89 @@
+"""Programs of TensorFlow and Keras: their results are those of the framework, in its structures and tensors."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+tf = pytest.importorskip("tensorflow")
+keras = pytest.importorskip("keras")
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("Keras runs on another backend here", allow_module_level=True)
+TARGET = ipu.Target(tiles_per_ipu=16)
+
+
+def check(source, *args, atol: float = 1e-5) -> None:
+    exe = ipu.compile(source, args=args, target=TARGET)
+    found, expected = exe(*args), source(*args)
+    tf.nest.assert_same_structure(found, expected)
+    for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, atol=atol, rtol=1e-4)
+
+
+def test_a_function_takes_and_gives_nested_tensors():
+    @tf.function
+    def f(x, weights, n):
+        return {
+            "product": x @ weights["w"] + n,
+            "best": tf.math.top_k(x, 2),
+            "sorted": tf.sort(x, direction="DESCENDING"),
+        }
+
+    check(f, tf.random.stateless_uniform((3, 4), (1, 2)), {"w": tf.ones((4, 2))}, 2)
+
+
+def test_loops_branches_and_scatters():
+    def f(x, rows):
+        total = tf.zeros_like(x)
+        for i in tf.range(5):
+            total = tf.cond(i % 2 == 0, lambda t=total: t + x, lambda t=total: t * 2.0)
+        return tf.tensor_scatter_nd_add(total, rows[:, None], tf.ones((2, 4)))
+
+    check(tf.function(f), tf.random.stateless_uniform((3, 4), (1, 2)), tf.constant([2, 0]))
+
+
+def test_a_gradient():
+    @tf.function
+    def f(x, y):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            value = tf.reduce_sum(tf.nn.max_pool2d(tf.nn.relu(x) * y, 2, 2, "SAME"))
+        return tape.gradient(value, x)
+
+    check(f, tf.random.stateless_normal((2, 5, 5, 3), (1, 2)), tf.random.stateless_normal((2, 5, 5, 3), (3, 4)))
+
+
+def test_a_keras_model_reads_its_weights_when_it_runs():
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential(
+        [
+            keras.layers.Input((8, 8, 3)),
+            keras.layers.Conv2D(4, 3, activation="relu"),
+            keras.layers.BatchNormalization(),
+            keras.layers.MaxPooling2D(),
+            keras.layers.Flatten(),
+            keras.layers.Dense(5, activation="gelu"),
+        ]
+    )
+    x = np.random.default_rng(0).random((2, 8, 8, 3), np.float32)
+    exe = ipu.compile(model, args=[x], target=TARGET)
+    np.testing.assert_allclose(exe(x), model(x), atol=1e-5)
+    model.set_weights([each * 1.5 for each in model.get_weights()])
+    np.testing.assert_allclose(exe(x), model(x), atol=1e-5)
+
+
+def test_a_function_that_changes_a_variable_is_refused():
+    count = tf.Variable(0.0)
+
+    @tf.function
+    def f(x):
+        return count.assign_add(1.0) * x
+
+    with pytest.raises(ipu.CompileError, match="f changes variables"):
+        ipu.compile(f, args=[tf.ones(3)], target=TARGET)
+
+
+def test_what_xla_cannot_compile_is_said_with_its_line():
+    with pytest.raises(ipu.CompileError, match="AsString"):
+        ipu.compile(tf.function(tf.strings.as_string), args=[tf.ones(3)], target=TARGET)

@@ -1,0 +1,110 @@
+"""Programs of PyTorch: their results are those of PyTorch, in its structures and tensors."""
+
+import pytest
+
+import ipu_mlir as ipu
+
+torch = pytest.importorskip("torch")
+nn = torch.nn
+TARGET = ipu.Target(tiles_per_ipu=16)
+
+
+def assert_same(found, expected, atol: float = 1e-5) -> None:
+    ones, spec = torch.utils._pytree.tree_flatten(found)
+    others, expected_spec = torch.utils._pytree.tree_flatten(expected)
+    assert spec == expected_spec
+    for one, other in zip(ones, others, strict=True):
+        torch.testing.assert_close(one, other, atol=atol, rtol=1e-4)
+
+
+def check(source, *args, atol: float = 1e-5, **kwargs) -> None:
+    exe = ipu.compile(source, args=args, kwargs=kwargs, target=TARGET)
+    with torch.no_grad():
+        assert_same(exe(*args, **kwargs), source(*args, **kwargs), atol)
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1, groups=2)
+        self.norm, self.pool = nn.BatchNorm2d(8), nn.MaxPool2d(2)
+        self.head = nn.Linear(8 * 16, 5)
+
+    def forward(self, x):
+        x = torch.relu(self.norm(self.a(x)))
+        return self.head(self.pool(x + self.b(x)).flatten(1))
+
+
+MODELS = {
+    "mlp": (nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 4)), (3, 8)),
+    "convolutions": (Block(), (2, 3, 8, 8)),
+    "encoder": (nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True), (2, 5, 16)),
+    "lstm": (nn.LSTM(4, 6, batch_first=True), (2, 5, 4)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_module_gives_the_results_of_pytorch(name: str):
+    torch.manual_seed(0)
+    model, shape = MODELS[name]
+    check(model.eval(), torch.randn(shape))
+
+
+def test_a_function_takes_and_gives_nested_tensors():
+    def f(params, scale, *, flag=True):
+        product = params["a"] @ params["b"] * scale
+        return {"product": product if flag else -product, "kept": [3, params["a"].bool()]}
+
+    check(f, {"a": torch.randn(3, 4), "b": torch.randn(4, 2)}, 1.5, flag=False)
+    check(f, {"a": torch.randn(3, 4, dtype=torch.bfloat16), "b": torch.randn(4, 2, dtype=torch.bfloat16)}, 1.5)
+
+
+def test_an_exported_program():
+    model = nn.Linear(4, 3)
+    x = torch.randn(2, 4)
+    exe = ipu.compile(torch.export.export(model, (x,)), target=TARGET)
+    assert_same(exe(x), model(x).detach())
+
+
+def test_an_exported_program_with_open_sizes():
+    model = nn.Sequential(nn.Linear(4, 3), nn.Softmax(-1))
+    batch = torch.export.Dim("batch", min=2, max=64)
+    exported = torch.export.export(model, (torch.randn(4, 4),), dynamic_shapes=({0: batch},))
+    exe = ipu.compile(exported, target=TARGET)
+    for size in (3, 7):
+        x = torch.randn(size, 4)
+        assert_same(exe(x), model(x).detach())
+
+
+def test_sorts_scans_and_scatters():
+    def f(x, rows, values):
+        return x.cumsum(1), tuple(x.sort(0)), x.index_add(0, rows, values), x.scatter(0, rows[:, None], 7.0)
+
+    check(f, torch.randn(5, 4), torch.tensor([0, 3, 3]), torch.randn(3, 4))
+
+
+def test_a_training_step_on_integer_labels():
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Embedding(7, 6), nn.Flatten(), nn.Linear(12, 8), nn.ReLU(), nn.Linear(8, 3))
+    params = {name: each.detach() for name, each in model.named_parameters()}
+
+    def loss(params, tokens, labels):
+        return nn.functional.cross_entropy(torch.func.functional_call(model, params, (tokens,)), labels)
+
+    def step(params, tokens, labels):
+        grads, value = torch.func.grad_and_value(loss)(params, tokens, labels)
+        return {name: each - 0.1 * grads[name] for name, each in params.items()}, value
+
+    tokens, labels = torch.tensor([[1, 2], [0, 6], [2, 2]]), torch.tensor([0, 2, 1])
+    exe = ipu.compile(step, args=(params, tokens, labels), target=TARGET)
+    ours = theirs = params
+    for _ in range(3):
+        ours, our_loss = exe(ours, tokens, labels)
+        theirs, their_loss = step(theirs, tokens, labels)
+        assert_same((ours, our_loss), (theirs, their_loss))
+
+
+def test_arguments_of_another_structure_are_refused():
+    exe = ipu.compile(lambda pair: pair[0] + pair[1], args=[(torch.ones(2), torch.ones(2))], target=TARGET)
+    with pytest.raises(ipu.RunError, match="the program was compiled for"):
+        exe(torch.ones(2))
