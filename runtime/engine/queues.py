@@ -79,11 +79,16 @@ class _Prefetched:
             self.is_running = False
             self.changed.notify_all()
 
+    def is_low(self) -> bool:
+        """Whether it is time to fetch more: seldom, for waking a thread costs more than fetching."""
+        return 2 * len(self.ready) <= self._stream.depth
+
     def _has_room(self) -> bool:
-        """Wait for room; False when nobody wants more."""
+        """Wait for room, once there is none until half of it is free; False when nobody wants more."""
         with self.changed:
-            while len(self.ready) >= self._stream.depth and not self.is_closed:
-                self.changed.wait()
+            if len(self.ready) >= self._stream.depth:
+                while not (self.is_low() or self.is_closed):
+                    self.changed.wait()
             return not self.is_closed
 
     def _add(self, found: list[np.ndarray] | BaseException) -> None:
@@ -153,8 +158,9 @@ class Infeed:
                     "another one; give it more, or let it begin again with restart"
                 )
             found = queue.ready.popleft()
-            queue.start()
-            queue.changed.notify_all()
+            if queue.is_low():
+                queue.start()
+                queue.changed.notify_all()
         if isinstance(found, BaseException):
             raise found
         self._taken = found
