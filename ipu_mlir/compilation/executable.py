@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ipu_mlir.compilation.entry import entries_alone
+from ipu_mlir.compilation.entry import entries_alone, entry_of
 from ipu_mlir.compilation.lowering import LEVELS, Lowering, to_host
 from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
 from ipu_mlir.compilation.programs import Programs
+from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.manager import PassTime
@@ -62,9 +63,11 @@ class Executable:
             lowered: what ``lower_together`` made of ``entries``.
         """
         self.entry = entry
-        types = _entry_types(module, entry)
-        self.argument_specs = tuple(map(spec_of_type, types.inputs))
-        self.result_specs = tuple(map(spec_of_type, types.results))
+        function = entry_of(module, entry)
+        types, given = function.attributes["function_type"].value, variable_arguments(function)
+        self.argument_specs = tuple(spec_of_type(each) for at, each in enumerate(types.inputs) if at not in given)
+        taken = variable_results(function)
+        self.result_specs = tuple(spec_of_type(each) for at, each in enumerate(types.results) if at not in taken)
         self._l0 = module
         self._lowering = lowering
         self._call = call
@@ -240,12 +243,10 @@ def _made_again(fields: dict[str, Any], engine: Engine) -> Executable:
     return executable
 
 
-def _entry_types(module: Any, entry: str) -> Any:
-    return ir.SymbolTable(module.operation)[entry].attributes["function_type"].value
-
-
 def _argument_names(module: Any, entry: str) -> list[str]:
     """The names that the arguments carry in their locations, ``arg0, arg1, ...`` for those that carry none."""
-    function = ir.SymbolTable(module.operation)[entry]
-    locations = [argument.location for argument in function.regions[0].blocks[0].arguments]
+    function = entry_of(module, entry)
+    variables = variable_arguments(function)
+    arguments = function.regions[0].blocks[0].arguments
+    locations = [argument.location for argument in arguments if argument.arg_number not in variables]
     return [getattr(location, "name_str", f"arg{place}") for place, location in enumerate(locations)]

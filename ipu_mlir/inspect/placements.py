@@ -1,15 +1,18 @@
-"""Where the arguments, constants and results of a program lie."""
+"""Where the arguments, variables, constants and results of a program lie."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import spec_of_type
+
+Kind = Literal["argument", "variable", "constant", "result"]
 
 _HEADER = ("kind", "name", "tensor", "tiles", "min B/tile", "max B/tile", "where")
 
@@ -19,14 +22,14 @@ class Placement:
     """One tensor on the tiles.
 
     Attributes:
-        kind: whether the program takes it, holds it, or gives it.
+        kind: whether the program takes it, keeps it, holds it, or gives it.
         name: the user's name for it, where there is one.
         mapping: which tile holds which elements.
         num_tiles: tiles that hold any of it.
         min_tile_bytes, max_tile_bytes: of the tiles that hold any of it.
     """
 
-    kind: Literal["argument", "constant", "result"]
+    kind: Kind
     name: str
     spec: TensorSpec
     mapping: Mapping
@@ -59,7 +62,7 @@ class Placements(tuple[Placement, ...]):
 def placements(
     module: ir.Operation, entry: str, argument_names: Sequence[str], result_names: Sequence[str]
 ) -> Placements:
-    """The placements of the arguments and results of ``entry`` and of the constants of ``module``.
+    """The placements of the arguments, variables and results of ``entry`` and of the constants of ``module``.
 
     Args:
         module: supersteps.
@@ -69,8 +72,11 @@ def placements(
     """
     function = ir.SymbolTable(module)[entry]
     kind = function.attributes["function_type"].value
+    variables = variable_arguments(function)
+    arguments = [type_ for number, type_ in enumerate(kind.inputs) if number not in variables]
     found = [
-        *(_placement("argument", name, type_) for name, type_ in zip(argument_names, kind.inputs, strict=True)),
+        *(_placement("argument", name, type_) for name, type_ in zip(argument_names, arguments, strict=True)),
+        *(_placement("variable", name, kind.inputs[number]) for number, name in variables.items()),
         *(_placement("constant", name, type_) for name, type_ in _constants(module)),
         *(_placement("result", name, type_) for name, type_ in zip(result_names, kind.results, strict=True)),
     ]
@@ -83,7 +89,7 @@ def _constants(module: ir.Operation) -> Iterator[tuple[str, ir.Type]]:
             yield op.attributes["sym_name"].value, op.attributes["type"].value
 
 
-def _placement(kind: Literal["argument", "constant", "result"], name: str, type_: ir.Type) -> Placement:
+def _placement(kind: Kind, name: str, type_: ir.Type) -> Placement:
     space = getattr(type_, "memory_space", None)
     if space is None:
         raise CompileError(f"{kind} {name} of type {type_} lies on no tile; the pipeline did not place it")

@@ -170,6 +170,23 @@ def test_a_mapping_is_where_it_lies():
     assert "ipu.variable = @w" in exe.mlir() and "#ipu.mapping<4, [[4, 4, 1, 0]], 0, 3>" in exe.mlir()
 
 
+def test_placements_name_variables():
+    w = ipu.Variable({"a": ones(4)}, name="w")
+    exe = ipu.compile(lambda x: w.assign({"a": w.value["a"] + x}), args=(ones(4),), target=TARGET)
+    assert [(each.kind, each.name) for each in exe.placements()] == [("argument", "x"), ("variable", "w['a']")]
+
+
+@pytest.mark.parametrize("level", ["l1", "l2", "l3"])
+def test_text_of_every_level_is_the_same_program(level):
+    w = ipu.Variable(ones(4), name="w")
+    exe = ipu.compile(_Step(w), args=(ones(4),), target=TARGET)
+    again = ipu.compile(exe.mlir(level))
+    assert [str(spec) for spec in (*again.argument_specs, *again.result_specs)] == ["float32[4]", "float32[4]"]
+    for expected in (1, 2):
+        np.testing.assert_array_equal(again.run([ones(4)])[0], expected * ones(4))
+    np.testing.assert_array_equal(again.run_per_tile([ones(4)])[0], 3 * ones(4))
+
+
 def test_a_pickled_program_begins_anew():
     w = ipu.Variable(ones(2), name="w")
     exe = ipu.compile(_Step(w), args=(ones(2),), target=TARGET)
