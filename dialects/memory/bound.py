@@ -25,6 +25,7 @@ from ipu_mlir.dialects.memory.assumptions import (
     REARRANGE_INSTRUCTIONS,
 )
 from ipu_mlir.dialects.memory.report import control_bytes
+from ipu_mlir.dialects.memory.resident import kept_arguments, trees_beside
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
 from ipu_mlir.dialects.memory.vertices import code_identity
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
@@ -41,11 +42,12 @@ def memory_bound(module: ir.Module | ir.Operation | ir.OpView, entry: str = "mai
         CompileError: no tree can be made of the program (``program_tree``).
     """
     tree, bound = program_tree(module, entry), _Bound(machine_of(module_target(module.operation)))
-    timeline = timeline_of(tree)
-    always = control_bytes(tree)
-    always += sum(bound.buffer(value.type) for value in tree.block.arguments if isinstance(value.type, ir.MemRefType))
-    always += sum(bound.buffer(constant.results[0].type) for constant in timeline.constants)
-    for step in steps(tree):
+    timeline, beside = timeline_of(tree), trees_beside(module, entry)
+    always = sum(map(control_bytes, (tree, *beside)))
+    always += sum(bound.buffer(value.type) for value in kept_arguments(tree, beside))
+    constants = [op for each in (timeline, *map(timeline_of, beside)) for op in each.constants]
+    always += sum(bound.buffer(constant.results[0].type) for constant in constants)
+    for step in (step for each in (tree, *beside) for step in steps(each)):
         if step.kind == "exchange":
             always += bound.exchange(step.op)
         elif step.kind == "compute":

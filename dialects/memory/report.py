@@ -20,6 +20,7 @@ from ipu_mlir.dialects.memory.assumptions import (
 from ipu_mlir.dialects.memory.exchange_code import ExchangeCode
 from ipu_mlir.dialects.memory.names import argument_name, buffer_name, constant_name, writer_of
 from ipu_mlir.dialects.memory.per_tile import PerTile, total_of
+from ipu_mlir.dialects.memory.resident import kept_arguments, kept_constants, trees_beside
 from ipu_mlir.dialects.memory.sizes import BufferBytes, BufferSizes
 from ipu_mlir.dialects.memory.sweep import Peaks, StepMemory, live_at, sweep
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
@@ -107,7 +108,8 @@ class MemoryReport:
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """Every buffer: arguments, constants, then the others in the order in which they come to life."""
-        return tuple(_variables(self.tree, self.timeline, self.sizes))
+        entry = ir.StringAttr(self.tree.block.owner.operation.attributes["sym_name"]).value
+        return tuple(_variables(self.tree, trees_beside(self.module, entry), self.timeline, self.sizes))
 
     def live_on(self, tile: int) -> list[tuple[Variable, int]]:
         """The variables on ``tile`` at its worst moment with their bytes there, the largest first."""
@@ -122,22 +124,30 @@ class MemoryReport:
 def memory_report(module: ir.Module | ir.Operation | ir.OpView, entry: str = "main") -> MemoryReport:
     """What the program ``entry`` of a module of supersteps needs of the memory of its target.
 
+    Functions that share variables with it are on the tiles as well: their code, state and constants count, and
+    variables that only they use.
+
     Raises:
         CompileError: no tree can be made of the program (``program_tree``).
     """
     target = module_target(module.operation)
     tree, num_tiles = program_tree(module, entry), target.num_tiles
     timeline, sizes = timeline_of(tree), BufferSizes(num_tiles)
-    arguments = [sizes.of(each.type) for each in tree.block.arguments if isinstance(each.type, ir.MemRefType)]
-    constants = [sizes.of(op.results[0].type) for op in timeline.constants]
-    families, scratch = _families(steps(tree), VertexSizes(machine_of(target), num_tiles))
+    beside = trees_beside(module, entry)
+    arguments = [sizes.of(each.type) for each in kept_arguments(tree, beside)]
+    shown = [op for each in (timeline, *map(timeline_of, beside)) for op in each.constants]
+    constants = [sizes.of(op.results[0].type) for op in kept_constants(shown)]
+    vertex_sizes = VertexSizes(machine_of(target), num_tiles)
+    families, scratch = _families(steps(tree), vertex_sizes)
+    families += [family for each in beside for family in _families(steps(each), vertex_sizes)[0]]
     exchange_code = ExchangeCode(num_tiles)
+    exchanges = [x for each in (tree, *beside) for x in steps(each) if x.kind == "exchange"]
     scratch |= {x.number: exchange_code.messages(x.op) for x in steps(tree) if x.kind == "exchange"}
     categories = {
         "vertex_code": code_of(families, num_tiles),
         "vertex_state": total_of([family.state for family in families], num_tiles),
-        "exchange_code": total_of([exchange_code.of(x.op) for x in steps(tree) if x.kind == "exchange"], num_tiles),
-        "control_code": PerTile.uniform(control_bytes(tree), num_tiles),
+        "exchange_code": total_of([exchange_code.of(x.op) for x in exchanges], num_tiles),
+        "control_code": PerTile.uniform(sum(map(control_bytes, (tree, *beside))), num_tiles),
         "arguments": total_of([each.data for each in arguments], num_tiles),
         "constants": total_of([each.data for each in constants], num_tiles),
     }
@@ -183,7 +193,7 @@ def control_bytes(tree: Sequence) -> int:
     return INSTRUCTION_BYTES * instructions
 
 
-def _variables(tree: Sequence, timeline: Timeline, sizes: BufferSizes) -> list[Variable]:
+def _variables(tree: Sequence, beside: list[Sequence], timeline: Timeline, sizes: BufferSizes) -> list[Variable]:
     found: list[Variable] = []
 
     def add(
@@ -194,10 +204,9 @@ def _variables(tree: Sequence, timeline: Timeline, sizes: BufferSizes) -> list[V
         shape = "x".join([*map(str, memref.shape), str(memref.element_type)])
         found.append(Variable(len(found), name, category, f"tensor<{shape}>", location, op, sizes.of(memref), *lives))
 
-    for argument in tree.block.arguments:
-        if isinstance(argument.type, ir.MemRefType):
-            add(argument, argument_name(argument), "argument", place_of(argument.location))
-    for constant in timeline.constants:
+    for argument in kept_arguments(tree, beside):
+        add(argument, argument_name(argument), "argument", place_of(argument.location))
+    for constant in kept_constants(op for each in (timeline, *map(timeline_of, beside)) for op in each.constants):
         add(constant.results[0], constant_name(constant), "constant", place_of(constant.location))
     results = frozenset().union(*timeline.results)
     lives = lifetimes(timeline)

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects.memory.bound import memory_bound
+from ipu_mlir.dialects.memory.report import memory_report
 
 F32 = np.float32
 
@@ -252,3 +254,31 @@ def test_narrow_floats_are_kept_as_their_numbers(name: str) -> None:
     session["w"] = x
     assert session["w"].dtype == x.dtype
     np.testing.assert_array_equal(session["w"].astype(F32), x.astype(F32))
+
+
+def test_memory_counts_functions_that_share_variables_together() -> None:
+    """Each function finds the code of all on the tiles, variables once, and buffers of its own."""
+    reads = f"""func.func @reads(%y: tensor<64xf32>) -> tensor<64xf32> {{
+      %v = {_READ.format("v", "4xf32")}
+      %s = tensor.extract_slice %v[0] [1] [1] : tensor<4xf32> to tensor<f32>
+      %e = tensor.empty() : tensor<64xf32>
+      %b = linalg.broadcast ins(%s : tensor<f32>) outs(%e : tensor<64xf32>) dimensions = [0]
+      %r = linalg.exp ins(%b : tensor<64xf32>) outs(%y : tensor<64xf32>) -> tensor<64xf32>
+      return %r : tensor<64xf32>
+    }}"""
+    target = ipu.Target(ipus=1, tiles_per_ipu=4)
+    both = ipu.compile(CASES[0].text + _V + reads, entry=["main", "reads"], target=target)
+    alone = {name: ipu.compile(CASES[0].text + _V + reads, entry=name, target=target) for name in both}
+
+    reports = {name: memory_report(both[name].module().operation, name) for name in both}
+    own = {name: memory_report(alone[name].module().operation, name) for name in both}
+    for name in both:
+        for code in ("control_code", "exchange_code", "vertex_code"):
+            largest = max(each.categories[code].values.max() for each in own.values())
+            assert largest <= reports[name].categories[code].values.max()
+            assert (reports[name].categories[code].values == reports["main"].categories[code].values).all()
+        names = [variable.name for variable in reports[name].variables]
+        assert names.count("@w") == names.count("@v") == 1
+        assert memory_bound(both[name].module().operation, name) >= reports[name].peak.values.max()
+    control = [each.categories["control_code"].values.max() for each in own.values()]
+    assert reports["main"].categories["control_code"].values.max() == sum(control)
