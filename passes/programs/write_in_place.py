@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.control_flow import flows, is_loop, sources_of, terminator
+from ipu_mlir.dialects.analysis.control_flow import flows, is_branch, is_loop, sources_of, terminator
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, num_outputs, reads_operand
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
@@ -14,14 +14,14 @@ from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 @dataclass(frozen=True)
 class WriteInPlace(Pass):
-    """Let the op that computes the next value of a variable write over the old value, in loops that carry it as well.
+    """Let the op that computes the next value of a variable write over the old value, also in loops and branches.
 
     Only where that is the last use of the old value in its block: bufferization then needs no memory of its own for the
     new one, and no copy. What else loops carry stays in two places: then a superstep may read the old value while
     another makes the new one.
 
     Needs:  placed tensors, without casts between mappings (``ipu-materialize-casts``).
-    Leaves: such ops with the argument of the function or of the loop as ``outs``.
+    Leaves: such ops with the old value as ``outs``; no copy in the arm of a branch that leaves it as it is.
     """
 
     name = "ipu-write-in-place"
@@ -36,7 +36,7 @@ class WriteInPlace(Pass):
                 continue
             for old, new in list(pairs):
                 if _is_variable(old):
-                    _write_over(old, new)
+                    _make(_writing_over(old, new) or {})
 
 
 def _of_variables(function: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
@@ -69,26 +69,94 @@ def _is_variable(value: ir.Value) -> bool:
     return ir.BlockArgument(value).arg_number in variable_arguments(value.owner.owner.operation)
 
 
-def _write_over(old: ir.Value, new: ir.Value) -> None:
-    """Let ``new`` be written over ``old``, if nothing reads ``old`` after what makes ``new`` began to write."""
-    if isinstance(new.owner, ir.Block) or not is_structured(new.owner) or new.owner.operation.block != old.owner:
-        return
+Changes = dict[ir.Value, tuple[ir.Operation, int, ir.Value] | None]
+"""By value, the op whose operand with that number becomes another value; None for a copy that is not made."""
+
+
+def _writing_over(old: ir.Value, new: ir.Value) -> Changes | None:
+    """What lets ``new`` be written over ``old``, directly or by way of values between; None where that cannot be.
+
+    Nothing may read what is written over once the op begins to write that makes the next value.
+    """
+    if new == old:
+        return {}
+    if isinstance(new.owner, ir.Block) or new.type != old.type:
+        return None
     op = new.owner.operation
-    number = len(op.operands) - num_outputs(op) + new.result_number
-    if new.type != old.type or any(value == old for value in list(op.operands)[-num_outputs(op) :]):
-        return
-    last = op
-    if reads_operand(op, number):
-        begun = op.operands[number].owner
-        if isinstance(begun, ir.Block) or begun.name != "linalg.fill" or begun.operation.block != op.block:
-            return
-        if sum(1 for _ in begun.results[0].uses) != 1:
-            return
-        last, number = begun.operation, 1
-    before = set(_ops_before(last))
-    readers = [_in_block(reader, op.block) for reader in _readers(old)]
-    if all(reader in before or (reader == last and _reads_in_order(last, old, number)) for reader in readers):
-        last.operands[number] = old
+    if is_branch(op):
+        found: Changes = {}
+        for value in sources_of(new):
+            arm = _writing_over(old, value)
+            if arm is None:
+                return None
+            found |= arm
+        return found
+    writer = _writer(op, new.result_number) if is_structured(op) else None
+    if writer is None:
+        return None
+    first, number = writer
+    inputs = list(op.operands)[: len(op.operands) - num_outputs(op)]
+    for value in dict.fromkeys((*(each for each in inputs if each != old and each.type == old.type), old)):
+        if first.operands[number] == value or _may_overwrite(first, number, value):
+            before = _writing_over(old, value)
+            if before is not None:
+                is_copy = op.name == "linalg.copy" and value == inputs[0]
+                return {**before, new: None if is_copy else (first, number, value)}
+    return None
+
+
+def _make(changes: Changes) -> None:
+    for change in filter(None, changes.values()):
+        op, number, value = change
+        op.operands[number] = value
+    for copied in [value for value, change in changes.items() if change is None]:
+        copy = copied.owner.operation
+        copied.replace_all_uses_with(copy.operands[0])
+        copy.erase()
+
+
+def _writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int] | None:
+    """The op that first writes to the memory of a result of ``op``, and its operand: ``op``, or a fill in front of it.
+
+    None where ``op`` goes on from what somebody else has put there.
+    """
+    number = len(op.operands) - num_outputs(op) + result
+    if not reads_operand(op, number):
+        return op, number
+    begun = op.operands[number].owner
+    if isinstance(begun, ir.Block) or begun.name != "linalg.fill" or begun.operation.block != op.block:
+        return None
+    return (begun.operation, 1) if sum(1 for _ in begun.results[0].uses) == 1 else None
+
+
+def _may_overwrite(writer: ir.Operation, number: int, value: ir.Value) -> bool:
+    """Whether nothing reads ``value`` after ``writer`` has begun to write its operand ``number``."""
+    if any(each == value for each in list(writer.operands)[-num_outputs(writer) :]):
+        return False  # for another result
+    return all(
+        _is_before(reader, writer, value) or _reads_in_order(reader, writer, value, number)
+        for reader in _readers(value)
+    )
+
+
+def _is_before(reader: ir.Operation, writer: ir.Operation, value: ir.Value) -> bool:
+    """Whether ``reader`` never runs after ``writer`` has begun: it stands before it, or in another arm of a branch.
+
+    Both use ``value``, which has one value throughout: between its block and ``writer`` stand branches only.
+    """
+    home = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+    while True:
+        here = _in_block(reader, writer.block)
+        if here is not None:
+            return here != writer and here.is_before_in_block(writer)
+        if writer.block == home:
+            return False
+        around = writer.block.owner.operation
+        if not is_branch(around):
+            return False
+        if _is_in(reader, around):
+            return True
+        writer = around
 
 
 def _readers(value: ir.Value) -> Iterator[ir.Operation]:
@@ -100,27 +168,27 @@ def _readers(value: ir.Value) -> Iterator[ir.Operation]:
             yield from _readers(op.results[0])
 
 
-def _reads_in_order(op: ir.Operation, value: ir.Value, number: int) -> bool:
-    """Whether ``op`` reads each element of ``value`` only to compute the same one of its operand ``number``."""
-    maps = indexing_maps(op)
-    assert maps is not None, "a structured op has indexing maps"
-    found = [place for place, operand in enumerate(op.operands) if operand == value]
-    uses = sum(_in_block(reader, op.block) == op for reader in _readers(value))
-    if uses > len(found) or "library_call" in op.attributes:  # views, its body, and codelets read what they like
+def _reads_in_order(reader: ir.Operation, writer: ir.Operation, value: ir.Value, number: int) -> bool:
+    """Whether ``writer`` itself reads each element of ``value`` only to compute the same one of that operand."""
+    if not _is_in(reader, writer) or "library_call" in writer.attributes:  # codelets read what they like
         return False
-    return all(maps[place] == maps[number] for place in found)
+    maps = indexing_maps(writer)
+    assert maps is not None, "a structured op has indexing maps"
+    found = [place for place, operand in enumerate(writer.operands) if operand == value]
+    uses = sum(_is_in(each, writer) for each in _readers(value))
+    return uses == len(found) and all(maps[place] == maps[number] for place in found)  # its body and views read more
 
 
-def _ops_before(last: ir.Operation) -> Iterator[ir.Operation]:
-    """The ops of a block before ``last``, which is one of them."""
-    for op in last.block.operations:
-        if op.operation == last:
-            return
-        yield op.operation
+def _is_in(op: ir.Operation, outer: ir.Operation) -> bool:
+    """Whether ``op`` is ``outer``, or stands in it."""
+    here = _in_block(op, outer.block)
+    return here is not None and here == outer
 
 
-def _in_block(op: ir.Operation, block: ir.Block) -> ir.Operation:
-    """The op of ``block`` that ``op`` is, or that it stands in."""
-    while op.block != block:
+def _in_block(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
+    """The op of ``block`` that ``op`` is, or that it stands in; None if it does not stand in ``block``."""
+    while op.name != "func.func":
+        if op.block == block:
+            return op
         op = op.parent.operation
-    return op
+    return None

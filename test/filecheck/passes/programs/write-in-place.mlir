@@ -155,3 +155,51 @@ func.func @what_else_a_loop_carries_has_two_places(%x: tensor<4xf32, #home>, %n:
   }
   return %r : tensor<4xf32, #home>
 }
+
+// One arm makes the next value, the other leaves the old one: a copy of it, which a branch needs otherwise, is not made.
+// CHECK-LABEL: func.func @branch_writes_over_the_variable
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32, #m{{[0-9]+}}> {ipu.variable = @w}
+// CHECK: %[[R:.*]] = scf.if
+// CHECK: %[[Y:.*]] = linalg.exp ins(%[[W]] {{.*}} outs(%[[W]] :
+// CHECK: scf.yield %[[Y]]
+// CHECK: else
+// CHECK-NOT: linalg.copy
+// CHECK: scf.yield %[[W]]
+// CHECK: linalg.abs ins(%[[R]] {{.*}} outs(%[[R]] :
+func.func @branch_writes_over_the_variable(%w: tensor<4xf32, #home> {ipu.variable = @w}, %c: i1)
+    -> (tensor<4xf32, #home> {ipu.variable = @w}) {
+  %r = scf.if %c -> tensor<4xf32, #home> {
+    %e = tensor.empty() : tensor<4xf32, #home>
+    %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %y : tensor<4xf32, #home>
+  } else {
+    %e = tensor.empty() : tensor<4xf32, #home>
+    %y = linalg.copy ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %y : tensor<4xf32, #home>
+  }
+  %f = tensor.empty() : tensor<4xf32, #home>
+  %z = linalg.abs ins(%r : tensor<4xf32, #home>) outs(%f : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  return %z : tensor<4xf32, #home>
+}
+
+// CHECK-LABEL: func.func @what_is_read_after_the_branch_keeps_both
+// CHECK: scf.if
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.exp {{.*}} outs(%[[E]] :
+// CHECK: else
+// CHECK: linalg.copy
+func.func @what_is_read_after_the_branch_keeps_both(%w: tensor<4xf32, #home> {ipu.variable = @w}, %c: i1)
+    -> (tensor<4xf32, #home>, tensor<4xf32, #home> {ipu.variable = @w}) {
+  %r = scf.if %c -> tensor<4xf32, #home> {
+    %e = tensor.empty() : tensor<4xf32, #home>
+    %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %y : tensor<4xf32, #home>
+  } else {
+    %e = tensor.empty() : tensor<4xf32, #home>
+    %y = linalg.copy ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %y : tensor<4xf32, #home>
+  }
+  %f = tensor.empty() : tensor<4xf32, #home>
+  %z = linalg.abs ins(%w : tensor<4xf32, #home>) outs(%f : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  return %z, %r : tensor<4xf32, #home>, tensor<4xf32, #home>
+}
