@@ -1,6 +1,7 @@
 """The examples run, and show what they promise."""
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -123,3 +124,17 @@ def test_planner_of_the_example_gives_right_results_on_ragged_sizes() -> None:
     x, w, b = (rng.standard_normal(shape, dtype=np.float32) for shape in [(48, 32), (32, 16), (16,)])
     assert np.allclose(exe(x, w, b), np.maximum(x @ w + b, 0), atol=1e-6)
     assert max(each.last_tile for each in exe.placements()) <= 3
+
+
+def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its cells, in order, as one program."""
+    notebook = json.loads((EXAMPLES / "digits.ipynb").read_text())
+    assert notebook["nbformat"] == 4 and not any(cell.get("outputs") for cell in notebook["cells"])
+    monkeypatch.chdir(EXAMPLES)
+    names = {"__name__": "digits_notebook"}
+    for number, cell in enumerate(notebook["cells"]):
+        if cell["cell_type"] == "code":
+            exec(compile("".join(cell["source"]), f"digits.ipynb, cell {number}", "exec"), names)
+    shown = capsys.readouterr().out
+    assert "linalg.matmul" in shown and "cycles" in shown
+    assert shown.index("before training") < shown.index("after training") < shown.index("rate 0.50: loss")
