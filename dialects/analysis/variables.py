@@ -38,6 +38,5 @@ def unset_arguments(function: ir.Operation) -> set[int]:
 
 def _named(function: ir.Operation, attribute: str) -> dict[int, str]:
     entries = function.attributes.get(attribute, ())
-    return {
-        number: ir.FlatSymbolRefAttr(each[VARIABLE]).value for number, each in enumerate(entries) if VARIABLE in each
-    }
+    named = ((number, each[VARIABLE]) for number, each in enumerate(entries) if VARIABLE in each)
+    return {number: symbol.value for number, symbol in named if isinstance(symbol, ir.FlatSymbolRefAttr)}

@@ -25,19 +25,21 @@ class CheckStreams(Pass):
     name = "ipu-check-streams"
 
     def run(self, module: ir.Operation) -> None:
-        if not list_ops(module, *TAKES, *GIVES):
-            return
-        queues = queues_in(module)
         with module.context, Refusals() as refuse:
-            for op in list_ops(module, *TAKES, *GIVES):
-                broken = _broken_op(op, queues)
-                if broken is not None:
-                    refuse(op, broken)
-            if refuse.diagnostics:
-                return
-            for function in list_ops(module, "func.func"):
-                for block in blocks_of(function):
-                    _check_block(block, queues, refuse)
+            refuse_wrong_streams(module, refuse)
+
+
+def refuse_wrong_streams(module: ir.Operation, refuse: Refusals) -> None:
+    """Report every op on a queue of ``module`` that is wrong, on tensors or on buffers."""
+    users, queues = list_ops(module, *TAKES, *GIVES), queues_in(module)
+    broken = [(op, _broken_op(op, queues)) for op in users]
+    for op, message in broken:
+        if message is not None:
+            refuse(op, message)
+    if users and all(message is None for _, message in broken):
+        for function in list_ops(module, "func.func"):
+            for block in blocks_of(function):
+                _check_block(block, queues, refuse)
 
 
 def _broken_op(op: ir.Operation, queues: Mapping[str, Queue]) -> str | None:
@@ -57,6 +59,8 @@ def _broken_op(op: ir.Operation, queues: Mapping[str, Queue]) -> str | None:
     if not 0 <= index < len(types):
         return f"is of tensor {index}, but the elements of @{name} have {counted(len(types), 'tensor')}"
     value = next(iter((*op.operands, *op.results))).type
+    if not isinstance(value, ir.RankedTensorType | ir.MemRefType):
+        return f"is of type {value}; elements have tensors, or buffers in supersteps"
     if list(value.shape) != list(types[index].shape) or value.element_type != types[index].element_type:
         return f"is of type {value}, but tensor {index} of the elements of @{name} is {types[index]}"
     return None

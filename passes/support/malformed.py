@@ -1,4 +1,5 @@
-"""Attributes of the dialect that parse but say nothing: wrong numbers of entries, blocks of nothing, unknown fields.
+"""Attributes of the dialect that parse but say nothing: wrong numbers of entries, blocks of nothing, unknown fields,
+variables that are not there.
 
 MLIR checks the kinds of an attribute's parameters and not what stands in them, and verifiers see the attributes of our
 own ops only. Passes that read mappings, parts or the target ask here before they do.
@@ -7,6 +8,7 @@ own ops only. Passes that read mappings, parts or the target ask here before the
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ipu_mlir.dialects.analysis.variables import VARIABLE, variables_in
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr, target_from_attr
 from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE
 from ipu_mlir.dialects.support.bindings import ir
@@ -29,6 +31,9 @@ def refuse_malformed(module: ir.Operation, refuse: Refusals) -> None:
     for op in list_outside_bodies(module):
         for broken in _broken_attributes(op):
             refuse(op, broken)
+        if op.name == "func.func":
+            for broken in _broken_variables(op):
+                refuse(op, broken)
         for value in (*op.results, *_arguments(op)):
             kind = value.type
             if kind not in known:
@@ -46,6 +51,39 @@ def _broken_attributes(op: ir.Operation) -> Iterator[str]:
         for entries in attributes["arg_attrs"]:
             if MAP in entries and (broken := _broken(mapping_from_attr, entries[MAP])):
                 yield broken
+
+
+def _broken_variables(function: ir.Operation) -> Iterator[str]:
+    """What is wrong with the variables among the arguments and results of ``function``, as ends of sentences."""
+    entries = [(name, list(function.attributes.get(name, ()))) for name in ("arg_attrs", "res_attrs")]
+    if not any(VARIABLE in each for _, many in entries for each in many):
+        return
+    kind = function.attributes["function_type"].value
+    around = function.parent.operation
+    declared = variables_in(around) if around.name == "builtin.module" else {}
+    taken: set[str] = set()
+    for (name, many), types in zip(entries, (kind.inputs, kind.results), strict=True):
+        what, seen = "argument" if name == "arg_attrs" else "result", set[str]()
+        for number, (each, given) in enumerate(zip(many, types, strict=False)):
+            if VARIABLE not in each:
+                continue
+            symbol = each[VARIABLE]
+            variable = declared.get(symbol.value) if isinstance(symbol, ir.FlatSymbolRefAttr) else None
+            if variable is None:
+                yield f"has {what} {number} that is variable {symbol}, but the module has none of that name"
+                continue
+            wanted = ir.TypeAttr(variable.attributes["type"]).value
+            if not isinstance(given, ir.ShapedType) or (list(given.shape), given.element_type) != (
+                list(wanted.shape),
+                wanted.element_type,
+            ):
+                yield f"has {what} {number} of type {given} for variable {symbol}, which is of type {wanted}"
+            if symbol.value in seen:
+                yield f"has two {what}s that are variable {symbol}"
+            if name == "res_attrs" and symbol.value not in taken:
+                yield f"gives variable {symbol}, which it does not take"
+            seen.add(symbol.value)
+        taken |= seen
 
 
 def _arguments(op: ir.Operation) -> list[ir.Value]:

@@ -12,6 +12,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.partition.placeable import has_one_block
+from ipu_mlir.passes.programs.check_streams import refuse_wrong_streams
 from ipu_mlir.passes.supersteps.checks.written_elements import WrittenElements
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -39,6 +40,7 @@ class CheckSupersteps(Pass):
             refuse_malformed(module, refuse)
             if refuse.diagnostics:
                 return
+            refuse_wrong_streams(module, refuse)
             target = module_target(module)
             for function in list_ops(module, "func.func"):
                 if not len(function.regions[0].blocks) or not has_one_block(function, refuse):

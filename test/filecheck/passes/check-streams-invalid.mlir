@@ -24,6 +24,15 @@ func.func @tensor_that_elements_lack() {
 
 // -----
 
+"ipu.outfeed"() {sym_name = "o", types = [tensor<f32>], mode = "all"} : () -> ()
+func.func @number_that_is_no_tensor(%x: f32) {
+  // expected-error @below {{'ipu.put' op is of type f32; elements have tensors, or buffers in supersteps}}
+  "ipu.put"(%x) {queue = @o, index = 0} : (f32) -> ()
+  return
+}
+
+// -----
+
 "ipu.infeed"() {sym_name = "q", types = [tensor<f32>]} : () -> ()
 func.func @dequeue_in_the_body_of_a_vertex(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = linalg.map ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) (%a: f32, %out: f32) {
