@@ -7,7 +7,7 @@ from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
 from ipu_mlir.compilation.entry import entry_name, entry_of
 from ipu_mlir.compilation.executable import Executable, lower_together
 from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
-from ipu_mlir.compilation.programs import Programs
+from ipu_mlir.compilation.programs import Programs, put_together
 from ipu_mlir.compilation.sources import load_module, with_quotes
 from ipu_mlir.dialects.analysis.queues import queues_in
 from ipu_mlir.dialects.analysis.variables import variables_in
@@ -137,10 +137,7 @@ def compile_together(
             name: Executable(module, name, lowering, (calls or {}).get(name), declared, entries, lowered)
             for name in entries
         }
-    together = Programs(programs, declared or {})
-    for program in programs.values():
-        program.put_together(together)
-    return together
+    return put_together(programs, declared or {})
 
 
 def _refuse_unknown_sizes(module: ir.Module, entry: str) -> None:

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.errors import RunError
@@ -29,6 +28,11 @@ class Programs(Mapping[str, "Executable"]):
         """Put ``programs`` together; ``declared`` are the variables and queues that Python made, by name."""
         self._programs = dict(programs)
         self._declared = dict(declared)
+        self._own_state: State | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As another process gets them: together, with variables and queues as they begin."""
+        return put_together, (self._programs, self._declared)
 
     def session(self, *, synthetic: bool = False) -> Session:
         """A session: all programs, with variables and queues of their own that begin as the program says.
@@ -47,21 +51,26 @@ class Programs(Mapping[str, "Executable"]):
                     infeeds[name] = Infeed(each.stream, self._declared[name].elements())
         return Session({name: _run(program) for name, program in self._programs.items()}, self._declared, state)
 
-    @cached_property
+    @property
     def own_state(self) -> State:
         """What runs outside of sessions work on: what ``Variable``, ``Infeed`` and ``Outfeed`` objects hold."""
-        with _TURN:
-            variables = [each for each in self._declared.values() if each.kind == "variable"]
-            shared = {name: cell for variable in variables for name, cell in variable.cells.items()}
-            state = self._state(shared, _TURN)
-            for variable in variables:
-                variable.cells.update({name: state.cells[name] for name in variable.specs if name in state.cells})
-            for queues in (state.streams.infeeds, state.streams.outfeeds):
-                for name in queues.keys() & self._declared.keys():
-                    owner, stream = self._declared[name], queues[name].stream
-                    if owner.own is None:
-                        owner.own = Infeed(stream, owner.elements()) if owner.kind == "infeed" else Outfeed(stream)
-                    queues[name] = owner.own
+        if self._own_state is None:
+            with _TURN:
+                self._own_state = self._own_state or self._begin()
+        return self._own_state
+
+    def _begin(self) -> State:
+        variables = [each for each in self._declared.values() if each.kind == "variable"]
+        shared = {name: cell for variable in variables for name, cell in variable.cells.items()}
+        state = self._state(shared, _TURN)
+        for variable in variables:
+            variable.cells.update({name: state.cells[name] for name in variable.specs if name in state.cells})
+        for queues in (state.streams.infeeds, state.streams.outfeeds):
+            for name in queues.keys() & self._declared.keys():
+                owner, stream = self._declared[name], queues[name].stream
+                if owner.own is None:
+                    owner.own = Infeed(stream, owner.elements()) if owner.kind == "infeed" else Outfeed(stream)
+                queues[name] = owner.own
         return state
 
     def _state(self, shared: Mapping[str, Any] | None = None, turn: Any = None) -> State:
@@ -82,6 +91,14 @@ class Programs(Mapping[str, "Executable"]):
 
     def __repr__(self) -> str:
         return f"<Programs {', '.join(self._programs)}>"
+
+
+def put_together(programs: Mapping[str, "Executable"], declared: "Mapping[str, Declared]") -> Programs:
+    """Let ``programs`` share their variables and queues, in sessions and outside of them."""
+    together = Programs(programs, declared)
+    for program in programs.values():
+        program.put_together(together)
+    return together
 
 
 def _run(program: "Executable") -> Run:

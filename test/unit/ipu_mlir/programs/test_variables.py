@@ -1,6 +1,7 @@
 """Variables in traced functions, and the values that they hold themselves."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -197,6 +198,48 @@ def test_a_pickled_program_begins_anew():
     np.testing.assert_array_equal(other.session()["w"], ones(2))
     np.testing.assert_array_equal(w.value, 2 * ones(2))
     np.testing.assert_array_equal(other.run([ones(2)])[0], 3 * ones(2))
+
+
+def test_pickled_programs_still_share():
+    w = ipu.Variable(ones(2), name="w")
+    together = ipu.compile({"step": _Step(w), "again": _Step(w)}, args={"step": (ones(2),), "again": (ones(2),)})
+    together["step"](ones(2))
+    other = pickle.loads(pickle.dumps(together))
+    other["step"](ones(2))
+    np.testing.assert_array_equal(other["again"](ones(2)), 2 * ones(2))
+    session = other.session()
+    session.run("again", ones(2))
+    np.testing.assert_array_equal(session["w"], 2 * ones(2))
+
+
+def test_threads_that_call_first_find_one_state():
+    text = _COUNTING.replace("NAME", "counted")
+    exe = ipu.compile(text, target=TARGET)
+    barrier = threading.Barrier(4)
+
+    def call():
+        barrier.wait()
+        for _ in range(50):
+            exe.run([])
+
+    threads = [threading.Thread(target=call, daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert exe.run([])[0] == 200
+
+
+_COUNTING = """
+  "ipu.variable"() {sym_name = "NAME", type = tensor<i32>, init = dense<0> : tensor<i32>} : () -> ()
+  func.func @main() -> tensor<i32> {
+    %one = arith.constant dense<1> : tensor<i32>
+    %n = "ipu.read"() {variable = @NAME} : () -> tensor<i32>
+    %m = arith.addi %n, %one : tensor<i32>
+    "ipu.assign"(%m) {variable = @NAME} : (tensor<i32>) -> ()
+    return %n : tensor<i32>
+  }
+"""
 
 
 class _Step:
