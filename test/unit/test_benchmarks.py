@@ -245,3 +245,9 @@ def test_python_api_has_figures_for_tracing_and_for_calls() -> None:
     assert "numpy: " in done.stdout and "repetitions: 1" in done.stdout
     assert "tracing 1 layers of an encoder, " in done.stdout
     assert done.stdout.count("us above the run of ") == 2
+
+
+def test_programs_with_state_and_streams_compute_what_numpy_does_in_place() -> None:
+    done = run("programs", "--smoke")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line.split()[-1] for line in done.stdout.splitlines()[-3:]] == ["right"] * 3
