@@ -5,6 +5,7 @@ from ipu_mlir.passes.supersteps.copy_views import BUFFERIZE
 IMPORT_STABLEHLO: tuple[str, ...] = (
     "ipu-check-stablehlo",
     "ipu-simplify-stablehlo",
+    "ipu-expand-random",
     "func.func(chlo-legalize-to-stablehlo)",
     "func.func(stablehlo-legalize-composite-to-call)",
     "func.func(stablehlo-legalize-deprecated-ops)",

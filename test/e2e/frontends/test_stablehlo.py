@@ -177,6 +177,46 @@ def test_an_element_may_go_where_numbers_of_the_program_say():
             assert np.array_equal(run([x, np.array(place, np.int32), np.float32(100)])[0], expected)
 
 
+def philox(key: int, low: int, high: int, count: int) -> list[int]:
+    """The first 32-bit numbers of Philox 4x32, 10 rounds."""
+    half, found = 0xFFFFFFFF, []
+    for number in range(-(-count // 4)):
+        counter = ((high << 64 | low) + number) % (1 << 128)
+        lanes, keys = [counter >> shift & half for shift in (0, 32, 64, 96)], [key & half, key >> 32]
+        for _ in range(10):
+            a, b = 0xD2511F53 * lanes[0], 0xCD9E8D57 * lanes[2]
+            lanes = [b >> 32 ^ lanes[1] ^ keys[0], b & half, a >> 32 ^ lanes[3] ^ keys[1], a & half]
+            keys = [keys[0] + 0x9E3779B9 & half, keys[1] + 0xBB67AE85 & half]
+        found += lanes
+    return found[:count]
+
+
+def test_philox_gives_the_numbers_that_were_published():
+    """The known answers of the reference implementation, Random123."""
+    assert philox(0, 0, 0, 4) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    assert philox((1 << 64) - 1, (1 << 64) - 1, (1 << 64) - 1, 4) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+
+
+@pytest.mark.parametrize(("words", "kind"), [(2, "ui32"), (3, "ui32"), (3, "ui64"), (2, "ui8")])
+def test_random_bits_are_those_of_xla(words: int, kind: str):
+    state, bits = f"tensor<{words}xui64>", f"tensor<3x5x{kind}>"
+    text = f"""func.func @main(%s: {state}) -> ({state}, {bits}) {{
+  %after, %bits = stablehlo.rng_bit_generator %s, algorithm = PHILOX : ({state}) -> ({state}, {bits})
+  return %after, %bits : {state}, {bits}
+}}"""
+    exe = ipu.compile(text, target=TARGET)
+    key, low, high = 0x0123456789ABCDEF, (1 << 64) - 2, 5  # the counter carries
+    given = np.array([key, low, high][:words], np.uint64)
+    wanted = philox(key, low, high if words == 3 else key, 30 if kind == "ui64" else 15)
+    expected = np.array(wanted, np.uint32)
+    expected = expected.view(np.uint64) if kind == "ui64" else expected.astype(kind.replace("ui", "uint"))
+    steps = 8 if kind == "ui64" else 4
+    for run in (exe.run, exe.run_per_tile):
+        after, drawn = run([given.view(np.int64)])
+        assert np.array_equal(drawn.ravel().view(expected.dtype), expected)
+        assert after.view(np.uint64).tolist() == [key, low + steps - (1 << 64), high + 1][:words]
+
+
 def test_everything_that_cannot_be_imported_is_said_at_once():
     text = """func.func @main(%x: tensor<4xf32>) -> tensor<4xcomplex<f32>> {
   %0 = stablehlo.complex %x, %x : tensor<4xcomplex<f32>>

@@ -1,0 +1,157 @@
+"""``ipu-expand-random``: random bits of the Philox generator, as XLA draws them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class ExpandRandom(Pass):
+    """Write stablehlo.rng_bit_generator of the Philox and the default algorithm as operations on integers.
+
+    The default is Philox, as XLA has it on CPUs; Threefry is left to upstream. Philox 4x32 with 10 rounds (Salmon and
+    others, "Parallel random numbers: as easy as 1, 2, 3", 2011) encrypts a counter of 128 bits. The state is key,
+    lower and upper half of the counter; where it has only two numbers, XLA takes the key for the upper half, too.
+
+    Needs:  StableHLO, before ``inline``.
+    Leaves: ``rng_bit_generator`` of Threefry only; calls of functions that draw.
+    """
+
+    name = "ipu-expand-random"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, ir.Location.unknown():
+            for number, op in enumerate(list_ops(module, "stablehlo.rng_bit_generator")):
+                if "THREE_FRY" not in str(op.attributes["rng_algorithm"]):
+                    _expand(op, module, f"ipu_philox_{number}")
+
+
+def _expand(op: ir.Operation, module: ir.Operation, name: str) -> None:
+    (state,), (_, bits) = op.operands, [result.type for result in op.results]
+    text = _function(name, state.type.shape[0], list(bits.shape), bits.element_type.width)
+    parsed = ir.Module.parse(text)
+    module.regions[0].blocks[0].append(parsed.body.operations[0].operation.clone())
+    words = ir.RankedTensorType.get(bits.shape, ir.IntegerType.get_unsigned(bits.element_type.width))
+    with ir.InsertionPoint(op), op.location:
+        callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
+        call = ir.Operation.create("func.call", [state.type, words], [state], callee)
+        drawn = call.results[1]
+        if words != bits:
+            drawn = ir.Operation.create("stablehlo.convert", [bits], [drawn]).results[0]
+        replace(op, [call.results[0], drawn])
+
+
+class _Lines:
+    """The body of a function, as it is written."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def __call__(self, op: str, operands: Sequence[str], types: str, attributes: str = "") -> str:
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f'  {name} = "stablehlo.{op}"({", ".join(operands)}) {attributes} : {types}')
+        return name
+
+
+def _function(name: str, words_of_state: int, shape: list[int], width: int) -> str:
+    """The text of a function from a state to the next one and random integers without a sign."""
+    count = prod(shape) * (2 if width == 64 else 1)
+    rows = -(-count // 4)
+    ui32, ui64 = f"tensor<{rows}xui32>", f"tensor<{rows}xui64>"
+    state = f"tensor<{words_of_state}xui64>"
+    emit = _Lines()
+
+    def number(value: int, kind: str) -> str:
+        return emit("constant", [], f"() -> {kind}", f"{{value = dense<{value}> : {kind}}}")
+
+    def both(op: str, first: str, second: str, kind: str) -> str:
+        return emit(op, [first, second], f"({kind}, {kind}) -> {kind}")
+
+    def convert(value: str, source: str, dest: str) -> str:
+        return emit("convert", [value], f"({source}) -> {dest}")
+
+    def spread(place: int) -> str:
+        """A number of the state, for every row."""
+        one = emit("slice", ["%state"], f"({state}) -> tensor<1xui64>", _range(place, place + 1))
+        return emit("broadcast_in_dim", [one], f"(tensor<1xui64>) -> {ui64}", "{broadcast_dimensions = array<i64: 0>}")
+
+    shift = number(32, ui64)
+
+    def halves(value: str) -> tuple[str, str]:
+        """The lower and the upper 32 bits."""
+        upper = both("shift_right_logical", value, shift, ui64)
+        return convert(value, ui64, ui32), convert(upper, ui64, ui32)
+
+    key = list(halves(spread(0)))
+    low, row = spread(1), emit("iota", [], f"() -> {ui64}", "{iota_dimension = 0 : i64}")
+    counter = both("add", low, row, ui64)
+    less = "{comparison_direction = #stablehlo<comparison_direction LT>}"
+    carries = emit("compare", [counter, low], f"({ui64}, {ui64}) -> tensor<{rows}xi1>", less)
+    carry = convert(carries, f"tensor<{rows}xi1>", ui64)
+    high = both("add", spread(2 if words_of_state > 2 else 0), carry, ui64)
+    lanes = [*halves(counter), *halves(high)]
+    factors = [number(each, ui64) for each in _MULTIPLIERS]
+    steps = [number(each, ui32) for each in _KEY_STEPS]
+    for _ in range(_ROUNDS):
+        products = [both("multiply", convert(lanes[2 * n], ui32, ui64), factors[n], ui64) for n in range(2)]
+        (low0, high0), (low1, high1) = map(halves, products)
+        first = both("xor", both("xor", high1, lanes[1], ui32), key[0], ui32)
+        third = both("xor", both("xor", high0, lanes[3], ui32), key[1], ui32)
+        lanes = [first, low1, third, low0]
+        key = [both("add", own, step, ui32) for own, step in zip(key, steps, strict=True)]
+    column = f"tensor<{rows}x1xui32>"
+    columns = [emit("reshape", [lane], f"({ui32}) -> {column}") for lane in lanes]
+    table = emit(
+        "concatenate",
+        columns,
+        f"({', '.join([column] * 4)}) -> tensor<{rows}x4xui32>",
+        "{dimension = 1 : i64}",
+    )
+    flat = emit("reshape", [table], f"(tensor<{rows}x4xui32>) -> tensor<{4 * rows}xui32>")
+    flat = emit("slice", [flat], f"(tensor<{4 * rows}xui32>) -> tensor<{count}xui32>", _range(0, count))
+    sizes = "".join(f"{size}x" for size in shape)
+    if width == 64:
+        pairs = f"tensor<{sizes}2xui32>"
+        flat = emit("reshape", [flat], f"(tensor<{count}xui32>) -> {pairs}")
+        drawn = emit("bitcast_convert", [flat], f"({pairs}) -> tensor<{sizes}ui64>")
+    else:
+        drawn = emit("reshape", [flat], f"(tensor<{count}xui32>) -> tensor<{sizes}ui32>")
+        if width < 32:
+            drawn = convert(drawn, f"tensor<{sizes}ui32>", f"tensor<{sizes}ui{width}>")
+    after = _next_state(emit, state, words_of_state, rows)
+    result = f"tensor<{sizes}ui{width}>"
+    body = "\n".join(emit.lines)
+    return (
+        f"func.func private @{name}(%state: {state}) -> ({state}, {result}) {{\n{body}\n"
+        f"  return {after}, {drawn} : {state}, {result}\n}}\n"
+    )
+
+
+def _range(start: int, end: int) -> str:
+    """The attributes of a slice of one dimension."""
+    return f"{{start_indices = array<i64: {start}>, limit_indices = array<i64: {end}>, strides = array<i64: 1>}}"
+
+
+def _next_state(emit: _Lines, state: str, words: int, rows: int) -> str:
+    """The state with a counter that is ``rows`` further, in 128 bits if it has so many."""
+    added = f"{{value = dense<[0, {rows}{', 0' * (words - 2)}]> : {state}}}"
+    after = emit("add", ["%state", emit("constant", [], f"() -> {state}", added)], f"({state}, {state}) -> {state}")
+    if words < 3:
+        return after
+    truths = f"tensor<{words}xi1>"
+    less = "{comparison_direction = #stablehlo<comparison_direction LT>}"
+    wrapped = emit("compare", [after, "%state"], f"({state}, {state}) -> {truths}", less)
+    one = emit("convert", [wrapped], f"({truths}) -> {state}")
+    carry = emit("slice", [one], f"({state}) -> tensor<1xui64>", _range(1, 2))
+    zeros = emit("constant", [], "() -> tensor<2xui64>", "{value = dense<0> : tensor<2xui64>}")
+    moved = emit("concatenate", [zeros, carry], f"(tensor<2xui64>, tensor<1xui64>) -> {state}", "{dimension = 0 : i64}")
+    return emit("add", [after, moved], f"({state}, {state}) -> {state}")
