@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 
 from ipu_mlir.dialects.support.bindings import extra, ir
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
@@ -64,7 +65,40 @@ def signless(array: np.ndarray) -> np.ndarray:
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 
-_IMPORTED_WRONGLY = {"LpNormalization": "torch-mlir divides by a norm of 0, where ONNX gives 0"}
+_FLOAT8 = frozenset(getattr(onnx.TensorProto, name) for name in dir(onnx.TensorProto) if name.startswith("FLOAT8E"))
+
+
+def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, int]) -> str | None:
+    """What torch-mlir makes of ``node`` that is not what ONNX says; None where it is right."""
+    attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
+    to = types.get(node.output[0]) if node.output else None
+    match node.op_type:
+        case "LpNormalization":
+            return "divides by a norm of 0, where ONNX gives 0"
+        case "LSTM" if len(node.input) > 7 and node.input[7]:
+            return "leaves out the peepholes"
+        case "Cast" | "CastLike" | "QuantizeLinear" if to in _FLOAT8 and attributes.get("saturate", 1):
+            return "makes infinity or NaN of what is too large, where ONNX takes the largest number"
+        case "DynamicQuantizeLinear":
+            return "takes numbers without a sign for numbers with one"
+        case "QLinearMatMul":
+            return "takes other scales and zero points for products of more than two dimensions"
+        case "GridSample" if attributes.get("mode", b"linear") == b"nearest":
+            return "rounds halves another way"
+        case "Resize" if attributes.get("coordinate_transformation_mode") == b"align_corners":
+            return "takes other corners"
+        case "SoftmaxCrossEntropyLoss" | "NegativeLogLikelihoodLoss" if len(node.input) > 2:
+            return "divides by another sum of weights" if attributes.get("reduction", b"mean") == b"mean" else None
+    return None
+
+
+def _refuse_wrong(model: onnx.ModelProto, name: str) -> None:
+    values = [*model.graph.value_info, *model.graph.input, *model.graph.output]
+    types = {each.name: each.type.tensor_type.elem_type for each in values}
+    reasons = [(node, _imported_wrongly(node, types)) for node in model.graph.node]
+    wrong = [f"'{node.name or node.op_type}' {node.op_type}: torch-mlir {reason}" for node, reason in reasons if reason]
+    if wrong:
+        raise DiagnosedError([Diagnostic(f"{each}; such a model is refused", name) for each in wrong])
 
 
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
@@ -75,9 +109,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     """
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else source.graph.name or "<model>"
     model = _load(Path(name)) if isinstance(source, str | os.PathLike) else source
-    wrong = [each for each in model.graph.node if each.op_type in _IMPORTED_WRONGLY]
-    if wrong:
-        raise CompileError("\n".join(f"{name}: {each.op_type}: {_IMPORTED_WRONGLY[each.op_type]}" for each in wrong))
+    _refuse_wrong(model, name)
     module = import_safely("the ONNX model", name, lambda: _linalg(model))
     weights = {each.name for each in model.graph.initializer}
     inputs = tuple(each.name for each in model.graph.input if each.name not in weights)

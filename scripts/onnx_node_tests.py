@@ -1,0 +1,139 @@
+"""Write ``docs/onnx-node-tests.md``: what becomes of the node tests of the onnx package, op by op.
+
+    python scripts/onnx_node_tests.py results.jsonl              those that it has no outcome of, and the page
+    python scripts/onnx_node_tests.py results.jsonl --only topk  anew, those whose name contains it
+
+The outcomes of cases are kept in the file, so that a run may be interrupted: all take about half an hour.
+"""
+
+import argparse
+import json
+import warnings
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx.backend.test.loader import load_model_tests
+
+import ipu_mlir as ipu
+from ipu_mlir.frontends.onnx_backend import Backend
+
+PAGE = Path(__file__).parents[1] / "docs" / "onnx-node-tests.md"
+OUTCOMES = ("agree", "refused by the importer", "refused by us", "wrong", "crashed")
+TARGET = ipu.Target(tiles_per_ipu=4)
+ROUNDINGS = {"bfloat16": 2**-6, "float16": 2**-9}
+"""Relative tolerance of types of few bits, in which the reference rounds after every op."""
+
+
+def outcome(case) -> tuple[str, str]:
+    """What becomes of a case, and why."""
+    try:
+        program = Backend.prepare(case.model, target=TARGET)
+        for inputs, expected in case.data_sets:
+            found = program.run(inputs)
+            if reason := difference(found, list(map(array, expected)), case):
+                return "wrong", reason
+    except ipu.IpuError as error:
+        text = " ".join(str(error).split())
+        by_importer = "torch-mlir " in text
+        return OUTCOMES[1 if by_importer else 2], text[:300]
+    except Exception as error:
+        return "crashed", f"{type(error).__name__}: {error}"[:300]
+    return "agree", ""
+
+
+def array(value) -> np.ndarray:
+    return onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+
+
+def difference(found, expected, case) -> str:
+    """How results differ; nothing if they agree."""
+    if len(found) != len(expected):
+        return f"{len(found)} results for {len(expected)}"
+    for one, other in zip(found, expected, strict=True):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return f"{one.dtype}{list(one.shape)} for {other.dtype}{list(other.shape)}"
+        rtol = max(case.rtol, ROUNDINGS.get(str(other.dtype), 0))
+        atol = max(case.atol, rtol * float(np.max(np.abs(other.astype(float)), initial=0)) / 100)
+        if not np.allclose(one.astype(float), other.astype(float), rtol=rtol, atol=atol, equal_nan=True):
+            return f"differs by {np.nanmax(np.abs(one.astype(float) - other.astype(float))):.3g}"
+    return ""
+
+
+def ops_of(model) -> str:
+    """The op that a case is about: that of its name, which is the last of its nodes."""
+    return model.graph.node[-1].op_type if len(model.graph.node) else "none"
+
+
+def page(cases, results) -> str:
+    """The page: a row for each op, and the reasons of those that do not agree."""
+    table: dict[str, Counter[str]] = defaultdict(Counter)
+    for case in cases:
+        op = "functions of other ops" if "_expanded" in case.name else ops_of(case.model)
+        if case.name in results:
+            table[op][results[case.name][0]] += 1
+    totals = sum(table.values(), Counter())
+    given = sum(totals.values()) - totals[OUTCOMES[1]]
+    lines = [
+        "# Node tests of the onnx package",
+        "",
+        f"Written by `scripts/onnx_node_tests.py` with onnx {onnx.__version__}: {sum(totals.values()):,} of the "
+        f"{len(cases):,} node tests of `onnx.backend.test`,",
+        "run by the class `Backend` of `ipu_mlir.frontends.onnx_backend`. *Refused by the importer* is what torch-mlir",
+        "does not know, or makes something else of than ONNX says (the front end refuses such models).",
+        "",
+        "| outcome | cases | share |",
+        "|---|---|---|",
+        *(f"| {each} | {totals[each]:,} | {totals[each] / max(1, sum(totals.values())):.1%} |" for each in OUTCOMES),
+        "",
+        f"Of the {given:,} that the importer gives, {totals[OUTCOMES[2]]} are refused by us "
+        f"({totals[OUTCOMES[2]] / max(1, given):.1%}):",
+        "",
+        "| reason | cases |",
+        "|---|---|",
+    ]
+    reasons = Counter(group(reason) for state, reason in results.values() if state == OUTCOMES[2])
+    lines += [f"| {reason} | {count} |" for reason, count in reasons.most_common()]
+    lines += ["", "## By op", "", f"| op | {' | '.join(OUTCOMES)} |", "|---" * (len(OUTCOMES) + 1) + "|"]
+    lines += [f"| {op} | {' | '.join(str(table[op][each]) for each in OUTCOMES)} |" for op in sorted(table)]
+    return "\n".join(lines) + "\n"
+
+
+def group(reason: str) -> str:
+    """What reasons have in common."""
+    for sign, name in (
+        ("sizes are not all known", "a size depends on the values of an input"),
+        ("i4", "integers of 4 bits"),
+        ("ml_program", "numbers drawn from a state that is not in the program"),
+        ("assertion", "an assertion of the program fails"),
+    ):
+        if sign in reason:
+            return name
+    return reason[:80].replace("|", "/")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--only", default=None, help="run those anew whose name contains this")
+    parser.add_argument("--most", type=int, default=None, help="run at most so many")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    cases = load_model_tests(kind="node")
+    results: dict[str, tuple[str, str]] = {}
+    if arguments.results.exists():
+        for line in arguments.results.read_text().splitlines():
+            name, state, reason = json.loads(line)
+            results[name] = (state, reason)
+    wanted = [case for case in cases if case.name not in results or (arguments.only and arguments.only in case.name)]
+    with arguments.results.open("a") as kept:
+        for case in wanted[: arguments.most]:
+            results[case.name] = outcome(case)
+            kept.write(json.dumps([case.name, *results[case.name]]) + "\n")
+            kept.flush()
+    PAGE.write_text(page(cases, results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Which front end takes what is decided without importing any framework."""
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+import ipu_mlir as ipu
+from ipu_mlir.frontends.table import FRONT_ENDS, front_end_of, import_program
+
+
+class Foreign:
+    """Stands for an object of a framework."""
+
+    __module__ = "jax.numpy"
+
+
+def test_a_source_goes_to_the_front_end_of_its_type_or_of_its_arguments():
+    def plain(x):
+        return x
+
+    assert front_end_of(Foreign()).name == "jax"
+    assert front_end_of(plain, [{"a": (Foreign(), 1)}]).name == "jax"
+    assert front_end_of(plain, [ipu.TensorSpec((3,))]) is None
+    assert front_end_of(ipu.function(plain), [Foreign()]) is None
+
+
+def test_files_are_known_by_their_names():
+    assert front_end_of("model.onnx").name == "onnx"
+    assert front_end_of("model.mlir") is None
+    assert front_end_of("func.func @main() {\n}\n// .onnx") is None
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS, ids=lambda each: each.name)
+def test_a_missing_package_is_an_error_that_names_the_extra(front_end, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ipu.CompileError, match=rf"pip install 'ipu-mlir\[{front_end.name}\]'"):
+        import_program(front_end, object(), None, {})
+
+
+def test_compiling_mlir_imports_no_framework():
+    program = (
+        "import sys, ipu_mlir as ipu\n"
+        "ipu.compile('func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\\n return %x : tensor<2xf32>\\n}')\n"
+        "print(sorted({'jax', 'torch', 'tensorflow', 'onnx'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "[]\n"
