@@ -17,6 +17,7 @@ class Holder:
 
     def __init__(self, make: Callable[[], ir.OpView] = lambda: scf.ExecuteRegionOp([])) -> None:
         self._op = make()
+        self._holds = True
         region = self._op.regions[0]
         self.block = region.blocks[0] if len(region.blocks) else ir.Block.create_at_start(region, [], [])
 
@@ -33,9 +34,10 @@ class Holder:
     def move_to(self, region: ir.Region) -> None:
         """Become the block of ``region``."""
         self.block.append_to(region)
-        self._op.operation.erase()
+        self.drop()
 
     def drop(self) -> None:
-        """Forget the block and its ops."""
-        if self._op.operation.attached:
+        """Forget the block, and what is in it if it is here."""
+        if self._holds:
+            self._holds = False
             self._op.operation.erase()

@@ -10,7 +10,7 @@ from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.batching.batcher import Batcher
 from ipu_mlir.tracing.batching.control import CONTROL
 from ipu_mlir.tracing.batching.rules import RULES, numbers
-from ipu_mlir.tracing.control.bodies import Body, spec_of_leaf, stacked, tree, values_of
+from ipu_mlir.tracing.control.bodies import Body, call, spec_of_leaf, stacked, tree, values_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Trace, current_trace
 from ipu_mlir.tracing.structure import parts
@@ -51,7 +51,8 @@ def vmap(
 
         def example(leaves: Sequence[Any]) -> Any:
             first = len(given[0].leaves)
-            return fun(*given[0].nested(leaves[:first]), **given[1].nested(leaves[first:]))
+            own = functools.partial(fun, **given[1].nested(leaves[first:])) if kwargs else fun
+            return call("vmap", own, *given[0].nested(leaves[:first]))
 
         trace = current_trace()
         if trace is None:

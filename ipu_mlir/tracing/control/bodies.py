@@ -1,13 +1,15 @@
 """Bodies of loops and branches: functions traced into blocks of their own, before there is the op that has them."""
 
+import contextlib
+import inspect
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace
@@ -15,7 +17,12 @@ from ipu_mlir.tracing.holders import Holder
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import Structure, flatten, is_number, leaves_like, paths, unflatten
 
-_DEFAULT = {bool: np.dtype(np.bool_), int: np.dtype(np.int32), float: np.dtype(np.float32)}
+_DEFAULT = {
+    bool: np.dtype(np.bool_),
+    int: np.dtype(np.int32),
+    float: np.dtype(np.float32),
+    complex: np.dtype(np.complex64),
+}
 
 
 @dataclass(frozen=True)
@@ -63,11 +70,11 @@ def _leaf(value: Any) -> Any:
 
 def is_weak(leaf: Any) -> bool:
     """Whether ``leaf`` is a Python number: its element type is that of what it meets."""
-    return isinstance(leaf, bool | int | float)
+    return type(leaf) in _DEFAULT
 
 
 def spec_of_leaf(leaf: Any) -> TensorSpec:
-    """Shape and element type of a leaf; a Python number by itself is a float32, an int32 or a bool."""
+    """Shape and element type of a leaf; a Python number by itself is an int32, a float32, a complex64 or a bool."""
     return TensorSpec((), _DEFAULT[type(leaf)]) if is_weak(leaf) else TensorSpec(leaf.shape, leaf.dtype)
 
 
@@ -95,6 +102,21 @@ def meets(leaf: Any, spec: TensorSpec) -> bool:
     return spec_of_leaf(leaf) == spec
 
 
+def call(name: str, function: Callable[..., Any], *args: Any) -> Any:
+    """``function(*args)``, for what users know as ``name``.
+
+    Raises:
+        TraceTypeError: the function takes other arguments.
+    """
+    with contextlib.suppress(ValueError):  # Python does not know what some functions of C take
+        try:
+            inspect.signature(function).bind(*args)
+        except TypeError as error:
+            shown = getattr(function, "__name__", repr(function))
+            raise TraceTypeError(f"{name} calls {shown} with {counted(len(args), 'argument')}: {error}") from error
+    return function(*args)
+
+
 class Body(Holder):
     """A block that a Python function of the user's fills.
 
@@ -114,7 +136,7 @@ class Body(Holder):
             for spec in specs:
                 self.add_argument(trace.tensor_type(spec.shape, spec.dtype))
 
-    @contextmanager
+    @contextlib.contextmanager
     def traced(self) -> Iterator[list[Any]]:
         """Within the block, ops are appended here; gives the tensors that it takes. If that fails, nothing is left."""
         try:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tracing.control.bodies import Body, Tree, is_weak, make_op, meets, spec_of_leaf, tree
+from ipu_mlir.tracing.control.bodies import Body, Tree, call, is_weak, make_op, meets, spec_of_leaf, tree
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, current_trace
 from ipu_mlir.tracing.numbers import number_as_index, number_of
@@ -97,7 +97,7 @@ def _branches(
         for function in functions:
             bodies.append(body := Body(trace, name))
             with body.traced():
-                returned = function(*operands)
+                returned = call(name, function, *operands)
             trees.append(trees[0].like(returned, "result") if trees else tree(returned, "result"))
         specs = [_common(name, names, trees, place) for place in range(len(trees[0].leaves))]
         for body, given in zip(bodies, trees, strict=True):

@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tracing.control.bodies import Body, Tree, carry_specs, make_op, tree, values_of
+from ipu_mlir.tracing.control.bodies import Body, Tree, call, carry_specs, make_op, tree, values_of
 from ipu_mlir.tracing.emit import index_constant
 from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.graph import Symbol, Trace, current_trace
@@ -43,13 +43,13 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     def give(specs: list[TensorSpec]) -> tuple[Tree, Body]:
         body = Body(trace, "while_loop", specs)
         with body.traced() as carried:
-            return start.like(body_fun(start.nested(carried)), _CARRIED), body
+            return start.like(call("while_loop", body_fun, start.nested(carried)), _CARRIED), body
 
     specs, given, body = carry_specs("while_loop", start, give)
     body.end(scf.YieldOp, given.leaves, specs)
     condition = Body(trace, "while_loop", specs)
     with condition.traced() as carried:
-        flag = _flag(trace, cond_fun(start.nested(carried)))
+        flag = _flag(trace, call("while_loop", cond_fun, start.nested(carried)))
         with trace.emit("while_loop"):
             scf.ConditionOp(flag, list(condition.block.arguments))
     return start.nested(make_op(trace, scf.WhileOp, values_of(trace, start.leaves, specs), specs, [condition, body]))
@@ -83,7 +83,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
         body = Body(trace, "fori_loop", specs, lambda: scf.ForOp(*bounds))
         with body.traced() as carried:
             number = counter(trace, body.block.arguments[0], dtype)
-            return start.like(body_fun(number, start.nested(carried)), _CARRIED), body
+            return start.like(call("fori_loop", body_fun, number, start.nested(carried)), _CARRIED), body
 
     specs, given, body = carry_specs("fori_loop", start, give)
     body.end(scf.YieldOp, given.leaves, specs)

@@ -7,7 +7,17 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tracing.control.bodies import Body, Tree, carry_specs, make_op, spec_of_leaf, stacked, tree, values_of
+from ipu_mlir.tracing.control.bodies import (
+    Body,
+    Tree,
+    call,
+    carry_specs,
+    make_op,
+    spec_of_leaf,
+    stacked,
+    tree,
+    values_of,
+)
 from ipu_mlir.tracing.emit import empty, index_constant
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Trace, current_trace
@@ -51,7 +61,7 @@ def scan(
             with trace.emit("scan"):
                 place = _place(body, rounds, reverse)
                 rows = [_row(trace, x, source, place) for x, source in zip(over.leaves, sources, strict=True)]
-            carry, given = _pair(f(start.nested(carried), over.nested(rows)))
+            carry, given = _pair(call("scan", f, start.nested(carried), over.nested(rows)))
             result = tree(given, "the result")
             return start.like(carry, "carry"), body
 
@@ -115,7 +125,7 @@ def _combined_along(fn: Callable[[Any, Any], Any], given: Tree, axis: int) -> Ca
 
     def combine(one: Leaves, other: Leaves) -> list[Any]:
         back = [given.nested([np.moveaxis(leaf, 0, axis) for leaf in each]) for each in (one, other)]
-        found = given.like(fn(*back), "the result of fn").leaves
+        found = given.like(call("associative_scan", fn, *back), "the result of fn").leaves
         for leaf, like, path in zip(found, one, given.paths, strict=True):
             if leaf.shape != np.moveaxis(like, 0, axis).shape:
                 raise TraceValueError(

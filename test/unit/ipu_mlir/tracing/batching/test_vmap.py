@@ -139,6 +139,24 @@ def test_as_one_after_the_other(agrees, name):
     agrees(function, *arrays, tolerance=1e-5, per_tile=True)
 
 
+def _library(x):
+    """Functions that nobody wrote for batches."""
+    square = x[:, :4] @ x[:, :4].T + np.eye(4, dtype=np.float32)
+    return {
+        "sort": np.sort(x, axis=0),
+        "argsort": np.argsort(x),
+        "cumsum": np.cumsum(x, axis=1),
+        "median": np.median(x, axis=1),
+        "count": np.searchsorted(np.sort(x[:, 0]), x[0]),
+        "solve": np.linalg.solve(square, x),
+        "lengths": np.abs(np.fft.fft(x)),
+    }
+
+
+def test_functions_that_nobody_wrote_for_batches(both_agree):
+    both_agree(lambda x: ipu.vmap(_library)(x), np.random.default_rng(3).random((3, 4, 5), np.float32), tolerance=1e-3)
+
+
 def test_a_batch_of_products_is_one_product():
     text = str(ipu.function(ipu.vmap(lambda x, w: x @ w)).trace(X, np.stack([W] * 3)))
     assert text.count("linalg.generic") == 1 and "execute_region" not in text and "scf" not in text

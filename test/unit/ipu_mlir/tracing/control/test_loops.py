@@ -1,5 +1,6 @@
 """Loops on traced values: as on arrays, in both executors."""
 
+import traceback
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -111,6 +112,7 @@ def test_a_python_number_gets_the_type_that_the_body_gives():
     assert str(types(0, lambda c, x: c + np.sum(x))) == "tensor<f32>"
     assert str(types(0, lambda c, x: c + 1)) == "tensor<i32>"
     assert str(types(0, lambda c, x: c + np.argmax(x))) == "tensor<i64>"
+    assert str(types(0j, lambda c, x: c + np.sum(x))) == "tensor<2xf32>", "a pair of real and imaginary part"
     assert str(types(False, lambda c, x: c | np.any(x > 0))) == "tensor<i1>"
 
 
@@ -172,6 +174,42 @@ def test_refused(name):
     function, kind, message = BAD[name]
     with pytest.raises(kind, match=message) as caught:
         ipu.function(function).trace(X)
+    assert isinstance(caught.value, ipu.IpuError) and caught.value.place.file == __file__
+
+
+def test_an_error_in_a_body_ends_at_its_line():
+    def program(x):
+        return ipu.fori_loop(0, 3, body, x)
+
+    def body(i, c):
+        return ipu.cond(i > 1, lambda: inner(c), lambda: c)
+
+    def inner(c):
+        return c @ c
+
+    with pytest.raises(ValueError, match=r"matmul of float32\[3, 4\]") as caught:
+        ipu.function(program).trace(X)
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert names[-4:] == ["program", "body", "<lambda>", "inner"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: ipu.fori_loop(0, 3, lambda c: c, x),
+        lambda x: ipu.cond(x[0, 0] > 0, lambda a: a, lambda: x),
+        lambda x: ipu.vmap(lambda a, b: a)(x),
+        lambda x: ipu.vmap(lambda a, b, c: a)(x, c=x),
+        lambda x: ipu.scan(lambda c: c, x[0], x),
+        lambda x: ipu.associative_scan(lambda c: c, x),
+        lambda x: ipu.while_loop(lambda: True, lambda c: c, x),
+    ],
+)
+def test_a_function_that_takes_other_arguments(program):
+    with pytest.raises(
+        TypeError, match=r"calls .* with \d arguments?: (too many positional|missing a required)"
+    ) as caught:
+        ipu.function(program).trace(X)
     assert isinstance(caught.value, ipu.IpuError) and caught.value.place.file == __file__
 
 
