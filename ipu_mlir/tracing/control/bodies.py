@@ -12,9 +12,9 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Symbol, Trace
+from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, current_trace
 from ipu_mlir.tracing.holders import Holder
-from ipu_mlir.tracing.operands import tensor
+from ipu_mlir.tracing.operands import tensor, with_numbers
 from ipu_mlir.tracing.structure import Structure, flatten, is_number, leaves_like, paths, unflatten
 
 _DEFAULT = {
@@ -63,6 +63,8 @@ def tree(value: Any, path: str) -> Tree:
 def _leaf(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
+    if isinstance(value, Symbol) and not (current_trace() or value.trace).holds(value):
+        raise TraceValueError(USED_AFTERWARDS)
     if isinstance(value, TensorSpec):
         raise TraceTypeError(f"{value} is a spec; loops and branches carry tensors")
     return value
@@ -98,7 +100,7 @@ def values_of(trace: Trace, leaves: Sequence[Any], specs: Sequence[TensorSpec]) 
 def meets(leaf: Any, spec: TensorSpec) -> bool:
     """Whether ``leaf`` has the shape and type ``spec``, or can become one of it as a Python number."""
     if is_weak(leaf):
-        return spec.shape == () and np.result_type(spec.dtype, leaf) == spec.dtype
+        return spec.shape == () and np.result_type(*with_numbers([spec.dtype, leaf])) == spec.dtype
     return spec_of_leaf(leaf) == spec
 
 

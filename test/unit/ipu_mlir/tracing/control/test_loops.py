@@ -113,6 +113,8 @@ def test_a_python_number_gets_the_type_that_the_body_gives():
     assert str(types(0, lambda c, x: c + 1)) == "tensor<i32>"
     assert str(types(0, lambda c, x: c + np.argmax(x))) == "tensor<i64>"
     assert str(types(0j, lambda c, x: c + np.sum(x))) == "tensor<2xf32>", "a pair of real and imaginary part"
+    bf16 = np.dtype("bfloat16")
+    assert str(types(0, lambda c, x: c + np.sum(x.astype(bf16)))) == "tensor<bf16>"
     assert str(types(False, lambda c, x: c | np.any(x > 0))) == "tensor<i1>"
 
 
@@ -213,11 +215,21 @@ def test_a_function_that_takes_other_arguments(program):
     assert isinstance(caught.value, ipu.IpuError) and caught.value.place.file == __file__
 
 
-def test_a_value_of_a_body_does_not_leave_it():
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda c, x: c + x,
+        lambda c, x: ipu.fori_loop(0, 3, lambda i, d: c, x),
+        lambda c, x: ipu.cond(x[0, 0] > 0, lambda: c, lambda: x),
+        lambda c, x: ipu.scan(lambda d, r: (d, c), x, x)[1],
+        lambda c, x: ipu.vmap(lambda r: r)(c),
+    ],
+)
+def test_a_value_of_a_body_does_not_leave_it(use):
     def program(x):
         kept = []
         ipu.fori_loop(0, 3, _closes_over(kept), x)
-        return kept[0] + x
+        return use(kept[0], x)
 
     with pytest.raises(ValueError, match="used after its function has ended"):
         ipu.function(program).trace(X)
