@@ -110,7 +110,7 @@ def one_hot(labels: Any, classes: int, dtype: Any = np.float32) -> Any:
     Raises:
         TypeError: the labels are no integers.
     """
-    if np.result_type(labels).kind != "i":
+    if np.result_type(labels).kind not in "iu":
         raise TraceTypeError(f"one_hot of {labels!r}: labels have to be integers; use astype(np.int32)")
     if isinstance(labels, Symbol):
         return _traced_one_hot(labels, classes, np.dtype(dtype))
@@ -128,7 +128,7 @@ def cross_entropy(logits: Any, labels: Any) -> Any:
         ValueError: labels of another shape.
     """
     shape, given = np.shape(logits), np.shape(labels)
-    is_index = np.result_type(labels).kind == "i" and given == shape[:-1]
+    is_index = np.result_type(labels).kind in "iu" and given == shape[:-1]
     if not is_index and given != shape:
         raise TraceValueError(
             f"cross_entropy of logits of shape {shape}: labels of shape {given} are neither "
