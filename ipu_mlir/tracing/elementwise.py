@@ -95,7 +95,7 @@ def apply_ufunc(name: str, ufunc: np.ufunc, values: Sequence[Any], dtype: Any = 
 def apply_unary_float(name: str, value: Symbol) -> Any:
     """A function that NumPy lacks, on a float tensor; integers become float64 as in NumPy's functions."""
     dtype = value.dtype if kind_of(value.dtype) == "f" else np.dtype(np.float64)
-    return elementwise(value.trace, name, [value], [dtype], dtype, _code(name, BODIES[name], [value], dtype))
+    return elementwise(value.program, name, [value], [dtype], dtype, _code(name, BODIES[name], [value], dtype))
 
 
 def astype(value: Symbol, dtype: Any) -> Any:
@@ -111,12 +111,14 @@ def astype(value: Symbol, dtype: Any) -> Any:
     if target.kind == "c":
         real = astype(value, part_dtype(target))
         return complex_of(real, astype(astype(value, np.bool_) & False, real.dtype))
-    return elementwise(value.trace, "astype", [value], [target], target, lambda scalar: scalar)
+    return elementwise(value.program, "astype", [value], [target], target, lambda scalar: scalar)
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:
     """Elements of ``yes`` where ``condition`` holds, of ``no`` elsewhere."""
     trace = trace_of((condition, yes, no))
+    if isinstance(condition, Symbol) and condition.dtype.kind == "c":
+        condition = astype(condition, np.bool_)
     operands = [operand(trace, value) for value in (condition, yes, no)]
     dtype = common_dtype(operands[1:])
     if dtype.kind == "c":

@@ -93,7 +93,13 @@ def structured(
 
 
 def empty(shape: Sequence[int], dtype: np.dtype[Any]) -> ir.Value:
-    """A tensor without values, at the current insertion point."""
+    """A tensor without values, at the current insertion point.
+
+    Raises:
+        TraceValueError: a size is negative.
+    """
+    if any(size < 0 for size in shape):
+        Trace.tensor_type(shape, dtype)
     return tensor.empty(sizes_of(shape, dtype), element_type(dtype))
 
 

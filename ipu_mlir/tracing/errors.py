@@ -53,6 +53,9 @@ _KINDS: dict[type[Exception], type[TraceError]] = {
     TypeError: TraceTypeError,
     ValueError: TraceValueError,
     IndexError: TraceIndexError,
+    AttributeError: TraceTypeError,
+    ZeroDivisionError: TraceValueError,
+    OverflowError: TraceValueError,
 }
 
 
@@ -79,15 +82,17 @@ def located(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) 
         raise kind(f"{name} while tracing: {error}") from error
 
 
-_OF_A_CALL = re.compile(r"\w+\(\) (got|takes|missing)|.*<traced ", re.DOTALL)
+_OF_A_CALL = re.compile(r"\w+\(\) (got|takes|missing)|.*(<traced |__array_function__)", re.DOTALL)
 
 
-def of_a_call(error: TypeError) -> TraceTypeError | None:
+def of_a_call(error: Exception) -> TraceError | None:
     """``error`` at the user's line, if it says that a call does not fit, before NumPy asks us; None for others."""
-    if not _OF_A_CALL.match(str(error)):
+    kind = next((ours for theirs, ours in _KINDS.items() if isinstance(error, theirs)), None)
+    frames = [*walk_tb(error.__traceback__)]
+    place = next((Place(each.f_code.co_filename, line, 1) for each, line in reversed(frames) if is_users(each)), None)
+    if kind is None or place is None or (is_users(frames[-1][0]) and not _OF_A_CALL.match(str(error))):
         return None
-    frame = next((each for each in reversed([*walk_tb(error.__traceback__)]) if is_users(each[0])), None)
-    return None if frame is None else TraceTypeError(str(error), Place(frame[0].f_code.co_filename, frame[1], 1))
+    return kind(str(error), place)
 
 
 def at_the_users_line(error: _Error) -> _Error:

@@ -25,14 +25,14 @@ class Symbol:
     Attributes:
         shape: its sizes, all known.
         dtype: its NumPy element type.
-        trace: the module that it is part of.
+        program: the module that it is part of.
         value: the SSA value.
     """
 
-    __slots__ = ("dtype", "shape", "trace", "value")
+    __slots__ = ("dtype", "program", "shape", "value")
 
     def __init__(self, trace: "Trace", value: ir.Value, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.trace = trace
+        self.program = trace
         self.value = value
         self.shape = shape
         self.dtype = dtype
@@ -120,7 +120,7 @@ class Trace:
 
     def holds(self, value: Symbol) -> bool:
         """Whether ``value`` can be used now: it is of the same function, and of no body that has ended."""
-        return value.trace._open is self._open and not value.trace._is_finished
+        return value.program._open is self._open and not value.program._is_finished
 
     def declare(self, name: str, owner: Any, make: Callable[[], None]) -> None:
         """Let ``make`` put what ``owner`` needs into the module, in front of its functions, once.

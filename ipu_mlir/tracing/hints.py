@@ -42,6 +42,6 @@ def place(x: Any, mapping: Mapping | None = None, *, tile: int | None = None, ti
         raise TraceValueError(
             f"place of {x}: the mapping is for {mapping.elements} elements, the tensor has {elements}"
         )
-    with x.trace.emit("place"):
+    with x.program.emit("place"):
         op = PlaceOp(x.value, mapping_to_attr(mapping), x.value.type)
-        return x.trace.wrap(op.placed, x.shape, x.dtype)
+        return x.program.wrap(op.placed, x.shape, x.dtype)

@@ -22,4 +22,4 @@ def one_hot(labels: Symbol, classes: int, dtype: np.dtype[Any]) -> Any:
 
     loops = [*map(Loop, labels.shape), Loop(classes)]
     inputs = [(labels, tuple(range(last)))]
-    return structured(labels.trace, "one_hot", inputs, loops, tuple(range(last + 1)), dtype, code)
+    return structured(labels.program, "one_hot", inputs, loops, tuple(range(last + 1)), dtype, code)

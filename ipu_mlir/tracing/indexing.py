@@ -35,16 +35,16 @@ def concatenate(parts: Sequence[Symbol], axis: int) -> Any:
     total = sum(part.shape[axis] for part in parts)
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
     if 0 in shape:
-        return without_elements(first.trace, "concatenate", shape, first.dtype)
+        return without_elements(first.program, "concatenate", shape, first.dtype)
     parts = [part for part in parts if part.shape[axis]]
     if len(parts) == 1:
         return parts[0]
     if is_complex(first):
         return from_pairs(concatenate([as_pairs(part) for part in parts], axis))
-    with first.trace.emit("concatenate"):
+    with first.program.emit("concatenate"):
         type_ = ir.RankedTensorType.get(list(shape), element_type(first.dtype))
         op = tensor.concat(type_, axis, [part.value for part in parts])
-        return first.trace.wrap(op, shape, first.dtype)
+        return first.program.wrap(op, shape, first.dtype)
 
 
 def flip(value: Symbol, axes: Sequence[int]) -> Any:
@@ -90,7 +90,7 @@ def _along(value: Symbol, axis: int, window: Window) -> Any:
 
 
 def _extract(value: Symbol, windows: Sequence[Window], sizes: shapes.Shape) -> Any:
-    with value.trace.emit("slice"):
+    with value.program.emit("slice"):
         op = tensor.ExtractSliceOp(
             ir.RankedTensorType.get(list(sizes), element_type(value.dtype)),
             value.value,
@@ -101,11 +101,11 @@ def _extract(value: Symbol, windows: Sequence[Window], sizes: shapes.Shape) -> A
             list(sizes),
             [window.step if window.count > 1 else 1 for window in windows],
         )
-        return value.trace.wrap(op.result, sizes, value.dtype)
+        return value.program.wrap(op.result, sizes, value.dtype)
 
 
 def _reverse(value: Symbol, axes: Sequence[int]) -> Any:
     index = tuple(Backward(axis, size) if axis in axes else axis for axis, size in enumerate(value.shape))
     loops = [Loop(size) for size in value.shape]
     order = tuple(range(len(value.shape)))
-    return structured(value.trace, "reverse", [(value, index)], loops, order, value.dtype, lambda element, _: element)
+    return structured(value.program, "reverse", [(value, index)], loops, order, value.dtype, lambda element, _: element)

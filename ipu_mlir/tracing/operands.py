@@ -53,9 +53,9 @@ def trace_of(values: Iterable[Any]) -> Trace:
         TraceValueError: they belong to different calls of traced functions, or to a body that has ended.
     """
     symbols = [value for value in values if isinstance(value, Symbol)]
-    if not symbols or not all(map(symbols[0].trace.holds, symbols)):
+    if not symbols or not all(map(symbols[0].program.holds, symbols)):
         raise TraceValueError(USED_AFTERWARDS)
-    return symbols[0].trace
+    return symbols[0].program
 
 
 def operand(trace: Trace, value: Any) -> Operand:

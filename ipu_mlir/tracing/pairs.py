@@ -24,28 +24,28 @@ def is_complex(value: Any) -> bool:
 
 def as_pairs(value: Symbol) -> Any:
     """A complex tensor as the real one with a last dimension of 2."""
-    return value.trace.wrap(value.value, (*value.shape, 2), part_dtype(value.dtype))
+    return value.program.wrap(value.value, (*value.shape, 2), part_dtype(value.dtype))
 
 
 def from_pairs(pairs: Symbol) -> Any:
     """A real tensor with a last dimension of 2 as the complex one."""
-    return pairs.trace.wrap(pairs.value, pairs.shape[:-1], whole_dtype(pairs.dtype))
+    return pairs.program.wrap(pairs.value, pairs.shape[:-1], whole_dtype(pairs.dtype))
 
 
 def part(value: Symbol, which: int) -> Any:
     """The real part (0) or the imaginary part (1) of a complex tensor."""
     dtype = part_dtype(value.dtype)
-    with value.trace.emit("part"):
+    with value.program.emit("part"):
         type_ = ir.RankedTensorType.get(list(value.shape), element_type(dtype))
         if 0 in value.shape:
-            return value.trace.wrap(no_elements(type_), value.shape, dtype)
+            return value.program.wrap(no_elements(type_), value.shape, dtype)
         op = tensor.ExtractSliceOp(type_, value.value, [], [], [], *_slice_of(value.shape, which))
-        return value.trace.wrap(op.result, value.shape, dtype)
+        return value.program.wrap(op.result, value.shape, dtype)
 
 
 def complex_of(real: Symbol, imaginary: Symbol) -> Any:
     """The complex tensor of two parts, which have one shape and type."""
-    shape, trace = real.shape, real.trace
+    shape, trace = real.shape, real.program
     with trace.emit("complex"):
         pairs = tensor.empty([*shape, 2], element_type(real.dtype))
         if 0 not in shape:

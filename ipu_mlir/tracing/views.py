@@ -25,7 +25,7 @@ def reshape(value: Symbol, shape: int | Sequence[int]) -> Any:
     if wanted == value.shape:
         return value
     if 0 in wanted:
-        return without_elements(value.trace, "reshape", wanted, value.dtype)
+        return without_elements(value.program, "reshape", wanted, value.dtype)
     if is_complex(value):
         return from_pairs(reshape(as_pairs(value), (*wanted, 2)))
     if not value.shape or not wanted:
@@ -46,12 +46,12 @@ def transpose(value: Symbol, axes: Sequence[int] | None = None) -> Any:
         return value
     shape = tuple(value.shape[axis] for axis in order)
     if 0 in shape:
-        return without_elements(value.trace, "transpose", shape, value.dtype)
+        return without_elements(value.program, "transpose", shape, value.dtype)
     if is_complex(value):
         return from_pairs(transpose(as_pairs(value), [*order, rank]))
-    with value.trace.emit("transpose"):
+    with value.program.emit("transpose"):
         op = linalg.transpose(value.value, outs=[empty(shape, value.dtype)], permutation=order)
-        return value.trace.wrap(op.results[0], shape, value.dtype)
+        return value.program.wrap(op.results[0], shape, value.dtype)
 
 
 def expand_dims(value: Symbol, axis: int | Sequence[int]) -> Any:
@@ -92,7 +92,7 @@ def broadcast_to(value: Symbol, shape: int | Sequence[int]) -> Any:
     if wanted == value.shape:
         return value
     dtype = value.dtype
-    return elementwise(value.trace, "broadcast_to", [value], [dtype], dtype, lambda element: element, wanted)
+    return elementwise(value.program, "broadcast_to", [value], [dtype], dtype, lambda element: element, wanted)
 
 
 def axis_of(name: str, value: Symbol, axis: Any) -> int:
@@ -108,13 +108,13 @@ def axis_of(name: str, value: Symbol, axis: Any) -> int:
 
 
 def _collapse(value: Symbol, shape: shapes.Shape, groups: list[list[int]]) -> Any:
-    with value.trace.emit("reshape"):
+    with value.program.emit("reshape"):
         type_ = ir.RankedTensorType.get(list(shape), element_type(value.dtype))
-        return value.trace.wrap(tensor.collapse_shape(type_, value.value, groups), shape, value.dtype)
+        return value.program.wrap(tensor.collapse_shape(type_, value.value, groups), shape, value.dtype)
 
 
 def _expand(value: Symbol, shape: shapes.Shape, groups: list[list[int]]) -> Any:
-    with value.trace.emit("reshape"):
+    with value.program.emit("reshape"):
         type_ = ir.RankedTensorType.get(list(shape), element_type(value.dtype))
         expanded = tensor.expand_shape(type_, value.value, groups, output_shape=[], static_output_shape=list(shape))
-        return value.trace.wrap(expanded, shape, value.dtype)
+        return value.program.wrap(expanded, shape, value.dtype)

@@ -36,7 +36,7 @@ def getitem(value: Symbol, key: Any) -> Any:
     """
     chosen = selection(value, key)
     if 0 in chosen.shape:
-        return without_elements(value.trace, "index", chosen.shape, value.dtype)
+        return without_elements(value.program, "index", chosen.shape, value.dtype)
     windows = sliced(value, chosen.windows)
     if not chosen.arrays:
         return reshape(windows, chosen.shape)
@@ -50,14 +50,14 @@ def getitem(value: Symbol, key: Any) -> Any:
 def _at_numbers(value: Symbol, arrays: Mapping[int, Any]) -> Any:
     """The slice of ``value`` with size 1 where ``arrays`` has a number."""
     sizes = tuple(1 if axis in arrays else size for axis, size in enumerate(value.shape))
-    with value.trace.emit("index"):
+    with value.program.emit("index"):
         starts = [index_of(arrays[axis], [], size) if axis in arrays else 0 for axis, size in enumerate(value.shape)]
         return slice_at(value, starts, sizes)
 
 
 def slice_at(value: Symbol, starts: Sequence[ir.Value | int], sizes: shapes.Shape) -> Any:
     """The elements of ``value`` from ``starts`` on, at the current insertion point."""
-    trace = value.trace
+    trace = value.program
     op = tensor.ExtractSliceOp(trace.tensor_type(sizes, value.dtype), value.value, *slice_operands(starts, sizes))
     return trace.wrap(op.result, sizes, value.dtype)
 
@@ -132,7 +132,7 @@ def gather_along(value: Symbol, positions: Symbol, axis: int) -> Any:
     except ValueError as error:
         raise TraceValueError(f"take_along_axis of {value} at {positions}: {error}") from error
     if 0 in sizes:
-        return without_elements(value.trace, "take_along_axis", sizes, value.dtype)
+        return without_elements(value.program, "take_along_axis", sizes, value.dtype)
     if is_complex(value):
         return complex_of(*(gather_along(part(value, which), positions, axis) for which in (0, 1)))
     loop_of = {each: each for each, size in enumerate(value.shape) if each != axis and size > 1}
@@ -153,7 +153,7 @@ def gather(
         indices: by dimension of ``value``, positions in it and the loops over ``sizes`` that index them.
         loop_of: by dimension, the loop that is the position. In dimensions that have neither it is 0.
     """
-    trace = value.trace
+    trace = value.program
     symbols = [array if isinstance(array, Symbol) else trace.constant(array) for array, _ in indices.values()]
 
     def code(*scalars: ir.Value) -> ir.Value:

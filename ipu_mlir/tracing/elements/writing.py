@@ -114,10 +114,10 @@ def _as_type_of(name: str, value: Symbol, values: Any) -> Any:
     Raises:
         TraceTypeError: they are of another kind of numbers.
     """
-    given = operand(value.trace, values)
+    given = operand(value.program, values)
     if kind_of(common_dtype([value, given])) != kind_of(value.dtype):
         raise TraceTypeError(f"{name} of {value} with {given}: values of another kind; use astype(np.{value.dtype})")
-    return astype(tensor(value.trace, values, value.dtype), value.dtype)
+    return astype(tensor(value.program, values, value.dtype), value.dtype)
 
 
 def _where_masked(name: str, value: Symbol, mask: Any, new: Any, how: str) -> Any:
@@ -142,14 +142,14 @@ def _with_windows(name: str, value: Symbol, chosen: Selection, new: Any) -> Any:
     new = indexing.flip(new, backward) if backward else new
     starts = [min(window.start, window.start + window.step * (window.count - 1)) for window in windows]
     steps = [abs(window.step) if window.count > 1 else 1 for window in windows]
-    with value.trace.emit(name):
+    with value.program.emit(name):
         op = tensor_ops.InsertSliceOp(new.value, value.value, [], [], [], starts, list(new.shape), steps)
-        return value.trace.wrap(op.result, value.shape, value.dtype)
+        return value.program.wrap(op.result, value.shape, value.dtype)
 
 
 def _scattered(name: str, value: Symbol, chosen: Selection, new: Any, how: str) -> Any:
     """``value`` with ``new`` at places that arrays say: element after element, in loops."""
-    trace = value.trace
+    trace = value.program
     before, after = chosen.axes
     sizes = (*(chosen.windows[axis].count for axis in before), *chosen.picked)
     sizes = (*sizes, *(chosen.windows[axis].count for axis in after))

@@ -128,7 +128,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     index = (*range(rank), rank, rank)
     loops = [Loop(each) for each in a.shape[:-1]]
     output = tuple(range(rank + 1))
-    return structured(a.trace, "diagonal", [(a, index)], loops, output, a.dtype, lambda element, _: element)
+    return structured(a.program, "diagonal", [(a, index)], loops, output, a.dtype, lambda element, _: element)
 
 
 def diag(v: Any, k: int = 0) -> Any:
@@ -185,4 +185,4 @@ def sliding_window_view(
         windows[along].append(number)
     index = tuple(Sum((along, *windows[along])) if along in windows else along for along in range(len(outer)))
     loops = [Loop(size) for size in shape]
-    return structured(x.trace, "windows", [(x, index)], loops, tuple(range(len(shape))), x.dtype, lambda e, _: e)
+    return structured(x.program, "windows", [(x, index)], loops, tuple(range(len(shape))), x.dtype, lambda e, _: e)

@@ -57,12 +57,12 @@ def modf(x: Any) -> tuple[Any, Any]:
 def bits_of(x: Any) -> Any:
     """The bits of floats as signed integers."""
     to = np.dtype(f"i{x.dtype.itemsize}")
-    return elementwise(x.trace, "bits", [x], [x.dtype], to, lambda each: arith.bitcast(element_type(to), each))
+    return elementwise(x.program, "bits", [x], [x.dtype], to, lambda each: arith.bitcast(element_type(to), each))
 
 
 def from_bits(x: Any, dtype: np.dtype[Any]) -> Any:
     """Floats of integers that hold their bits."""
-    return elementwise(x.trace, "from bits", [x], [x.dtype], dtype, lambda e: arith.bitcast(element_type(dtype), e))
+    return elementwise(x.program, "from bits", [x], [x.dtype], dtype, lambda e: arith.bitcast(element_type(dtype), e))
 
 
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:

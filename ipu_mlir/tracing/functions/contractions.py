@@ -238,7 +238,7 @@ def _untransposed(value: Symbol, names: list[str]) -> tuple[Symbol, list[str]]:
     order = list(ir.DenseI64ArrayAttr(owner.attributes["permutation"]))
     source = [names[order.index(axis)] for axis in range(len(order))]
     shape = tuple(value.shape[order.index(axis)] for axis in range(len(order)))
-    return value.trace.wrap(owner.operands[0], shape, value.dtype), source
+    return value.program.wrap(owner.operands[0], shape, value.dtype), source
 
 
 def _named_form(inputs: Sequence[tuple[Symbol, list[str]]], output: list[str], sizes: dict[str, int]) -> str | None:

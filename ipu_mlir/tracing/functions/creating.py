@@ -17,12 +17,12 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None, 
     sizes = a.shape if shape is None else tuple(np.atleast_1d(shape).tolist())
     result = supported_dtype(dtype if dtype is not None else a.dtype)
     if isinstance(fill_value, Symbol) or np.ndim(fill_value):
-        return views.broadcast_to(astype(tensor(a.trace, fill_value), result), sizes)
+        return views.broadcast_to(astype(tensor(a.program, fill_value), result), sizes)
     if result.kind == "c":
         both = np.real(fill_value), np.imag(fill_value)
         return complex_of(*(full_like(a, each, part_dtype(result), shape=sizes) for each in both))
-    with a.trace.emit("full_like"):
-        return a.trace.wrap(filled(sizes, result, np.asarray(fill_value).astype(result)[()]), sizes, result)
+    with a.program.emit("full_like"):
+        return a.program.wrap(filled(sizes, result, np.asarray(fill_value).astype(result)[()]), sizes, result)
 
 
 def zeros_like(a: Any, dtype: Any = None, *, shape: Any = None, device: Any = None) -> Any:

@@ -113,7 +113,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     a = _matrix("qr", a)
     rows, columns = a.shape[-2:]
     places, across = np.arange(rows), np.arange(columns)
-    eye = np.broadcast_to(tensor(a.trace, np.eye(rows, dtype=a.dtype)), (*a.shape[:-2], rows, rows))
+    eye = np.broadcast_to(tensor(a.program, np.eye(rows, dtype=a.dtype)), (*a.shape[:-2], rows, rows))
 
     def reflect(step: Any, state: Any) -> Any:
         q, r = state
@@ -147,7 +147,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     odd = size % 2
     a = np.pad(a, [(0, 0)] * (len(a.shape) - 2) + [(0, odd), (0, odd)])
     half = (size + odd) // 2
-    vectors = np.broadcast_to(tensor(a.trace, np.eye(size + odd, dtype=a.dtype)), a.shape)
+    vectors = np.broadcast_to(tensor(a.program, np.eye(size + odd, dtype=a.dtype)), a.shape)
     order = _next_pairs(size + odd)
 
     def rotate(_: Any, state: Any) -> Any:
@@ -181,7 +181,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     odd = columns % 2
     work = np.pad(a, [(0, 0)] * (len(a.shape) - 1) + [(0, odd)])
     half = (columns + odd) // 2
-    eye = tensor(a.trace, np.eye(columns + odd, dtype=a.dtype))
+    eye = tensor(a.program, np.eye(columns + odd, dtype=a.dtype))
     right = np.broadcast_to(eye, (*a.shape[:-2], columns + odd, columns + odd))
     if columns > 1:
         order = _next_pairs(columns + odd)

@@ -177,7 +177,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
     shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
     flat, wanted = views.reshape(a, (-1,)), int(np.prod(shape))
     if not flat.shape[0]:
-        return views.broadcast_to(tensor(a.trace, np.zeros((), a.dtype)), shape)
+        return views.broadcast_to(tensor(a.program, np.zeros((), a.dtype)), shape)
     return views.reshape(tile(flat, -(-wanted // flat.shape[0]))[:wanted], shape)
 
 

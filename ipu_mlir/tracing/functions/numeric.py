@@ -235,7 +235,14 @@ def size(a: Any, axis: int | None = None) -> int:
     return a.size if axis is None else a.shape[views.axis_of("size", a, axis)]
 
 
-def as_float(x: Any) -> Any:
+def as_float(x: Any, *, may_be_complex: bool = False) -> Any:
+    """``x``, or the float64 numbers of integers.
+
+    Raises:
+        TraceTypeError: it is complex, which the function does not take.
+    """
+    if is_complex(x) and not may_be_complex:
+        raise TraceTypeError(f"{x}: the function is one of real numbers; use x.real and x.imag")
     return x if kind_of(x.dtype) in "fc" else astype(x, np.float64)
 
 

@@ -235,13 +235,13 @@ def _key(value: Any) -> Any:
         ordered = arith.select(negative, arith.xori(bits, like(bits, most)), bits)
         return arith.select(arith.cmpf(arith.CmpFPredicate.UNO, element, element), like(bits, most), ordered)
 
-    return elementwise(value.trace, "key", [value], [dtype], result, code)
+    return elementwise(value.program, "key", [value], [dtype], result, code)
 
 
 def _positions(value: Symbol, along: int) -> Any:
     """Where each element stands along an axis."""
     places = np.arange(value.shape[along]).reshape([-1 if axis == along else 1 for axis in range(len(value.shape))])
-    return value.trace.constant(np.ascontiguousarray(np.broadcast_to(places, value.shape)))
+    return value.program.constant(np.ascontiguousarray(np.broadcast_to(places, value.shape)))
 
 
 def _ranks(keys: Symbol, along: int) -> Any:
@@ -257,12 +257,12 @@ def _ranks(keys: Symbol, along: int) -> Any:
         before = arith.ori(arith.cmpi(_INT.slt, its, mine), tie)
         return arith.select(before, arith.addi(count, like(count, 1)), count)
 
-    return structured(keys.trace, "rank", [(keys, own), (keys, other)], loops, own, np.dtype(np.int32), code, 0)
+    return structured(keys.program, "rank", [(keys, own), (keys, other)], loops, own, np.dtype(np.int32), code, 0)
 
 
 def _put_in_order(ranks: Symbol, values: Symbol, along: int) -> Any:
     """``values``, each where its rank says: a loop that puts one element after the other, which becomes a scatter."""
-    shape, trace = values.shape, values.trace
+    shape, trace = values.shape, values.program
     if 0 in shape:
         return values
 
@@ -294,4 +294,4 @@ def _count_before(ordered: Symbol, values: Symbol, side: str) -> Any:
         return arith.addi(count, arith.extui(count.type, arith.cmpi(predicate, element, value)))
 
     inputs = [(values, own), (ordered, (rank,))]
-    return structured(values.trace, "searchsorted", inputs, loops, own, np.dtype(np.int64), code, 0)
+    return structured(values.program, "searchsorted", inputs, loops, own, np.dtype(np.int64), code, 0)

@@ -48,9 +48,9 @@ def pad_with(array: Symbol, widths: list[tuple[int, int]], number: Any) -> Any:
         return complex_of(*(pad_with(each, widths, its) for each, its in parts))
     number = Scalar(number, weak=not isinstance(number, np.generic)).as_type(array.dtype)
     shape = tuple(before + size + after for size, (before, after) in zip(array.shape, widths, strict=True))
-    with array.trace.emit("pad"):
+    with array.program.emit("pad"):
         if 0 in array.shape:
-            return array.trace.wrap(filled(shape, array.dtype, number), shape, array.dtype)
+            return array.program.wrap(filled(shape, array.dtype, number), shape, array.dtype)
         op = tensor.PadOp(
             ir.RankedTensorType.get(list(shape), element_type(array.dtype)),
             array.value,
@@ -63,12 +63,12 @@ def pad_with(array: Symbol, widths: list[tuple[int, int]], number: Any) -> Any:
         block = op.regions[0].blocks.append(*[index] * len(shape), arg_locs=[op.location] * len(shape))
         with ir.InsertionPoint(block):
             tensor.YieldOp(constant(number, array.dtype))
-        return array.trace.wrap(op.result, shape, array.dtype)
+        return array.program.wrap(op.result, shape, array.dtype)
 
 
 def _pad_constants(array: Any, widths: list[tuple[int, int]], values: Any) -> Any:
     """One number everywhere, or one for each side of each axis, which may be traced."""
-    number = operand(array.trace, values) if np.ndim(values) == 0 else None
+    number = operand(array.program, values) if np.ndim(values) == 0 else None
     if isinstance(number, Scalar):
         return pad_with(array, widths, number.value)
     if number is not None:
@@ -113,7 +113,7 @@ def _between(array: Any, axis: int, width: tuple[int, int], first: Any, last: An
     sides = []
     for count, value in zip(width, (first, last), strict=True):
         shape = tuple(count if place == axis else size for place, size in enumerate(array.shape))
-        sides.append(broadcast_to(astype(as_tensor(array.trace, value), array.dtype), shape))
+        sides.append(broadcast_to(astype(as_tensor(array.program, value), array.dtype), shape))
     return concatenate([sides[0], array, sides[1]], axis)
 
 

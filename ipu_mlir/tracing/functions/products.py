@@ -95,7 +95,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """``np.linalg.norm``: of vectors along one axis, of matrices along two; of all elements if nothing is said."""
-    x = as_float(x)
+    x = as_float(x, may_be_complex=True)
     if axis is None and (ord is None or len(x.shape) == 1):
         return vector_norm(x, ord=2 if ord is None else ord, keepdims=keepdims)
     axes = axes_in_order(x, range(len(x.shape)) if axis is None else axis)
@@ -108,7 +108,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    x = as_float(x)
+    x = as_float(x, may_be_complex=True)
     axes = axes_of("vector_norm", x, axis)
     size = np.abs(x)
     if ord == np.inf:
@@ -127,7 +127,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    x = as_float(x)
+    x = as_float(x, may_be_complex=True)
     if len(x.shape) < 2:
         raise TraceValueError(f"matrix_norm of {x}: a matrix has two dimensions")
     if ord == "fro":
@@ -160,7 +160,9 @@ def matrix_power(a: Any, n: int) -> Any:
             found = a if found is None else contractions.matmul(found, a)
         n >>= 1
         a = contractions.matmul(a, a) if n else a
-    return views.broadcast_to(tensor(a.trace, np.eye(a.shape[-1], dtype=a.dtype)), a.shape) if found is None else found
+    return (
+        views.broadcast_to(tensor(a.program, np.eye(a.shape[-1], dtype=a.dtype)), a.shape) if found is None else found
+    )
 
 
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
@@ -219,4 +221,4 @@ def _slide(name: str, long: Any, short: Any, mode: str) -> Any:
         return add(so_far, multiply(element, weight))
 
     inputs = [(padded, (Sum((0, 1)),)), (short, (1,))]
-    return structured(long.trace, name, inputs, [Loop(count), Loop(width, "reduction")], (0,), long.dtype, code, 0)
+    return structured(long.program, name, inputs, [Loop(count), Loop(width, "reduction")], (0,), long.dtype, code, 0)

@@ -79,7 +79,7 @@ def reduce(name: str, value: Symbol, axis: Axes = None, keepdims: bool = False, 
         return combine(so_far, convert(element, value.dtype, result))
 
     reduced = structured(
-        value.trace,
+        value.program,
         name,
         [(value, _all(value))],
         _loops(value, axes),
@@ -128,7 +128,7 @@ def arg_extremum(name: str, value: Any, axis: int | None = None, keepdims: bool 
 
     kept = _kept(value, (along,))
     inputs: list[tuple[Symbol, Index]] = [(value, _all(value)), (extremum, kept)]
-    reduced = structured(value.trace, name, inputs, _loops(value, (along,)), kept, result, code, count)
+    reduced = structured(value.program, name, inputs, _loops(value, (along,)), kept, result, code, count)
     return _with_dims(value, reduced, (along,)) if keepdims else reduced
 
 

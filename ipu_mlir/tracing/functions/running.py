@@ -54,8 +54,8 @@ def accumulate(ufunc: np.ufunc, array: Symbol, axis: int = 0, dtype: Any = None)
         return astype(array, result)
     before = [(size - 1 if each == along else 0, 0) for each in range(len(array.shape))]
     padded = pad_with(astype(array, result), before, neutral)
-    with array.trace.emit(name):
-        window = array.trace.wrap(empty([size], result), (size,), result)
+    with array.program.emit(name):
+        window = array.program.wrap(empty([size], result), (size,), result)
     loops = [*map(Loop, array.shape), Loop(size, "reduction")]
     last = len(array.shape)
     index: Index = tuple(Sum((each, last)) if each == along else each for each in range(last))
@@ -64,7 +64,7 @@ def accumulate(ufunc: np.ufunc, array: Symbol, axis: int = 0, dtype: Any = None)
         return combine(so_far, element)
 
     inputs = [(padded, index), (window, (last,))]
-    return structured(array.trace, name, inputs, loops, tuple(range(last)), result, code, neutral)
+    return structured(array.program, name, inputs, loops, tuple(range(last)), result, code, neutral)
 
 
 def _accumulate_complex(ufunc: np.ufunc, array: Any, along: int) -> Any:

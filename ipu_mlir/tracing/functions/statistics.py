@@ -202,7 +202,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 
 def _with_initial(ufunc: np.ufunc, found: Any, initial: Any) -> Any:
     """``found``, combined with ``initial``, which takes the type of the result."""
-    return found if initial is None else ufunc(found, astype(tensor(found.trace, initial, found.dtype), found.dtype))
+    return found if initial is None else ufunc(found, astype(tensor(found.program, initial, found.dtype), found.dtype))
 
 
 def _extreme(name: str, ufunc: np.ufunc, a: Any, axis: Axes, keepdims: bool, initial: Any, mask: Any) -> Any:
@@ -215,7 +215,7 @@ def _extreme(name: str, ufunc: np.ufunc, a: Any, axis: Axes, keepdims: bool, ini
     axes = axes_of(name, a, axis)
     if count_along(a, axes) == 0:
         kept = [1 if at in axes else size for at, size in enumerate(a.shape) if keepdims or at not in axes]
-        return views.broadcast_to(astype(tensor(a.trace, initial), a.dtype), kept)
+        return views.broadcast_to(astype(tensor(a.program, initial), a.dtype), kept)
     return _with_initial(ufunc, reductions.reduce(name, chosen, axis, keepdims), initial)
 
 
@@ -226,7 +226,7 @@ def _chosen(a: Any, mask: Any, neutral: Any) -> Any:
 def _how_many(a: Any, mask: Any, axis: Axes, keepdims: bool) -> Any:
     """How many elements of ``a`` count."""
     every = np.ones(a.shape, np.bool_)
-    return reductions.reduce("sum", tensor(a.trace, every) & mask, axis, keepdims)
+    return reductions.reduce("sum", tensor(a.program, every) & mask, axis, keepdims)
 
 
 def _without_nan(a: Any, instead: Any) -> Any:

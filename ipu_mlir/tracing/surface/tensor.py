@@ -185,7 +185,7 @@ class Tensor(Symbol):
 
     ravel, squeeze, swapaxes, diagonal = map(_method, (np.ravel, np.squeeze, np.swapaxes, np.diagonal))
     sum, prod, max, min, mean = map(_method, (np.sum, np.prod, np.max, np.min, np.mean))
-    var, std, any, all = map(_method, (np.var, np.std, np.any, np.all))
+    var, std, any, all, trace = map(_method, (np.var, np.std, np.any, np.all, np.trace))
     argmax, argmin, argsort, argpartition = map(_method, (np.argmax, np.argmin, np.argsort, np.argpartition))
     cumsum, cumprod, searchsorted, nonzero = map(_method, (np.cumsum, np.cumprod, np.searchsorted, np.nonzero))
     take, choose, repeat, copy = map(_method, (np.take, np.choose, np.repeat, np.copy))

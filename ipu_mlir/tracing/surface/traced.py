@@ -73,7 +73,7 @@ class TracedFunction:
             trace.finish(values)
         except TraceError as error:
             raise at_the_users_line(error) from error.__cause__
-        except TypeError as error:
+        except Exception as error:
             if (located := of_a_call(error)) is None:
                 raise
             raise located.with_traceback(error.__traceback__) from error

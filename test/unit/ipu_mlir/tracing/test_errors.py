@@ -83,6 +83,11 @@ CASES = [
         TypeError,
         r"sum\(\) takes from 1 to 7 .*8 were given",
     ),
+    (lambda x: np.split(x, 0), X, ValueError, "np.split while tracing: integer modulo by zero"),
+    (lambda x: np.repeat(x, -1), X, ValueError, "a tensor cannot have the shape"),
+    (lambda x: np.select(3, x), X, TypeError, "'int' object is not iterable"),
+    (lambda x: np.frexp(x * 1j), X, TypeError, "complex64.*: the function is one of real numbers; use x.real"),
+    (lambda x: np.triu_indices_from([x, x]), X, TypeError, "'list' object has no attribute 'ndim'"),
     (lambda x: np.add(x), X, TypeError, r"add\(\) takes from 2 to 3 positional arguments but 1 was given"),
     (lambda x: np.zeros(x.sum()), X, TypeError, r"got '<traced float32\[\]>'"),
     (lambda x: np.sum(x, out=np.zeros(())), X, TypeError, r"nothing is written in place \(out=\); write y = np.sum"),
@@ -224,3 +229,12 @@ def test_arguments_that_do_not_fit_the_parameters():
 def test_what_is_no_function(given, message):
     with pytest.raises(TypeError, match=message):
         ipu.function(given)
+
+
+def test_what_the_users_code_raises_goes_through():
+    def program(x):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match=r"^mine$") as caught:
+        ipu.function(program).trace(X)
+    assert not isinstance(caught.value, ipu.IpuError)

@@ -422,6 +422,8 @@ CALLS: dict[str, list[str]] = {
             "p.swapaxes(0, 1)",
             "x[None].squeeze()",
             "s.diagonal()",
+            "s.trace()",
+            "s.trace(1)",
             "x.astype(np.int32)",
             "x.astype('float64')",
             "x.copy()",
