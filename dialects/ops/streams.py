@@ -114,8 +114,8 @@ class ReceiveOp(Ipu.Operation, name="receive"):
         if len(op.operation.operands) != 1:
             return True  # the generated check reports it
         kind = op.operation.operands[0].type
-        if not isinstance(kind, ir.MemRefType) or memory_mapping(kind) is None:
-            return fail(op, f"fills {kind}; it writes a memref that lies on tiles: give it a #ipu.mapping")
+        if not isinstance(kind, ir.MemRefType) or (kind.memory_space is not None and memory_mapping(kind) is None):
+            return fail(op, f"fills {kind}; it writes a memref on tiles, with a #ipu.mapping, or on the host, without")
         return True
 
 

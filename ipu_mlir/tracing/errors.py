@@ -82,7 +82,9 @@ def located(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) 
         raise kind(f"{name} while tracing: {error}") from error
 
 
-_OF_A_CALL = re.compile(r"\w+\(\) (got|takes|missing)|.*(<traced |__array_function__|Cannot interpret |order must be)", re.DOTALL)
+_OF_A_CALL = re.compile(
+    r"\w+\(\) (got|takes|missing)|.*(<traced |__array_function__|Cannot interpret |order must be)", re.DOTALL
+)
 
 
 def of_a_call(error: Exception) -> TraceError | None:

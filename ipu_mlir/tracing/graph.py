@@ -131,7 +131,7 @@ class Trace:
         if name not in self.declared:
             self.declared[name] = owner
             functions = (op for op in self.module.body.operations if op.operation.name == "func.func")
-            with self._context, ir.InsertionPoint(next(functions)), _location(name, user_place()):
+            with self._context, ir.InsertionPoint(next(functions)), _location(self._context, name, user_place()):
                 make()
         elif self.declared[name] is not owner:
             raise TraceValueError(f"the program has {self.declared[name]!r} and {owner!r}; give one another name")

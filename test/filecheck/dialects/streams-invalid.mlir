@@ -38,8 +38,8 @@ func.func @queue_in_a_function() {
 
 // -----
 
-func.func @receive_into_nowhere(%x: memref<4xf32>) {
-  // expected-error @below {{'ipu.receive' op fills memref<4xf32>; it writes a memref that lies on tiles: give it a #ipu.mapping}}
-  "ipu.receive"(%x) {queue = @q, index = 0} : (memref<4xf32>) -> ()
+func.func @receive_into_nowhere(%x: memref<4xf32, 1>) {
+  // expected-error @below {{'ipu.receive' op fills memref<4xf32, 1>; it writes a memref on tiles, with a #ipu.mapping, or on the host, without}}
+  "ipu.receive"(%x) {queue = @q, index = 0} : (memref<4xf32, 1>) -> ()
   return
 }
