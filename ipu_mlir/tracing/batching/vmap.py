@@ -13,7 +13,7 @@ from ipu_mlir.tracing.batching.rules import RULES, numbers
 from ipu_mlir.tracing.control.bodies import Body, call, spec_of_leaf, stacked, tree, values_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Trace, current_trace
-from ipu_mlir.tracing.structure import parts
+from ipu_mlir.tracing.structure import flatten, is_number, parts
 
 Axes = Any
 """An int, None, or a tuple, list or dict of them, nested as the first levels of what they are for."""
@@ -127,7 +127,7 @@ def _axes_of(axes: Axes, values: Any, name: str) -> list[int | None]:
         TraceTypeError: it is nested otherwise.
     """
     if axes is None or isinstance(axes, int):
-        return [axes] * len(tree(values, "").leaves)
+        return [axes] * len(flatten(values, "", is_number)[1])
     own, theirs = parts(axes), parts(values)
     if own is None or theirs is None or len(own[1]) != len(theirs[1]) or set(own[0]) != set(theirs[0]):
         raise TraceTypeError(

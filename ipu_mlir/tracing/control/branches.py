@@ -98,7 +98,7 @@ def _branches(
             bodies.append(body := Body(trace, name))
             with body.traced():
                 returned = call(name, function, *operands)
-            trees.append(trees[0].like(returned, "result") if trees else tree(returned, "result"))
+                trees.append(trees[0].like(returned, "result") if trees else tree(returned, "result"))
         specs = [_common(name, names, trees, place) for place in range(len(trees[0].leaves))]
         for body, given in zip(bodies, trees, strict=True):
             body.end(scf.YieldOp, given.leaves, specs)
