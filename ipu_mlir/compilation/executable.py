@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ipu_mlir.compilation.calls import Known, form_of, known_call
 from ipu_mlir.compilation.entry import entries_alone, entry_of
 from ipu_mlir.compilation.lowering import LEVELS, Lowering, to_host
 from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
@@ -19,6 +20,7 @@ from ipu_mlir.programs.session import Session
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.specs.tensor_types import spec_of_type
+from ipu_mlir.tracing.structure import Call as TracedCall
 
 if TYPE_CHECKING:
     from ipu_mlir.frontends.table import Call
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from ipu_mlir.programs.trace_all import Declared
     from ipu_mlir.runtime.profile.profile import Profile
 
-_OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_together", "engine", "run")
+_OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_together", "_known", "engine", "run")
 
 
 class Executable:
@@ -79,6 +81,7 @@ class Executable:
 
     def _start(self, engine: Engine) -> None:
         self.engine = engine
+        self._known: dict[Any, Known] = {}
         self._together = Programs({self.entry: self}, self._declared)
         self.run = self._run_outside_of_sessions if engine.has_state else engine.run  # nothing of ours runs per call
 
@@ -142,9 +145,33 @@ class Executable:
         self, run: Callable[[list[np.ndarray]], list[np.ndarray]], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
         if self._call is not None:
-            return self._call.unflatten(run(self._call.flatten(args, kwargs)))
+            return self._call_nested(run, self._call, args, kwargs)
         results = run([np.asarray(array) for array in args])
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _call_nested(
+        self,
+        run: Callable[[list[np.ndarray]], list[np.ndarray]],
+        call: "Call",
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        leaves: list[Any] = []
+        tensors = args, kwargs
+        try:
+            form = form_of(tensors, leaves) if isinstance(call, TracedCall) else None
+            known = self._known.get(form)
+        except TypeError:  # what cannot be hashed is refused in words
+            form, known = None, None
+        if known is not None:
+            _, order, nest = known
+            return nest(run(leaves if order is None else [leaves[place] for place in order]))
+        results = call.unflatten(run(call.flatten(args, kwargs)))
+        if form is not None and isinstance(call, TracedCall) and not call.static:
+            known = known_call(run, call, tensors, lambda marked: call.bind(*marked))
+            if known is not None:
+                self._known[form] = known
+        return results
 
     def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As ``run``, but tile by tile, each with a memory of its own: slow, exact, and the judge of ``run``."""

@@ -1,6 +1,7 @@
 """Calls of one form after another: the same as the first, whatever form they have."""
 
 from collections import namedtuple
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,6 +92,28 @@ def test_results_of_unsigned_integers_keep_their_type():
     program = ipu.function(target=SMALL)(lambda x: x + np.uint8(200))
     for _ in range(3):
         np.testing.assert_array_equal(program(np.full(3, 55, np.uint8)), np.full(3, 255, np.uint8), strict=True)
+
+
+def test_complex_numbers_of_further_calls():
+    program = ipu.function(target=SMALL)(lambda x, y: {"sum": x + y})
+    for number in range(3):
+        given = X[:, 1] + 1j * number, np.complex64(2 - 3j)
+        np.testing.assert_array_equal(program(*given)["sum"], (given[0] + given[1]).astype(np.complex64))
+
+
+def test_an_executable_that_is_called_again():
+    """In several forms, by a copy, and with what it was not compiled for."""
+    program = ipu.compile(lambda a, p: (a * p["w"], a), args=[X, {"w": X}], target=SMALL)
+    for exe in (program, copy(program), program):
+        for number in range(3):
+            calls = (exe(X, {"w": X + number}), exe(p={"w": X + number}, a=X), exe(X, p={"w": X + number}))
+            for found in calls:
+                np.testing.assert_array_equal(found[0], X * (X + number))
+                np.testing.assert_array_equal(found[1], X)
+        with pytest.raises(ipu.RunError, match="compile the program for this shape"):
+            exe(X[:2], {"w": X})
+        with pytest.raises(ipu.IpuError, match="cannot be part of a program"):
+            exe(X, {"w": {1}})
 
 
 def test_a_default_that_is_an_array():
