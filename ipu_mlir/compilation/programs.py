@@ -65,12 +65,14 @@ class Programs(Mapping[str, "Executable"]):
         state = self._state(shared, _TURN)
         for variable in variables:
             variable.cells.update({name: state.cells[name] for name in variable.specs if name in state.cells})
-        for queues in (state.streams.infeeds, state.streams.outfeeds):
-            for name in queues.keys() & self._declared.keys():
-                owner, stream = self._declared[name], queues[name].stream
-                if owner.own is None:
-                    owner.own = Infeed(stream, owner.elements()) if owner.kind == "infeed" else Outfeed(stream)
-                queues[name] = owner.own
+        infeeds, outfeeds = state.streams.infeeds, state.streams.outfeeds
+        for name, owner in self._declared.items():
+            if owner.kind == "infeed" and name in infeeds:
+                owner.own = owner.own or Infeed(infeeds[name].stream, owner.elements())
+                infeeds[name] = owner.own
+            elif owner.kind == "outfeed" and name in outfeeds:
+                owner.own = owner.own or Outfeed(outfeeds[name].stream)
+                outfeeds[name] = owner.own
         return state
 
     def _state(self, shared: Mapping[str, Any] | None = None, turn: Any = None) -> State:

@@ -180,4 +180,9 @@ class Session(Mapping[str, Any]):
 
 def _elements_of(source: Any) -> Callable[[], Iterator[Any]]:
     """What gives the elements of ``source`` as they are."""
-    return lambda: iter(source() if callable(source) else source)
+
+    def elements() -> Iterator[Any]:
+        given: Any = source() if callable(source) else source
+        return iter(given)
+
+    return elements

@@ -212,7 +212,7 @@ class _Leaves(Iterator[list[Any]]):
 
 
 def _iterator(name: str, source: Any) -> Iterator[Any]:
-    given = source() if callable(source) else source
+    given: Any = source() if callable(source) else source
     try:
         return iter(given)
     except TypeError as error:

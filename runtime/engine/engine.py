@@ -105,7 +105,7 @@ class Engine:
             state.have_values(self.translation.variables)
         return results
 
-    def _run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+    def _run(self, arrays: list[Any]) -> list[np.ndarray]:
         try:
             program = self._idle.pop()
         except IndexError:  # none was made, or all are running in other threads
@@ -168,7 +168,7 @@ def _made_again(translation: Translation, threads: int) -> Engine:
     return engine
 
 
-def _as_bits(arrays: Sequence[np.ndarray], specs: Sequence[ArraySpec]) -> list[np.ndarray]:
+def _as_bits(arrays: list[Any], specs: Sequence[ArraySpec]) -> list[Any]:
     """The memory of ``arrays`` as the program sees it; that of variables comes after what has a spec."""
     seen = [a if spec.bits is None else a.view(spec.bits) for a, spec in zip(arrays, specs, strict=False)]
     return seen + arrays[len(specs) :]
