@@ -17,7 +17,7 @@ import onnx
 from onnx.backend.test.loader import load_model_tests
 
 import ipu_mlir as ipu
-from ipu_mlir.frontends.onnx_backend import Backend
+from ipu_mlir.onnx_backend import Backend
 
 PAGE = Path(__file__).parents[1] / "docs" / "onnx-node-tests.md"
 OUTCOMES = ("agree", "refused by the importer", "refused by us", "wrong", "crashed")
@@ -80,7 +80,7 @@ def page(cases, results) -> str:
         "",
         f"Written by `scripts/onnx_node_tests.py` with onnx {onnx.__version__}: {sum(totals.values()):,} of the "
         f"{len(cases):,} node tests of `onnx.backend.test`,",
-        "run by the class `Backend` of `ipu_mlir.frontends.onnx_backend`. *Refused by the importer* is what torch-mlir",
+        "run by the class `Backend` of `ipu_mlir.onnx_backend`. *Refused by the importer* is what torch-mlir",
         "does not know, or makes something else of than ONNX says (the front end refuses such models).",
         "",
         "| outcome | cases | share |",

@@ -8,7 +8,7 @@ import ipu_mlir as ipu
 onnx = pytest.importorskip("onnx")
 from onnx.backend.test.loader import load_model_tests  # noqa: E402
 
-from ipu_mlir.frontends.onnx_backend import Backend  # noqa: E402
+from ipu_mlir.onnx_backend import Backend  # noqa: E402
 
 AGREE = (
     "test_conv_with_strides_padding",
