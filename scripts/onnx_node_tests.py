@@ -103,7 +103,7 @@ def page(cases, results) -> str:
 def group(reason: str) -> str:
     """What reasons have in common."""
     for sign, name in (
-        ("sizes are not all known", "a size depends on the values of an input"),
+        ("sizes are not all known", "a size that the importer leaves open"),
         ("i4", "integers of 4 bits"),
         ("ml_program", "numbers drawn from a state that is not in the program"),
         ("assertion", "an assertion of the program fails"),

@@ -68,10 +68,10 @@ def signless(array: np.ndarray) -> np.ndarray:
 _FLOAT8 = frozenset(getattr(onnx.TensorProto, name) for name in dir(onnx.TensorProto) if name.startswith("FLOAT8E"))
 
 
-def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, int]) -> str | None:
+def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, Any]) -> str | None:
     """What torch-mlir makes of ``node`` that is not what ONNX says; None where it is right."""
     attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
-    to = types.get(node.output[0]) if node.output else None
+    to = types[node.output[0]].elem_type if node.output and node.output[0] in types else None
     match node.op_type:
         case "LpNormalization":
             return "divides by a norm of 0, where ONNX gives 0"
@@ -83,6 +83,12 @@ def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, int]) -> str | N
             return "takes numbers without a sign for numbers with one"
         case "QLinearMatMul":
             return "takes other scales and zero points for products of more than two dimensions"
+        case "DequantizeLinear" if "axis" not in attributes and node.input[1] in types:
+            return "scales along another dimension" if types[node.input[1]].shape.dim else None
+        case "SpaceToDepth" if attributes.get("mode", b"DCR") != b"DCR":
+            return "puts columns and rows in another order"
+        case "GridSample" if attributes.get("padding_mode", b"zeros") == b"zeros":
+            return "reads outside of the image"
         case "GridSample" if attributes.get("mode", b"linear") == b"nearest":
             return "rounds halves another way"
         case "Resize" if attributes.get("coordinate_transformation_mode") == b"align_corners":
@@ -94,7 +100,7 @@ def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, int]) -> str | N
 
 def _refuse_wrong(model: onnx.ModelProto, name: str) -> None:
     values = [*model.graph.value_info, *model.graph.input, *model.graph.output]
-    types = {each.name: each.type.tensor_type.elem_type for each in values}
+    types = {each.name: each.type.tensor_type for each in values}
     reasons = [(node, _imported_wrongly(node, types)) for node in model.graph.node]
     wrong = [f"'{node.name or node.op_type}' {node.op_type}: torch-mlir {reason}" for node, reason in reasons if reason]
     if wrong:
