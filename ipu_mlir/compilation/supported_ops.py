@@ -9,9 +9,9 @@ _DIALECTS = frozenset({"arith", "bufferization", "builtin", "func", "ipu", "lina
 # Dialects that a program may come in, and what brings it to ours.
 _INSTEAD_OF_DIALECT = {
     "cf": "write control flow with scf",
-    "chlo": "run chlo-legalize-to-stablehlo and stablehlo-legalize-to-linalg first",
+    "chlo": "run ipu-import-stablehlo first",
     "onnx": "export the model to linalg on tensors with torch-mlir or onnx-mlir first",
-    "stablehlo": "run stablehlo-legalize-to-linalg first",
+    "stablehlo": "run ipu-import-stablehlo first",
     "torch": "lower it to linalg on tensors with torch-mlir first",
     "tosa": "run tosa-to-linalg-named, tosa-to-linalg, tosa-to-arith and tosa-to-tensor first",
 }
