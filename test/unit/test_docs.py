@@ -42,6 +42,18 @@ def test_the_index_names_every_page() -> None:
     assert [page.name for page in PAGES if page.name != "README.md" and f"]({page.name})" not in index] == []
 
 
+def test_the_tour_says_where_each_command_of_the_readme_is_carried_out() -> None:
+    shown = [line.partition("#")[0] for line in re.findall(r"^    (ipu-.*)", (ROOT / "README.md").read_text(), re.M)]
+    commands = [re.findall(r"(?<!\S)(?:--)?[a-z][a-z-]*", command) for command in shown]
+    rows = re.findall(r"^\| `(ipu-[^`]*)` \|", (DOCS / "tour.md").read_text(), re.M)
+    explained = [row.partition("=")[0].split() for row in rows]
+    assert [command for command in shown if not any(tool in command for tool, *_ in explained)] == []
+    assert [row for row in explained if not any(set(row) <= set(command) for command in commands)] == []
+    flags = {flag for row in explained for flag in row[1:]}
+    shared = {"--compile", "--print-after-all", "--print-values", "--tiles", "--time"}
+    assert {word for command in commands for word in command if word.startswith("--")} - shared == flags
+
+
 def test_pages_with_commands_are_found() -> None:
     assert {"tour", "runtime"} <= {page.stem for page in PAGES if "\n```sh\n$ " in page.read_text()}
 
