@@ -6,8 +6,8 @@ from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loads_in, loop_n
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.host.memory_writes import MemoryWrites
 from ipu_mlir.passes.placement.partition.split_reduction import plain_combiner
-from ipu_mlir.passes.support.build_generic import bodiless_generic
 from ipu_mlir.passes.support.combiners import neutral
+from ipu_mlir.passes.support.linalg_builders import bodiless_generic
 from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, marked_blocks, marks_of
 
 

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.analysis.loop_nest import Index, indexing_maps, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.host.halves import buffers_read
 from ipu_mlir.passes.host.memory_writes import MemoryWrites, around, static_layout
-from ipu_mlir.passes.support.build_generic import bodiless_generic
+from ipu_mlir.passes.support.linalg_builders import bodiless_generic
 from ipu_mlir.passes.support.reduction_marks import STEP, marked_step, marks_of
 from ipu_mlir.passes.support.rewriting import has_uses
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.build_generic import bodiless_generic
+from ipu_mlir.passes.support.linalg_builders import bodiless_generic
 from ipu_mlir.passes.support.rewriting import list_ops
 
 # These say more than their loops do: codelets and rewrites know them by name.

@@ -6,7 +6,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.matchers import block_of, constant_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.named_ops import fill_with
+from ipu_mlir.passes.support.linalg_builders import fill_with
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
 
 

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.codelets.naming import codelet_name
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.support.named_ops import copy_into
+from ipu_mlir.passes.support.linalg_builders import copy_into
 from ipu_mlir.passes.support.placement_hints import PARTS
 from ipu_mlir.passes.support.rewriting import list_outside_bodies
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.named_ops import copy_into
+from ipu_mlir.passes.support.linalg_builders import copy_into
 from ipu_mlir.passes.support.rewriting import list_ops
 
 

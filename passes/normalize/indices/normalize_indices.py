@@ -9,7 +9,7 @@ from ipu_mlir.passes.normalize.indices.apart import take_apart
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.normalize.indices.peel import loops_to_peel
 from ipu_mlir.passes.normalize.indices.rebuild import rebuild
-from ipu_mlir.passes.support.build_generic import iterator_types
+from ipu_mlir.passes.support.linalg_builders import iterator_types
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _OF_LIBRARY = "has a library_call, which only passes after ipu-normalize add; say in its body what it computes instead"

@@ -10,8 +10,8 @@ from ipu_mlir.passes.normalize.indices.extents import with_extents
 from ipu_mlir.passes.normalize.indices.maps import Expressions, ResultMaps
 from ipu_mlir.passes.normalize.indices.places import Loops, Place, Slice, place_of
 from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, constant_index, loops_in, without
-from ipu_mlir.passes.support.build_generic import generic, loop_index
 from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.linalg_builders import generic, loop_index
 
 _OWN_ATTRIBUTES = ("indexing_maps", "iterator_types", "operandSegmentSizes")
 

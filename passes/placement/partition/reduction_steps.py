@@ -3,7 +3,7 @@
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, indexing_maps, reads_operand
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.build_generic import bodiless_generic
+from ipu_mlir.passes.support.linalg_builders import bodiless_generic
 from ipu_mlir.passes.support.reduction_marks import STEP, marks_of, step_mark
 from ipu_mlir.passes.support.tensor_views import window_of
 

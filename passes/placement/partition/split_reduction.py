@@ -5,9 +5,8 @@ from ipu_mlir.dialects.attributes.attributes import parts_to_attr
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.build_generic import bodiless_generic, generic
 from ipu_mlir.passes.support.combiners import neutral
-from ipu_mlir.passes.support.named_ops import fill_with
+from ipu_mlir.passes.support.linalg_builders import bodiless_generic, fill_with, generic
 from ipu_mlir.passes.support.placement_hints import PARTS
 from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, Block, blocks_mark, marks_of
 

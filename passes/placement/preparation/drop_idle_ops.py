@@ -6,7 +6,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.build_generic import zero
+from ipu_mlir.passes.support.linalg_builders import zero
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 
 

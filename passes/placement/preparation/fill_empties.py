@@ -7,8 +7,7 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured, reads_operand
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.begun_tensors import begun_tensors, goes_on_filling
-from ipu_mlir.passes.support.build_generic import zero
-from ipu_mlir.passes.support.named_ops import fill_with
+from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 from ipu_mlir.passes.support.rewriting import list_ops
 
 

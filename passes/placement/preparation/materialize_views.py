@@ -16,7 +16,7 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.overwritten_views import base_of, is_overwritten
-from ipu_mlir.passes.support.named_ops import copy_into
+from ipu_mlir.passes.support.linalg_builders import copy_into
 from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
 

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
-from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()

@@ -9,8 +9,8 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
-from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
 from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 

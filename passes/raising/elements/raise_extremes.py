@@ -21,11 +21,10 @@ from ipu_mlir.passes.raising.ranks.sort_orders import (
     of_floats,
     relations_of,
 )
-from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
 from ipu_mlir.passes.support.clone import clone_slice
 from ipu_mlir.passes.support.combiners import neutral
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, in_three_dimensions, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.passes.support.three_dimensions import in_three_dimensions
 
 _EXTREMES = {
     "maximum": (np.greater, "arith.maximumf", "arith.maxsi"),

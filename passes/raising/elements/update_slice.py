@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.build_generic import generic, scalar_map
+from ipu_mlir.passes.support.linalg_builders import generic, scalar_map
 
 
 def update_slice(big: ir.Value, small: ir.Value, offsets: Sequence[ir.Value | None]) -> ir.Value:

@@ -13,7 +13,7 @@ from ipu_mlir.passes.raising.loops.scan_of_loops import scan_of_loops, scan_of_w
 from ipu_mlir.passes.raising.loops.slices import write_by_elements
 from ipu_mlir.passes.raising.loops.vectorize import Column, Loops, Vectorizer
 from ipu_mlir.passes.raising.scans.blocked_scans import longest_scan
-from ipu_mlir.passes.support.build_generic import generic, identity_map, loop_index
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _COMBINERS = {

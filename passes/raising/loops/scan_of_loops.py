@@ -11,8 +11,8 @@ from ipu_mlir.passes.raising.loops.running import Running, running
 from ipu_mlir.passes.raising.loops.vectorize import Column, Vectorizer
 from ipu_mlir.passes.raising.scans.prefix_windows import is_exact
 from ipu_mlir.passes.raising.scans.wide_scans import wide_scan_along
-from ipu_mlir.passes.support.build_generic import generic, identity_map
 from ipu_mlir.passes.support.clone import Known, clone_slice
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map
 
 _EQUAL = 0  # the predicate of arith.cmpi
 

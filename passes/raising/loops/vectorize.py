@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.nests import loads_inside, trip_count
-from ipu_mlir.passes.support.build_generic import generic, loop_index, zero
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
+from ipu_mlir.passes.support.linalg_builders import generic, loop_index, zero
 from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
 
 Loops = frozenset[int]

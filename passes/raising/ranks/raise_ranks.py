@@ -9,10 +9,16 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.ranks.rank_counts import Key, RankCount, rank_count
-from ipu_mlir.passes.support.build_generic import elementwise, generic, identity_map, loop_index
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
+from ipu_mlir.passes.support.linalg_builders import (
+    elementwise,
+    generic,
+    identity_map,
+    in_all_dimensions,
+    in_three_dimensions,
+    loop_index,
+)
 from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.passes.support.three_dimensions import in_all_dimensions, in_three_dimensions
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ from math import isqrt
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
-from ipu_mlir.passes.support.build_generic import generic, identity_map
-from ipu_mlir.passes.support.three_dimensions import in_all_dimensions, in_three_dimensions
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, in_all_dimensions, in_three_dimensions
 
 _SHARE = 8
 """Of a tile's memory, what one operand of a scan may take: there are two, and their homes lie on tiles as well."""

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.scans.blocked_scans import longest_scan, scan_along
 from ipu_mlir.passes.raising.scans.prefix_windows import PrefixWindow, prefix_window
-from ipu_mlir.passes.support.float_widths import widened
+from ipu_mlir.passes.support.linalg_builders import widened
 from ipu_mlir.passes.support.rewriting import list_ops
 
 

@@ -6,7 +6,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.scans.blocked_scans import scan_along
 from ipu_mlir.passes.raising.scans.prefix_windows import is_exact
-from ipu_mlir.passes.support.float_widths import rounded, widened
+from ipu_mlir.passes.support.linalg_builders import rounded, widened
 
 
 def wide_scan_along(values: ir.Value, combine: str, at: int, longest: Callable[[ir.Type], int]) -> ir.Value:

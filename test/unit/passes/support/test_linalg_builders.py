@@ -4,7 +4,7 @@ import pytest
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.named_ops import copy_into, fill_with
+from ipu_mlir.passes.support.linalg_builders import copy_into, fill_with
 
 TENSORS = "func.func @main(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>, %c: f32) { return }"
 DEFAULT = "cast = #linalg.type_fn<cast_signed>, "
