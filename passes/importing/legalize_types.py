@@ -8,7 +8,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.matchers import constant_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.support.narrow_constants import narrow_constant, unfit_constant
+from ipu_mlir.passes.support.constants import narrow_constant, unfit_constant
 from ipu_mlir.passes.support.rewriting import list_ops
 
 TRACE = "ipu.narrowed"
