@@ -12,8 +12,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.importing.type_hints import anchor_types
 from ipu_mlir.passes.support.malformed import refuse_malformed
-from ipu_mlir.passes.support.place_values import place_memory, place_value
-from ipu_mlir.passes.support.placement_hints import MAP, PARTS
+from ipu_mlir.passes.support.placement_hints import MAP, PARTS, place_memory, place_value
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import row_major
 

@@ -10,8 +10,7 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.support.constants import retype_constant
-from ipu_mlir.passes.support.place_values import place_memory, place_value
-from ipu_mlir.passes.support.placement_hints import MAP
+from ipu_mlir.passes.support.placement_hints import MAP, place_memory, place_value
 from ipu_mlir.passes.support.rewriting import list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 

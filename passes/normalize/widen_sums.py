@@ -16,7 +16,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import elementwise, fill_with, rounded
-from ipu_mlir.passes.support.place_values import place_value
+from ipu_mlir.passes.support.placement_hints import place_value
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
 
