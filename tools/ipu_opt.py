@@ -88,8 +88,7 @@ class _Reports:
 def _registry(files: Sequence[str]) -> "Registry":
     """Our passes and pipelines, and the passes of the user's files."""
     from ipu_mlir.passes import PASSES
-    from ipu_mlir.passes.core.names import by_name
-    from ipu_mlir.passes.core.plugins import load_passes
+    from ipu_mlir.passes.core.registry import by_name, load_passes
     from ipu_mlir.passes.core.steps import Registry
     from ipu_mlir.passes.pipelines import PIPELINES
 

@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.errors import CompileError, TargetError
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import PassTime, run_steps
-from ipu_mlir.passes.core.names import by_name
+from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.core.steps import PassStep, Registry, Step, replace_pass
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.pipelines import PIPELINES

@@ -13,9 +13,9 @@ from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.passes.core import upstream_passes
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.core.names import suggestion
 from ipu_mlir.passes.core.options import make_pass, pass_text
 from ipu_mlir.passes.core.pipeline_text import Element, Nest, PassText, PipelineError, parse_pipeline
+from ipu_mlir.passes.core.registry import suggestion
 
 MODULE = "builtin.module"
 _RESTRICTED = re.compile(r"restricted to '([\w.]+)'")

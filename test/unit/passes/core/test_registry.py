@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.passes.core.plugins import load_passes
+from ipu_mlir.passes.core.registry import load_passes
 
 PASS = '''
 from __future__ import annotations
