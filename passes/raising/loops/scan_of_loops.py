@@ -4,15 +4,16 @@ from collections.abc import Callable
 
 from ipu_mlir.dialects.analysis.matchers import block_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.loops.counted_whiles import counted_while, loops_of_while
 from ipu_mlir.passes.raising.loops.filling_nests import FillingNest, body_of, terminator_of
 from ipu_mlir.passes.raising.loops.nests import are_same
 from ipu_mlir.passes.raising.loops.running import Running, running
 from ipu_mlir.passes.raising.loops.vectorize import Column, Vectorizer
+from ipu_mlir.passes.raising.scans.blocked_scans import scan_along
 from ipu_mlir.passes.raising.scans.prefix_windows import is_exact
-from ipu_mlir.passes.raising.scans.wide_scans import wide_scan_along
 from ipu_mlir.passes.support.clone import Known, clone_slice
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, rounded, widened
 
 _EQUAL = 0  # the predicate of arith.cmpi
 
@@ -36,7 +37,7 @@ def scan_of_loops(outermost: ir.Operation, longest: Callable[[ir.Type], int]) ->
             values = _in_order(vectorizer.columns([update])[0].tensor, [loop for loop, _ in nest.place])
         if step.begin is None:
             values = _behind(values, outermost.operands[3 + nest.whole], step.along)
-        scanned = wide_scan_along(values, step.combine, step.along, longest)
+        scanned = _scan_along(values, step.combine, step.along, longest)
         for number in nest.inserts:
             if number != nest.whole:
                 outermost.results[number].replace_all_uses_with(_last(scanned, step.along))
@@ -49,6 +50,18 @@ def scan_of_loops(outermost: ir.Operation, longest: Callable[[ir.Type], int]) ->
         outermost.results[nest.whole].replace_all_uses_with(scanned)
     outermost.erase()
     return True
+
+
+def _scan_along(values: ir.Value, combine: str, at: int, longest: Callable[[ir.Type], int]) -> ir.Value:
+    """The scan of ``values`` along dimension ``at``; floats of 16 and 8 bits in f32, and each result rounded once.
+
+    ``ipu-widen-sums`` has it so for sums.
+    """
+    element = values.type.element_type
+    if is_exact(combine, element) or not is_narrow_float(str(element)):
+        return scan_along(values, combine, at, longest(element))
+    wide = ir.F32Type.get()
+    return rounded(scan_along(widened(values, wide), combine, at, longest(wide)), element)
 
 
 def scan_of_while(loop: ir.Operation, longest: Callable[[ir.Type], int]) -> bool:

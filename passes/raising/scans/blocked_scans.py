@@ -4,7 +4,14 @@ from math import isqrt
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, in_all_dimensions, in_three_dimensions
+from ipu_mlir.passes.support.linalg_builders import (
+    fill_with,
+    generic,
+    identity_map,
+    in_all_dimensions,
+    in_three_dimensions,
+    zero,
+)
 
 _SHARE = 8
 """Of a tile's memory, what one operand of a scan may take: there are two, and their homes lie on tiles as well."""
@@ -86,10 +93,7 @@ def _with_zeros(values: ir.Value, front: int, size: int) -> ir.Value:
     if size == old:
         return values
     element = values.type.element_type
-    is_integer = isinstance(element, ir.IntegerType)
-    zero = ir.IntegerAttr.get(element, 0) if is_integer else ir.FloatAttr.get(element, 0.0)
-    empty = upstream("tensor").EmptyOp([outer, size, inner], element).result
-    filled = upstream("linalg").fill(upstream("arith").ConstantOp(element, zero).result, outs=[empty])
+    filled = fill_with(zero(element), upstream("tensor").EmptyOp([outer, size, inner], element).result).results[0]
     return _inserted(values, filled, [0, front, 0])
 
 
