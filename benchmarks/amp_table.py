@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.machine.machine import machine_of
-from ipu_mlir.dialects.machine.targets import target_named
+from ipu_mlir.dialects.machine.machine import machine_of, target_named
 from ipu_mlir.runtime.profile.profile import Profile
 
 CHANNELS = 16

@@ -19,7 +19,7 @@ from benchmarks.element_types import with_floats
 from benchmarks.run import names_of
 from benchmarks.workloads import WORKLOADS
 from ipu_mlir.compilation.variants import Variants
-from ipu_mlir.dialects.machine.targets import target_named
+from ipu_mlir.dialects.machine.machine import target_named
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.runtime.profile.profile import Profile
 

@@ -10,7 +10,7 @@ or from Python, behind the passes that compile a program:
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
-from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.mapping.traffic import exchange_traffic
 from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.support.bindings import ir

@@ -158,7 +158,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
     from ipu_mlir.compilation.compiler import compile_module
     from ipu_mlir.compilation.lowering import plan_lowering
     from ipu_mlir.compilation.sources import load_module
-    from ipu_mlir.dialects.attributes.module_target import module_target
+    from ipu_mlir.dialects.attributes.attributes import module_target
     from ipu_mlir.passes.core.pipeline_text import PipelineError
     from ipu_mlir.tools.programs import read_program
 

@@ -63,7 +63,7 @@ def machine(arguments: argparse.Namespace, of_module: "Target", **fields: object
         UsageError: there is no such chip.
         TargetError: there is no such machine.
     """
-    from ipu_mlir.dialects.machine.targets import target_named
+    from ipu_mlir.dialects.machine.machine import target_named
     from ipu_mlir.dialects.support.errors import TargetError
 
     try:

@@ -10,9 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from ipu_mlir.dialects.attributes.dialect import Ipu
-from ipu_mlir.dialects.machine.machine import MACHINES
+from ipu_mlir.dialects.machine.machine import MACHINES, target_named
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.machine.targets import target_named
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
@@ -158,3 +157,21 @@ def target_from_attr(attribute: ir.Attribute) -> Target:
         values[entry.name] = value
     chip = values.get("name")
     return replace(target_named(chip) if chip in MACHINES else Target(), **values)
+
+
+TARGET = "ipu.target"
+"""Attribute of a module with its target."""
+
+
+def module_target(op: ir.Operation) -> Target:
+    """The target of the module that ``op`` is or stands in; the default one where it names none."""
+    while True:
+        if TARGET in op.attributes:
+            return target_from_attr(op.attributes[TARGET])
+        try:
+            parent = op.parent
+        except ValueError:  # what the bindings say of an op that was cloned
+            parent = None
+        if parent is None:
+            return Target()
+        op = parent.operation

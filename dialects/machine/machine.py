@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.element_types import element_type
+from ipu_mlir.dialects.support.errors import Settings, TargetError
 
 
 @dataclass(frozen=True)
@@ -126,3 +127,22 @@ def machine_of(target: Target) -> Machine:
     table = MACHINES.get(target.name, IPU2)
     own = {field.name for field in fields(Machine)}
     return replace(table, **{x.name: getattr(target, x.name) for x in fields(Target) if x.name in own})
+
+
+def target_named(name: str, ipus: int = 1) -> Target:
+    """``ipus`` chips of the kind that is called ``name``.
+
+    Raises:
+        TargetError: there is no such kind, or less than one chip.
+
+    >>> target_named("ipu21", ipus=4).num_tiles
+    5888
+    """
+    if name not in MACHINES:
+        others = Settings(tiles_per_ipu=None)
+        raise TargetError(
+            f"no target is called '{name}'; there are {', '.join(MACHINES)}, and {others} for others",
+            settings=(others,),
+        )
+    shared = {field.name for field in fields(Target)} & {field.name for field in fields(Machine)}
+    return Target(ipus=ipus, **{field: getattr(MACHINES[name], field) for field in shared})

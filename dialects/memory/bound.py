@@ -10,8 +10,7 @@ from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import steps
-from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr
-from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, module_target, parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.family import distinct_sizes
 from ipu_mlir.dialects.costs.footprint import FIELD_BYTES, code_bytes, scratch_bytes, vertex_state_bytes

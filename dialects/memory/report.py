@@ -9,7 +9,7 @@ import numpy as np
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Sequence, Step, control_nodes, steps
-from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.memory.assumptions import (

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ipu_mlir.compilation.supported_ops import unsupported_ops
-from ipu_mlir.dialects.attributes.attributes import target_to_attr
-from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE
+from ipu_mlir.dialects.attributes.attributes import TARGET, target_to_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError
@@ -70,7 +69,7 @@ class Lowering:
         is_doubtful = "l1" in stages and bool(unsupported_ops(module))
         if self.target is not None:
             with module.context, ir.Location.unknown():
-                module.attributes[ATTRIBUTE] = target_to_attr(self.target)
+                module.attributes[TARGET] = target_to_attr(self.target)
         times: list[PassTime] = []
         for name, steps in stages.items():
             times += run_steps(module, steps, verify=VERIFIED)

@@ -6,8 +6,7 @@ from ipu_mlir.compilation.entry import entries_alone, entry_name, entry_of
 from ipu_mlir.compilation.lowering import VERIFIED, level_of, plan_lowering
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.compilation.supported_ops import unsupported_ops
-from ipu_mlir.dialects.attributes.attributes import target_to_attr
-from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE, module_target
+from ipu_mlir.dialects.attributes.attributes import TARGET, module_target, target_to_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
@@ -78,7 +77,7 @@ class Variants:
         """The program before its partition: some passes ask for the memory of a tile."""
         module = entries_alone(self.source.operation, (self.entry,))
         with module.context, ir.Location.unknown():
-            module.attributes[ATTRIBUTE] = target_to_attr(target)
+            module.attributes[TARGET] = target_to_attr(target)
         run_steps(module, self._first, verify=VERIFIED)
         return module
 

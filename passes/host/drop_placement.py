@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE
+from ipu_mlir.dialects.attributes.attributes import TARGET
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.placement_hints import MAP
@@ -28,8 +28,8 @@ class DropPlacement(Pass):
         plain = _PlainTypes()
         containers: list[ir.Operation] = []
         with module.context:
-            if ATTRIBUTE in module.attributes:
-                del module.attributes[ATTRIBUTE]
+            if TARGET in module.attributes:
+                del module.attributes[TARGET]
             for op in list_outside_bodies(module):
                 if op.name in ("ipu.exchange", "ipu.read_control"):
                     _replace(op)

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ipu_mlir.dialects.attributes.attributes import target_to_attr
-from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE, module_target
+from ipu_mlir.dialects.attributes.attributes import TARGET, module_target, target_to_attr
+from ipu_mlir.dialects.machine.machine import target_named
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.machine.targets import target_named
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 
@@ -39,7 +38,7 @@ class SetTarget(Pass):
             "emulated": self.emulated,
         }
         asked: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        if ATTRIBUTE in module.attributes and self.target is None and self.chip is None and not asked:
+        if TARGET in module.attributes and self.target is None and self.chip is None and not asked:
             return
         if asked and asked.keys() <= {"emulated", "io_tiles"} and self.target is None and self.chip is None:
             base = module_target(module)
@@ -48,4 +47,4 @@ class SetTarget(Pass):
         if self.tiles is not None and self.target is None:
             base = replace(base, name="custom")
         with module.context:
-            module.attributes[ATTRIBUTE] = target_to_attr(replace(base, **asked))
+            module.attributes[TARGET] = target_to_attr(replace(base, **asked))

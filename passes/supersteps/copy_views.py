@@ -5,8 +5,7 @@ from math import prod
 
 from ipu_mlir.dialects.analysis.loop_nest import Index, is_structured
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
-from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr
-from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, module_target
 from ipu_mlir.dialects.mapping.build import linear
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ipu_mlir.dialects.analysis.variables import VARIABLE, variables_in
-from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr, target_from_attr
-from ipu_mlir.dialects.attributes.module_target import ATTRIBUTE
+from ipu_mlir.dialects.attributes.attributes import TARGET, mapping_from_attr, parts_from_attr, target_from_attr
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.passes.core.base import Refusals
@@ -21,7 +20,7 @@ _MAPPING = "#ipu.mapping<"
 _READERS: tuple[tuple[str, Callable[[ir.Attribute], Any]], ...] = (
     (MAP, mapping_from_attr),
     (PARTS, parts_from_attr),
-    (ATTRIBUTE, target_from_attr),
+    (TARGET, target_from_attr),
 )
 
 

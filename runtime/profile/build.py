@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
-from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.memory.report import memory_report
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, diagnostic_at, source_place

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in
-from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.partition.function import FunctionPartition

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.matchers import defining_op
-from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type

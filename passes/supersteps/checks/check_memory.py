@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.attributes.module_target import module_target
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.memory.bound import memory_bound
 from ipu_mlir.dialects.memory.problems import Problem, memory_problems
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report

@@ -9,6 +9,7 @@ from ipu_mlir.dialects.attributes.attributes import (
     mapping_from_attr,
     mapping_text,
     mapping_to_attr,
+    module_target,
     parts_from_attr,
     parts_text,
     parts_to_attr,
@@ -20,6 +21,8 @@ from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, TargetError
+from ipu_mlir.dialects.support.parsing import parse_module
+from ipu_mlir.passes.support.rewriting import list_ops
 
 CONTEXT = ipu.context()
 NUMBER = st.integers(-(2**40), 2**40)
@@ -111,3 +114,19 @@ def test_target_that_names_a_chip_has_its_figures():
     with ipu.context(), ir.Location.unknown():
         target = target_from_attr(ir.Attribute.parse('#ipu.target<{name = "ipu21", ipus = 2}>'))
     assert (target.ipus, target.tiles_per_ipu, target.clock_hz) == (2, 1472, 1.85e9)
+
+
+FUNCTION = "func.func @f() {\n  return\n}"
+
+
+def test_target_of_the_module_holds_inside_it():
+    module = parse_module(
+        f"module attributes {{ipu.target = #ipu.target<{{tiles_per_ipu = 4}}>}} {{\n{FUNCTION}\n}}", ipu.context()
+    )
+    (inner,) = list_ops(module.operation, "func.return")
+    assert module_target(module.operation) == module_target(inner) == Target(tiles_per_ipu=4)
+
+
+def test_module_that_names_none_has_the_default():
+    module = parse_module(FUNCTION, ipu.context())
+    assert module_target(module.operation) == Target()

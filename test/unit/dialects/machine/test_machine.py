@@ -4,9 +4,8 @@ from dataclasses import fields
 
 import pytest
 
-from ipu_mlir.dialects.machine.machine import IPU1, IPU2, IPU21, MACHINES, Machine, machine_of
+from ipu_mlir.dialects.machine.machine import IPU1, IPU2, IPU21, MACHINES, Machine, machine_of, target_named
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.machine.targets import target_named
 from ipu_mlir.dialects.support.errors import TargetError
 
 
