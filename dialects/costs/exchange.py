@@ -1,21 +1,72 @@
-"""Cycles of an exchange: those of the tile that sends or receives longest.
+"""Cycles of what tiles do together: exchanges on the chip and over links, what goes to the host and back, and syncs.
 
-A tile sends and receives at the same time, each at the exchange's bytes per cycle. Tiles are joined to the exchange in
-pairs; where both tiles of a pair receive the same data they get it at twice the rate (read: PopLibs,
-``supportsExchangeBusSharing``). Contention on the way and the instructions that steer the switches are not modelled:
-nothing is published about them, and the route is free of conflicts because it is planned.
+An exchange takes as long as the tile that sends or receives longest. A tile sends and receives at the same time, each
+at the exchange's bytes per cycle. Tiles are joined to the exchange in pairs; where both tiles of a pair receive the
+same data they get it at twice the rate (read: PopLibs, ``supportsExchangeBusSharing``). Contention on the way and the
+instructions that steer the switches are not modelled: nothing is published about them, and the route is free of
+conflicts because it is planned.
+
+A superstep is compute, sync, exchange: one sync belongs to every compute set, however many exchanges follow it. An
+exchange between IPUs has one more, of all IPUs, and so has a scalar that control flow learns if there are several.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from typing import overload
 
 import numpy as np
 
-from ipu_mlir.dialects.machine.machine import Machine
+from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.machine.sizes import Size, ceil_div, larger
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.mapping.ipu_traffic import ipu_traffic
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
-from ipu_mlir.dialects.mapping.traffic import Traffic
+from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
+from ipu_mlir.dialects.mapping.views import View
+from ipu_mlir.dialects.support.bindings import ir
+
+
+def all_sync_cycles(ipus: int, machine: Machine) -> int:
+    """Cycles of a sync of all tiles of a program on ``ipus`` IPUs.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> all_sync_cycles(1, IPU2), all_sync_cycles(4, IPU2)
+    (100, 600)
+    """
+    return machine.sync_cycles if ipus == 1 else machine.external_sync_cycles
+
+
+def cycles_at(byte_count: int, bytes_per_second: float, machine: Machine) -> int:
+    """Cycles of the machine's clock that ``byte_count`` bytes take.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> cycles_at(16_000, 16e9, IPU2)
+    1325
+    """
+    return ceil(byte_count * machine.clock_hz / bytes_per_second) if byte_count else 0
+
+
+def host_write_cycles(bytes_per_ipu: int, machine: Machine) -> int:
+    """Cycles in which the host hands that many bytes to each IPU."""
+    return cycles_at(bytes_per_ipu, machine.host_write_bytes_per_second, machine)
+
+
+def host_read_cycles(bytes_per_ipu: int, machine: Machine) -> int:
+    """Cycles in which the host takes that many bytes from each IPU."""
+    return cycles_at(bytes_per_ipu, machine.host_read_bytes_per_second, machine)
+
+
+def streaming_cycles(bytes_per_ipu: int, machine: Machine) -> int:
+    """Cycles in which each IPU copies that many bytes from or to its streaming memory."""
+    return cycles_at(bytes_per_ipu, machine.streaming_bytes_per_second, machine)
+
+
+def ipu_link_cycles(bytes_per_ipu: int, machine: Machine) -> int:
+    """Cycles in which an IPU takes that many bytes from others."""
+    return cycles_at(bytes_per_ipu, machine.ipu_link_bytes_per_second, machine)
 
 
 @overload
@@ -33,11 +84,6 @@ def cycles_for_bytes(received: Size, sent: Size, machine: Machine) -> Size:
     """
     busiest = max(received, sent) if isinstance(received, int) and isinstance(sent, int) else larger(received, sent)
     return ceil_div(busiest, machine.exchange_bytes_per_cycle)
-
-
-def exchange_cycles(traffic: Traffic, element_bytes: int, machine: Machine, groups: IntArray | None = None) -> int:
-    """Cycles of an exchange on one chip; see ``exchange_cycles_per_tile``."""
-    return int(exchange_cycles_per_tile(traffic, element_bytes, machine, groups).max(initial=0))
 
 
 def exchange_cycles_per_tile(
@@ -96,3 +142,68 @@ def _pairs_of_neighbours(num_tiles: int, machine: Machine) -> IntArray:
     first = first[(first % machine.tiles_per_ipu) % 2 == 0]
     first = first[((first + 1) % machine.tiles_per_ipu != 0) & (first + 1 < num_tiles)]
     return np.stack([first, first + 1])
+
+
+Side = tuple[Mapping, View]
+"""Where a buffer lies, and which of its elements are meant."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExchangeCost:
+    """Cycles and bytes of one exchange.
+
+    Attributes:
+        busy_cycles: for how many cycles each tile sends or receives, shape ``(num_tiles,)``; the exchange takes as
+            long as the tile that takes longest.
+        inter_ipu_cycles: of the links, by the IPU that takes most from others or gives most to them.
+        sync_cycles: of the sync of all IPUs that an exchange between them has; 0 on one chip.
+        bytes_received, bytes_sent: of all tiles; what several tiles receive is sent once.
+        bytes_received_worst: of the tile that receives most.
+        bytes_from_other_ipus, bytes_to_other_ipus: of each IPU, shape ``(ipus,)``.
+    """
+
+    busy_cycles: IntArray
+    inter_ipu_cycles: int
+    sync_cycles: int
+    bytes_received: int
+    bytes_sent: int
+    bytes_received_worst: int
+    bytes_from_other_ipus: IntArray
+    bytes_to_other_ipus: IntArray
+
+    @property
+    def cycles(self) -> int:
+        """Cycles on the chip."""
+        return int(self.busy_cycles.max(initial=0))
+
+
+def cost_of_exchange(exchange: ir.Operation, target: Target) -> ExchangeCost:
+    """The cost of an ``ipu.exchange``, or of a ``memref.copy`` between buffers on tiles."""
+    source, dest = (operand.type for operand in exchange.operands)
+    return cost_between(side_of(source), side_of(dest), element_bytes(ir.MemRefType(dest).element_type), target)
+
+
+def side_of(memref: ir.Type) -> Side:
+    """Where the elements of a buffer lie."""
+    mapping = memory_mapping(memref)
+    assert mapping is not None, "an exchange is between buffers on tiles, says its verifier"
+    strides, offset = strides_and_offset(memref)
+    return mapping, View(offset, tuple(ir.MemRefType(memref).shape), strides)
+
+
+def cost_between(source: Side, dest: Side, element_size: int, target: Target) -> ExchangeCost:
+    """The cost of giving ``dest`` the elements of ``source``, each of ``element_size`` bytes."""
+    machine = machine_of(target)
+    traffic = exchange_traffic(*source, *dest, target.num_tiles)
+    between = ipu_traffic(*source, *dest, target.ipus, target.tiles_per_ipu)
+    crossing = int(max(between.received.max(), between.sent.max())) * element_size
+    return ExchangeCost(
+        busy_cycles=exchange_cycles_per_tile(traffic, element_size, machine, groups_of(dest[0], target.num_tiles)),
+        inter_ipu_cycles=ipu_link_cycles(crossing, machine),
+        sync_cycles=all_sync_cycles(target.ipus, machine) if crossing else 0,
+        bytes_received=int(traffic.received.sum()) * element_size,
+        bytes_sent=int(traffic.sent.sum()) * element_size,
+        bytes_received_worst=int(traffic.received.max()) * element_size,
+        bytes_from_other_ipus=between.received * element_size,
+        bytes_to_other_ipus=between.sent * element_size,
+    )

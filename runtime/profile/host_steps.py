@@ -3,8 +3,7 @@
 import numpy as np
 
 from ipu_mlir.dialects.analysis.variables import variable_arguments
-from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles
-from ipu_mlir.dialects.costs.sync import all_sync_cycles
+from ipu_mlir.dialects.costs.exchange import all_sync_cycles, host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import IntArray

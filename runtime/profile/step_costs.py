@@ -13,13 +13,16 @@ from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.program.tree import Step
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
-from ipu_mlir.dialects.costs.exchange_cost import cost_of_exchange
+from ipu_mlir.dialects.costs.exchange import (
+    all_sync_cycles,
+    cost_of_exchange,
+    host_read_cycles,
+    host_write_cycles,
+)
 from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes
 from ipu_mlir.dialects.costs.flops import flops_of_parts
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
-from ipu_mlir.dialects.costs.links import host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.costs.op_loops import dtype_of
-from ipu_mlir.dialects.costs.sync import all_sync_cycles, compute_sync_cycles
 from ipu_mlir.dialects.costs.work import Contraction, Work
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
@@ -160,9 +163,7 @@ class StepCosts:
                     is_contraction=isinstance(work, Contraction),
                 )
             )
-        return StepCost(
-            busy, compute=int(busy[slowest]), sync=compute_sync_cycles(self._machine), families=tuple(families)
-        )
+        return StepCost(busy, compute=int(busy[slowest]), sync=self._machine.sync_cycles, families=tuple(families))
 
     def _read(self, family: ir.Operation) -> tuple[VertexCost, Work, int, str]:
         op = family.regions[0].blocks[0].operations[0].operation
