@@ -12,7 +12,6 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.carried_sizes import carry_what_is_cast
 from ipu_mlir.passes.importing.computed_sizes import write_out_computed_sizes
 from ipu_mlir.passes.importing.dynamic_types import before_cast, cast_to, dynamic_sizes
-from ipu_mlir.passes.importing.elementwise_sizes import compute_on_what_is_cast
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -98,11 +97,40 @@ def _reshape(source: Any, shape: list[int]) -> ir.Value:
     return source
 
 
+def _compute_on_what_is_cast(module: ir.Operation) -> int:
+    """Let ``arith`` and ``math`` ops compute on tensors, not on their casts to types that say less; gives how many."""
+    count = 0
+    for op in list_ops(module):
+        if op.name.startswith(("arith.", "math.")) and len(op.results) == 1 and dynamic_sizes(op.results[0].type):
+            shapes = [before_cast(value).type for value in op.operands if isinstance(value.type, ir.RankedTensorType)]
+            known = min(shapes, key=dynamic_sizes, default=op.results[0].type)
+            if dynamic_sizes(known) < dynamic_sizes(op.results[0].type):
+                _compute_in_shape(op, known)
+                count += 1
+    return count
+
+
+def _compute_in_shape(op: ir.Operation, known: ir.RankedTensorType) -> None:
+    """Replace ``op`` by one whose tensors all have the shape of ``known``."""
+
+    def in_shape(kind: ir.Type) -> ir.Type:
+        if not isinstance(kind, ir.RankedTensorType):
+            return kind
+        return ir.RankedTensorType.get(known.shape, kind.element_type, kind.encoding)
+
+    with ir.InsertionPoint(op), op.location:
+        operands = [cast_to(before_cast(value), in_shape(value.type)) for value in op.operands]
+        attributes = {name: op.attributes[name] for name in op.attributes}
+        new = ir.Operation.create(op.name, [in_shape(op.results[0].type)], operands, attributes).results[0]
+        op.results[0].replace_all_uses_with(cast_to(new, op.results[0].type))
+    op.erase()
+
+
 _INFERENCES = (
     _concatenate_what_is_cast,
     _write_reshapes_as_views,
     carry_what_is_cast,
-    compute_on_what_is_cast,
+    _compute_on_what_is_cast,
     write_out_computed_sizes,
 )
 """What ``canonicalize`` does not know; each gives how many ops it has replaced."""
