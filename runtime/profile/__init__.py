@@ -2,7 +2,6 @@
 
 ``step_costs``     cycles and bytes of one step, from its op alone
 ``counting``       how often the blocks of a program run: from constant bounds, or from a counted run
-``host_steps``     what comes from the host at the beginning and goes to it at the end
 ``source_ops``     which op of the source a step belongs to
 ``build``          all of it together, as a ``Profile``; ``steps_part`` and the other parts fill it
 ``model``          the profile as plain values, with ``compilation``, ``execution`` and ``profile``

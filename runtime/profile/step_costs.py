@@ -30,7 +30,7 @@ from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.profile.peak_types import peak_type_of
+from ipu_mlir.runtime.profile.target_facts import peak_type_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,16 +5,20 @@ import numpy as np
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.program.tree import Step, sequences, steps
 from ipu_mlir.dialects.analysis.queues import queue_of
+from ipu_mlir.dialects.analysis.variables import variable_arguments
+from ipu_mlir.dialects.costs.exchange import all_sync_cycles, host_read_cycles, host_write_cycles
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.memory.report import MemoryReport
 from ipu_mlir.dialects.memory.sweep import StepMemory
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile import compilation, execution
 from ipu_mlir.runtime.profile.counting import BlockCounts
-from ipu_mlir.runtime.profile.host_steps import arguments_in, results_out
-from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 from ipu_mlir.runtime.profile.program_part import exchange_name
 from ipu_mlir.runtime.profile.source_ops import SourceOps
-from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts
-from ipu_mlir.runtime.profile.target_facts import target_facts
+from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts, bytes_per_ipu
+from ipu_mlir.runtime.profile.target_facts import PEAK_TYPES, target_facts
 
 
 class StepsPart:
@@ -41,8 +45,8 @@ class StepsPart:
         }
         for step in steps(report.tree):
             self._add(step, costs.of(step), runs[step.number])
-        self._host(arguments_in(report.tree.block, report.target), "arguments from the host")
-        self._host(results_out(report.tree.block, report.target), "results to the host")
+        self._host(_arguments_in(report.tree.block, report.target), "arguments from the host")
+        self._host(_results_out(report.tree.block, report.target), "results to the host")
 
     def _host(self, cost: StepCost, name: str) -> None:
         self._live_step(len(self.steps), "host_exchange", name, None, None)
@@ -166,3 +170,22 @@ class StepsPart:
             tile_balance=self._busy / self._target.num_tiles / cycles.compute if cycles.compute else 0.0,
             steps=tuple(self._executed),
         )
+
+
+def _arguments_in(block: ir.Block, target: Target) -> StepCost:
+    """All arguments of the program but its variables, from the host to the IPUs; each IPU has its own connection."""
+    variables = variable_arguments(block.owner.operation)
+    held = bytes_per_ipu([each.type for each in block.arguments if each.arg_number not in variables], target)
+    return _host_step(host_write_cycles(int(held.max(initial=0)), machine_of(target)), held, target)
+
+
+def _results_out(block: ir.Block, target: Target) -> StepCost:
+    """All results of the program, from the IPUs to the host."""
+    held = bytes_per_ipu([value.type for value in list(block.operations)[-1].operands], target)
+    return _host_step(host_read_cycles(int(held.max(initial=0)), machine_of(target)), held, target)
+
+
+def _host_step(cycles: int, held: IntArray, target: Target) -> StepCost:
+    """A step of the host, with the sync in which the IPUs and the host meet; none where nothing is handed over."""
+    sync = all_sync_cycles(target.ipus, machine_of(target)) if held.any() else 0
+    return StepCost(np.zeros(target.num_tiles, dtype=np.int64), host=cycles, sync=sync)

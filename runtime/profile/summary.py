@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.text import printable
-from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
+from ipu_mlir.runtime.profile.target_facts import PEAK_TYPES
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.profile.execution import Execution

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipu_mlir.dialects.support.counted import counted
-from ipu_mlir.runtime.profile.peak_types import PEAK_TYPES
 from ipu_mlir.runtime.profile.profile import Profile
+from ipu_mlir.runtime.profile.target_facts import PEAK_TYPES
 from ipu_mlir.tools.report.runs import mean, tiles_above
 from ipu_mlir.tools.report.units import bytes_text, large_text, percent, seconds_text
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.runtime.profile.compilation import Family
 from ipu_mlir.runtime.profile.execution import ExecutedStep
-from ipu_mlir.runtime.profile.peak_types import peak_type_of
+from ipu_mlir.runtime.profile.target_facts import peak_type_of
 from ipu_mlir.tools.report.advice.entry import Advice, Numbers
 from ipu_mlir.tools.report.advice.wastes import Group, Waste, groups
 from ipu_mlir.tools.report.units import digits, percent
