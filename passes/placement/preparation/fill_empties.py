@@ -1,12 +1,13 @@
 """``ipu-fill-empties``: no op reads memory that nobody wrote."""
 
 from dataclasses import dataclass
+from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import control_op, is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, reads_operand
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.placement.preparation.begun_tensors import begun_tensors, goes_on_filling
 from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -54,3 +55,26 @@ def _may_read(use: ir.OpOperand) -> bool:
     if op.name == "tensor.insert_slice":
         return number == 0
     return control_op(op) is not None or is_terminator(op) or op.name in ("func.call", "ipu.place")
+
+
+def begun_tensors(module: ir.Operation) -> dict[ir.Value, ir.Value]:
+    """Results of ``tensor.insert_slice`` that are empty somewhere, in program order, and the tensor.empty below each.
+
+    Slices count as if they did not overlap.
+    """
+    begun: dict[ir.Value, ir.Value] = {}
+    filled: dict[ir.Value, int] = {}
+    for op in list_ops(module, "tensor.insert_slice"):
+        slice_type, dest, result = op.operands[0].type, op.operands[1], op.results[0]
+        empty = begun.get(dest, dest)
+        is_empty = defining_op(empty, "tensor.empty") is not None
+        if is_empty and slice_type.has_static_shape and result.type.has_static_shape:
+            filled[result] = filled.get(dest, 0) + prod(slice_type.shape)
+            if filled[result] < prod(result.type.shape):
+                begun[result] = empty
+    return begun
+
+
+def goes_on_filling(use: ir.OpOperand) -> bool:
+    """Whether ``use`` inserts a slice into the tensor."""
+    return use.owner.name == "tensor.insert_slice" and use.operand_number == 1

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.analysis.control_flow import is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.placement.preparation.begun_tensors import begun_tensors, goes_on_filling
+from ipu_mlir.passes.placement.preparation.fill_empties import begun_tensors, goes_on_filling
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
 from ipu_mlir.passes.support.rewriting import list_ops
 
