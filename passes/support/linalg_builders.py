@@ -175,3 +175,18 @@ def unit_groups(groups: list[list[int]], at: int) -> list[list[int]]:
     if len(groups) == 1:
         return [[0, 1, 2]]
     return [[0, 1], [2]] if at == 0 else [[0], [1, 2]]
+
+
+def with_extents(
+    inputs: list[ir.Value], maps: list[ir.AffineMap], outputs: Sequence[ir.AffineMap], extents: Sequence[int]
+) -> tuple[list[ir.Value], list[ir.AffineMap]]:
+    """``inputs`` and their ``maps``, and an empty tensor for its sizes where no operand says how often a loop runs."""
+    results = [expression for each in (*maps, *outputs) for expression in each.results]
+    known = {each.position for each in results if isinstance(each, ir.AffineDimExpr)}
+    missing = [loop for loop in range(len(extents)) if loop not in known]
+    if not missing:
+        return inputs, maps
+    shape = [extents[loop] for loop in missing]
+    empty = upstream("tensor").EmptyOp(shape, ir.F32Type.get()).result
+    indices = [ir.AffineExpr.get_dim(loop) for loop in missing]
+    return [*inputs, empty], [*maps, ir.AffineMap.get(len(extents), 0, indices)]

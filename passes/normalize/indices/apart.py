@@ -4,10 +4,9 @@ from functools import partial
 
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes.normalize.indices.extents import with_extents
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.support.clone import Known, clone_into, clone_slice, operands_from_outside
-from ipu_mlir.passes.support.linalg_builders import generic
+from ipu_mlir.passes.support.linalg_builders import generic, with_extents
 
 
 def take_apart(op: ir.Operation, maps: ResultMaps) -> list[ir.Operation]:
