@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from itertools import product
-from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -62,8 +61,3 @@ def _merge_dims(dims: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
             extent *= merged.pop()[0]
         merged.append((extent, stride))
     return tuple(merged)
-
-
-def box_size(box: Box) -> int:
-    """How many elements the box has."""
-    return prod(extent for extent, _ in box[1])

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from ipu_mlir.dialects.mapping import cover, enumeration, normalize
-from ipu_mlir.dialects.mapping.boxes import Box, TileBoxes, boxes_of, boxes_of_part
+from ipu_mlir.dialects.mapping.boxes import Box, boxes_of_part
 from ipu_mlir.dialects.mapping.factors import Family, family_of
 from ipu_mlir.dialects.mapping.loops import AnyArray, IntArray, MappingLoop
 from ipu_mlir.dialects.mapping.on_tiles import OnTiles
@@ -106,11 +106,6 @@ class Mapping(OnTiles):
         family = family_with_distinct_tiles(self)
         part = int(family.parts_on(np.array([tile]))[0])
         return boxes_of_part(family, part) if part >= 0 else []
-
-    def all_boxes(self) -> list[TileBoxes]:
-        """What all tiles hold, as arrays of disjoint boxes; a list entry has at most one box of each tile."""
-        family = family_with_distinct_tiles(self)
-        return boxes_of(family, np.arange(family.num_parts))
 
     def elements_on(self, tile: int) -> IntArray:
         """The elements that ``tile`` holds, in rising order; empty if it holds none."""

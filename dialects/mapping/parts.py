@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ipu_mlir.dialects.mapping.loops import IntArray, MappingLoop, parts_of_loop
+from ipu_mlir.dialects.mapping.loops import IntArray, MappingLoop
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.on_tiles import OnTiles
 
@@ -65,14 +65,6 @@ class Parts(OnTiles):
         blocks = np.array([loop.block for loop in self.loops], dtype=np.int64)
         extents = np.array([loop.extent for loop in self.loops], dtype=np.int64)
         return index * blocks, np.minimum((index + 1) * blocks, extents)
-
-    def iterations_per_part(self) -> IntArray:
-        """How many iterations each part runs, shape ``(num_parts,)``."""
-        total = np.ones(1, dtype=np.int64)
-        for loop in self.loops:
-            starts = loop.block * np.arange(parts_of_loop(loop))
-            total = np.multiply.outer(total, np.minimum(loop.block, loop.extent - starts)).reshape(-1)
-        return total
 
     def box(self, part: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """First and end of the iterations of part ``(p_0, p_1, ...)`` in each loop."""

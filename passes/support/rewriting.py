@@ -5,7 +5,6 @@ A pattern is a function ``(op, rewriter) -> bool`` that answers ``SKIP`` or ``RE
 """
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -25,7 +24,7 @@ Pattern = Callable[[Any, Any], bool]
 Patterns = Mapping[Root, Pattern | Iterable[Pattern]]
 
 
-def _pattern_set(patterns: Patterns, most: float = math.inf) -> Any:
+def _pattern_set(patterns: Patterns, most: int) -> Any:
     """``patterns`` for the current context, to be applied ``most`` times.
 
     A set belongs to one context and can be frozen only once, so each run has its own.
@@ -65,12 +64,6 @@ def rewrite(op: ir.Operation, patterns: Patterns, *, fold: bool = True) -> None:
     with op.context:
         limit = 1000 + 20 * count_ops(op)
         drivers.apply_patterns_and_fold_greedily(op, _pattern_set(patterns, limit), config)
-
-
-def rewrite_once(op: ir.Operation, patterns: Patterns) -> None:
-    """Offer each op below ``op`` to ``patterns`` once; ops that the patterns make are not offered."""
-    with op.context:
-        drivers.walk_and_apply_patterns(op, _pattern_set(patterns))
 
 
 def list_ops(op: ir.Operation, *names: str) -> list[ir.Operation]:
@@ -125,9 +118,3 @@ def is_made_inside(value: ir.Value, op: ir.Operation) -> bool:
 def has_uses(op: ir.Operation) -> bool:
     """Whether any result of ``op`` is used."""
     return any(next(iter(result.uses), None) is not None for result in op.results)
-
-
-def safe_erase(op: ir.Operation) -> None:
-    """Erase ``op``, which must be unused: MLIR crashes on used ones."""
-    assert not has_uses(op), f"'{op.operation.name}' is erased, but its results still have uses"
-    op.operation.erase()
