@@ -16,7 +16,7 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ext, ir, upstream
 from ipu_mlir.dialects.support.diagnostics import fail, verifier
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.build_generic import elementwise
+from ipu_mlir.passes.support.linalg_builders import elementwise
 from ipu_mlir.passes.support.rewriting import REWRITTEN, rewrite
 
 
