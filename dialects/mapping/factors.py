@@ -174,7 +174,8 @@ def _factor(loops: list[MappingLoop]) -> Factor:
         tiles = np.add.outer(tiles, loop.tile_step * index).reshape(-1)
         variant = np.add.outer(variant, ragged.astype(np.int64) << bit).reshape(-1)
     runs = {
-        int(v): _runs(steps, [_block(x, bool(v >> i & 1)) for i, x in enumerate(loops)]) for v in np.unique(variant)
+        int(v): _runs(steps, [x.extent % x.block if v >> i & 1 else x.block for i, x in enumerate(loops)])
+        for v in np.unique(variant)
     }
     width = max(len(lengths) for _, lengths in runs.values())
     table = np.zeros((2, max(runs) + 1, width), dtype=np.int64)
@@ -191,10 +192,6 @@ def _are_disjoint(starts: IntArray, counts: IntArray) -> bool:
     starts, stops = starts[counts > 0], (starts + counts)[counts > 0]
     order = np.argsort(starts, kind="stable")
     return bool((stops[order][:-1] <= starts[order][1:]).all())
-
-
-def _block(loop: MappingLoop, ragged: bool) -> int:
-    return loop.extent % loop.block if ragged else loop.block
 
 
 def _runs(steps: list[int], counts: list[int]) -> tuple[IntArray, IntArray]:

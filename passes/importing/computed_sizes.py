@@ -62,14 +62,10 @@ def _can_be_written_out(op: ir.Operation) -> bool:
     body = op.regions[0].blocks[0]
     return (
         own == ir.AffineMap.get_identity(kind.rank)
-        and all(_is_simple(expression) for each in given for expression in each.results)
+        and all(isinstance(e, ir.AffineDimExpr | ir.AffineConstantExpr) for each in given for e in each.results)
         and not any(inner.name == "linalg.index" and inner.parent != op for inner in list_ops(op))
         and not any(body.arguments[-1].uses)
     )
-
-
-def _is_simple(expression: ir.AffineExpr) -> bool:
-    return isinstance(expression, ir.AffineDimExpr | ir.AffineConstantExpr)
 
 
 def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
@@ -78,7 +74,9 @@ def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
     known: Known = {}
     for each, operand, argument in zip(op.attributes["indexing_maps"], op.operands, body.arguments, strict=True):
         if any(argument.uses):
-            at = [_constant(_number(expression, point)) for expression in each.value.results]
+            at = [
+                _constant(point[e.position] if isinstance(e, ir.AffineDimExpr) else e.value) for e in each.value.results
+            ]
             known[argument] = upstream("tensor").ExtractOp(operand, at).result
     *inner, terminator = [each.operation for each in body.operations]
     for each in inner:
@@ -87,10 +85,6 @@ def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
         else:
             clone_into(each, known)
     return known.get(terminator.operands[0], terminator.operands[0])
-
-
-def _number(expression: ir.AffineDimExpr | ir.AffineConstantExpr, point: tuple[int, ...]) -> int:
-    return point[expression.position] if isinstance(expression, ir.AffineDimExpr) else expression.value
 
 
 def _constant(number: int) -> ir.Value:

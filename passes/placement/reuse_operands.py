@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -31,27 +32,19 @@ def _write_over_operand(op: ir.Operation) -> None:
     inputs = len(op.operands) - len(op.results)
     taken: set[int] = set()
     for number in range(inputs, len(op.operands)):
-        if not _is_empty(op.operands[number]):
+        if defining_op(op.operands[number], "tensor.empty") is None:
             continue
         for candidate in range(inputs):
             value = op.operands[candidate]
             if candidate in taken or maps[candidate] != maps[number] or value.type != op.operands[number].type:
                 continue
-            if _dies_in(value, op) and _owns_memory(value):
+            if sum(1 for _ in value.uses) == 1 and _owns_memory(value):
                 op.operands[number] = value
                 taken.add(candidate)
                 break
 
 
-def _is_empty(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "tensor.empty"
-
-
-def _dies_in(value: ir.Value, op: ir.Operation) -> bool:
-    return all(use.owner.operation == op for use in value.uses) and sum(1 for _ in value.uses) == 1
-
-
 def _owns_memory(value: Any) -> bool:
     """Whether ``value`` is the result of a structured op in the same block, whose memory is nobody else's."""
-    owner = value.owner
-    return not isinstance(owner, ir.Block) and is_structured(owner)
+    owner = defining_op(value)
+    return owner is not None and is_structured(owner)

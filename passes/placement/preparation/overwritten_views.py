@@ -95,7 +95,7 @@ def _may_follow(reader: ir.Operation, writer: ir.Operation, view: ir.Operation) 
         return True
     if read == written or written.is_before_in_block(read):
         return True
-    return any(is_loop(op) and not _is_inside(view, op) for op in _with_ancestors(read))
+    return any(is_loop(op) and op not in _with_ancestors(view) for op in _with_ancestors(read))
 
 
 def _with_ancestors(op: ir.Operation) -> Iterator[ir.Operation]:
@@ -103,7 +103,3 @@ def _with_ancestors(op: ir.Operation) -> Iterator[ir.Operation]:
     while op.name != "func.func":
         yield op
         op = op.parent.operation
-
-
-def _is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
-    return any(each == outer for each in _with_ancestors(op))

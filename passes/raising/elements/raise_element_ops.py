@@ -28,7 +28,7 @@ class RaiseElementOps(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for op in list_ops(module, *_RAISE):
-                if not is_in_body(op) and not _is_in_generate(op):
+                if not is_in_body(op) and op.parent.name != "tensor.generate":
                     with ir.InsertionPoint(op), op.location:
                         _RAISE[op.name](op)
 
@@ -41,10 +41,6 @@ def is_in_body(op: ir.Operation) -> bool:
             return True
         parent = parent.operation.parent
     return False
-
-
-def _is_in_generate(op: ir.Operation) -> bool:
-    return op.parent is not None and op.parent.name == "tensor.generate"
 
 
 def _raise_extract(op: ir.Operation) -> None:

@@ -104,7 +104,7 @@ def _nest(outermost: ir.Operation) -> list[ir.Operation]:
             is_handed = argument in handed and given == loop.results[handed.index(argument)]
             if not is_handed or sum(1 for _ in argument.uses) != 1:
                 return loops
-        if not all(value in yielded or not _is_used(value) for value in loop.results):
+        if not all(value in yielded or next(iter(value.uses), None) is None for value in loop.results):
             return loops
         loops.append(loop)
 
@@ -124,7 +124,3 @@ def _numbers_inside(loops: list[ir.Operation]) -> dict[int, int]:
 def _insert(yielded: ir.Value, carried: ir.Value) -> ir.Operation | None:
     op = defining_op(yielded, "tensor.insert")
     return op if op is not None and op.operands[1] == carried and sum(1 for _ in yielded.uses) == 1 else None
-
-
-def _is_used(value: ir.Value) -> bool:
-    return next(iter(value.uses), None) is not None

@@ -1,8 +1,6 @@
 """Loops that put elements into several tensors, as one loop for each tensor."""
 
-from functools import partial
-
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
 
@@ -50,14 +48,10 @@ def split_branches(branch: ir.Operation) -> bool:
         for block, copied in zip(blocks, (new.then_block, new.else_block), strict=True):
             yielded = list(block.operations)[-1].operands[number]
             with ir.InsertionPoint(copied), branch.location:
-                upstream("scf").YieldOp([clone_slice(yielded, {}, partial(_is_in, block))])
+                upstream("scf").YieldOp([clone_slice(yielded, {}, lambda value, block=block: block_of(value) == block)])
         result.replace_all_uses_with(new.results[0])
     branch.erase()
     return True
-
-
-def _is_in(block: ir.Block, value: ir.Value) -> bool:
-    return value.owner.operation.block == block
 
 
 def _maker(value: ir.Value, old: ir.Value) -> ir.Operation | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -93,7 +93,8 @@ def _as_type(ranks: ir.Value, result: ir.RankedTensorType) -> ir.Value:
 def _key_tensor(op: ir.Operation, count: RankCount, key: Key) -> ir.Value:
     """The key of every element, so that a smaller one, signed if it is an integer, comes first."""
     given = _elements_of(op, count, key.value)
-    if given is not None and not key.descending and not _is_changed(key):
+    is_compared_otherwise = key.descending or key.unsigned or str(key.value.type) in ("i1", "index")
+    if given is not None and not is_compared_otherwise:
         return given
     block = op.regions[0].blocks[0]
     used = [number for number in _arguments(op, key.value) if isinstance(op.operands[number].type, ir.ShapedType)]
@@ -107,7 +108,7 @@ def _key_tensor(op: ir.Operation, count: RankCount, key: Key) -> ir.Value:
             loop = ir.IntegerAttr(inner.attributes["dim"]).value
             if loop in count.order:
                 known[inner.results[0]] = loop_index(count.order.index(loop))
-        value = clone_slice(key.value, known, lambda inside: _is_in(inside, block))
+        value = clone_slice(key.value, known, lambda inside: block_of(inside) == block)
         return [_ascending(value, key)]
 
     maps = [_own_map(count, number) for number in used]
@@ -148,10 +149,6 @@ def _arguments(generic: ir.Operation, value: ir.Value) -> list[int]:
     return [number for number, argument in enumerate(block.arguments) if argument in seen]
 
 
-def _is_in(value: ir.Value, block: ir.Block) -> bool:
-    return value.owner.operation.block == block
-
-
 def _own_map(count: RankCount, number: int) -> ir.AffineMap:
     """The index of an input into the loops of the result."""
     found = []
@@ -160,11 +157,6 @@ def _own_map(count: RankCount, number: int) -> ir.AffineMap:
         constant = ir.AffineExpr.get_constant(index.constant)
         found.append(constant if loop is None else ir.AffineExpr.get_dim(count.order.index(loop)))
     return ir.AffineMap.get(len(count.order), 0, found)
-
-
-def _is_changed(key: Key) -> bool:
-    """Whether a key is not compared as it is even if it ascends."""
-    return key.unsigned or str(key.value.type) in ("i1", "index")
 
 
 def _key_type(key: Key) -> ir.Type:

@@ -84,10 +84,6 @@ def _exchange(program: Program, op: ir.OpView) -> Run:
     return run
 
 
-def _compute_set(program: Program, op: ir.OpView) -> Run:
-    return ComputeSet(op, program.slot_of, program.room).run
-
-
 def _read_control(program: Program, op: ir.OpView) -> Run:
     """The scalar of a buffer, which all tiles that hold it must have written, and alike."""
     source, result = program.slot_of(op.operands[0]), program.slot_of(op.results[0])
@@ -167,7 +163,7 @@ FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
     "memref.get_global": _get_global,
     **{f"memref.{view}": _view for view in _VIEWS},
     "ipu.exchange": _exchange,
-    "ipu.compute_set": _compute_set,
+    "ipu.compute_set": lambda program, op: ComputeSet(op, program.slot_of, program.room).run,
     "ipu.read_control": _read_control,
     **{f"ipu.{kind}": _transfer for kind in ("dequeue", "receive", "put", "enqueue")},
 }

@@ -54,10 +54,6 @@ def _to_type(value_type: ir.Type) -> Callable[[Array], Array]:
     return partial(round_to, name) if name else lambda x: x.astype(dtype, copy=False)
 
 
-def _select(op: ir.OpView) -> Function:
-    return lambda condition, yes, no: np.where(condition, yes, no)
-
-
 def _round(op: ir.OpView) -> Function:
     return _to_type(op.results[0].type)
 
@@ -139,7 +135,7 @@ SCALAR_OPS: dict[str, Callable[[ir.OpView], Function]] = {
     "affine.max": _affine(np.maximum),
     "affine.min": _affine(np.minimum),
     "arith.constant": _constant,
-    "arith.select": _select,
+    "arith.select": lambda op: np.where,
     "arith.bitcast": _bitcast,
     "arith.extf": _round,
     "arith.truncf": _round,
