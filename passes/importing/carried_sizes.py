@@ -1,7 +1,7 @@
 """Sizes of tensors that loops carry and branches yield, where those say less than is known."""
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.importing.dynamic_types import before_cast, cast_to, dynamic_sizes
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -20,17 +20,17 @@ def _carry(module: ir.Operation) -> int:
     count = 0
     for loop in list_ops(module, "scf.for"):
         body = loop.regions[0].blocks[0]
-        terminator = _terminator(loop.regions[0])
+        end = terminator(body)
         for number, result in enumerate(loop.results):
             init, carried = loop.operands[number + 3], body.arguments[number + 1]
             before = before_cast(init)
             known, general = before.type, result.type
-            if dynamic_sizes(known) >= dynamic_sizes(general) or not _is_update(terminator.operands[number], carried):
+            if dynamic_sizes(known) >= dynamic_sizes(general) or not _is_update(end.operands[number], carried):
                 continue
             loop.operands[number + 3] = before
             _set_type_inside(body, number + 1, known)
-            with ir.InsertionPoint(terminator), loop.location:
-                terminator.operands[number] = cast_to(terminator.operands[number], known)
+            with ir.InsertionPoint(end), loop.location:
+                end.operands[number] = cast_to(end.operands[number], known)
             _set_type_of_result(loop, number, known)
             count += 1
     return count
@@ -41,7 +41,7 @@ def _carry_while(module: ir.Operation) -> int:
     count = 0
     for loop in list_ops(module, "scf.while"):
         before, after = (region.blocks[0] for region in loop.regions)
-        condition, end = _terminator(loop.regions[0]), _terminator(loop.regions[1])
+        condition, end = terminator(loop.regions[0].blocks[0]), terminator(loop.regions[1].blocks[0])
         handed_on = list(condition.operands)[1:] == list(before.arguments)
         for number, init in enumerate(loop.operands):
             known, general = before_cast(init).type, init.type
@@ -81,7 +81,7 @@ def _yield_from_branches(module: ir.Operation) -> int:
     """Let branches yield what all of them cast from one type."""
     count = 0
     for branches in list_ops(module, "scf.if", "scf.index_switch"):
-        ends = [_terminator(region) for region in branches.regions if len(region.blocks)]
+        ends = [terminator(region.blocks[0]) for region in branches.regions if len(region.blocks)]
         for number, result in enumerate(branches.results):
             known, *others = [before_cast(end.operands[number]).type for end in ends]
             general = result.type
@@ -97,10 +97,6 @@ def _yield_from_branches(module: ir.Operation) -> int:
     return count
 
 
-def _terminator(region: ir.Region) -> ir.Operation:
-    return list(region.blocks[0].operations)[-1].operation
-
-
 def _is_update(value: ir.Value, of: ir.Value) -> bool:
     """Whether ``value`` is ``of`` with other elements, so of the same sizes."""
     op = defining_op(value)
@@ -114,7 +110,7 @@ def _is_update(value: ir.Value, of: ir.Value) -> bool:
     if is_structured(op):
         return _is_update(op.operands[len(op.operands) - len(op.results) + number], of)
     if op.name in ("scf.for", "scf.if", "scf.index_switch"):
-        ends = [_terminator(region) for region in op.regions]
+        ends = [terminator(region.blocks[0]) for region in op.regions]
         if op.name != "scf.for":
             return all(_is_update(end.operands[number], of) for end in ends)
         carried = op.regions[0].blocks[0].arguments[number + 1]

@@ -7,6 +7,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.attributes.attributes import target_from_attr
 from ipu_mlir.dialects.machine.target import Target
@@ -80,17 +81,17 @@ class PerTileExecutor:
         variables = {} if variables is None else variables
         machine = Machine(self._target.num_tiles, self._strict, streams)
         self.traffic, self._held = machine.traffic, machine.held
-        terminator = list(self._block.operations)[-1]
+        end = terminator(self._block)
         with np.errstate(all="ignore"):
             for get_global in self._program.constants(self._entry):
                 constant(self._program, get_global, machine)
             views = self._place_arguments(machine, inputs, variables)
             results = machine.run(self._program.function(self._entry), machine.held_once_more(list(views)))
-        found = [gather(view, machine.memories, self._strict, terminator.location, "the result") for view in results]
+        found = [gather(view, machine.memories, self._strict, end.location, "the result") for view in results]
         for number, name in self._variables.items():
-            value = gather(views[number], machine.memories, self._strict, terminator.location, f"variable @{name}")
+            value = gather(views[number], machine.memories, self._strict, end.location, f"variable @{name}")
             variables[name] = to_host(value, self._block.arguments[number].type)
-        return [to_host(array, value.type) for array, value in zip(found, terminator.operands, strict=True)]
+        return [to_host(array, value.type) for array, value in zip(found, end.operands, strict=True)]
 
     def memory_held(self) -> list[HeldBytes]:
         """Bytes that lived on each tile at every step of the last run.
@@ -135,7 +136,7 @@ class PerTileExecutor:
 
 def _with_buffers_only(function: ir.OpView, block: ir.Block) -> ir.Block:
     """The block of a function that the host can call: what it takes and gives lies on tiles."""
-    for value in (*block.arguments, *list(block.operations)[-1].operands):
+    for value in (*block.arguments, *terminator(block).operands):
         if not isinstance(value.type, ir.MemRefType):
             raise CompileError(
                 f"{place_of(function.location)}: the host hands over buffers only, but {value.get_name()} is a "

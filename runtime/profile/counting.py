@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
@@ -218,11 +219,11 @@ def _hand_on(main: ir.Operation, counters: dict[ir.Operation, list[ir.Value]]) -
                 result.replace_all_uses_with(found)
             call.erase()
     block = main.regions[0].blocks[0]
-    terminator = list(block.operations)[-1].operation
-    returned = [*terminator.operands, *counters[main]]
-    with ir.InsertionPoint(terminator):
+    end = terminator(block)
+    returned = [*end.operands, *counters[main]]
+    with ir.InsertionPoint(end):
         ir.Operation.create("func.return", [], returned)
-    terminator.erase()
+    end.erase()
     inputs = [argument.type for argument in block.arguments]
     kind = ir.FunctionType.get(inputs, [value.type for value in returned])
     main.attributes["function_type"] = ir.TypeAttr.get(kind)

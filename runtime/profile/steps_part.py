@@ -3,6 +3,7 @@
 import numpy as np
 
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.program.tree import Step, sequences, steps
 from ipu_mlir.dialects.analysis.queues import queue_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
@@ -181,7 +182,7 @@ def _arguments_in(block: ir.Block, target: Target) -> StepCost:
 
 def _results_out(block: ir.Block, target: Target) -> StepCost:
     """All results of the program, from the IPUs to the host."""
-    held = bytes_per_ipu([value.type for value in list(block.operations)[-1].operands], target)
+    held = bytes_per_ipu([value.type for value in terminator(block).operands], target)
     return _host_step(host_read_cycles(int(held.max(initial=0)), machine_of(target)), held, target)
 
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, integer_of
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, integer_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.raising.loops.filling_nests import body_of, terminator_of
+from ipu_mlir.passes.raising.loops.filling_nests import body_of
 from ipu_mlir.passes.raising.loops.points import Points
 from ipu_mlir.passes.support.clone import Known
 
@@ -49,7 +49,7 @@ def loops_of_while(loop: ir.Operation) -> ir.Operation | None:
 def counted_while(loop: ir.Operation) -> CountedWhile | None:
     """What ``loop`` counts and carries, if that is all there is."""
     before, body = (region.blocks[0] for region in loop.regions)
-    condition, yielded = terminator_of(before), list(terminator_of(body).operands)
+    condition, yielded = terminator(before), list(terminator(body).operands)
     carried = list(body.arguments)
     if list(condition.operands)[1:] != list(before.arguments) or len(carried) != len(loop.operands):
         return None
@@ -95,7 +95,7 @@ def _unwrapped(value: ir.Value) -> ir.Value:
         elif owner.name in ("tensor.extract", "tensor.from_elements") and len(owner.operands) == 1:
             value = owner.operands[0]
         elif _is_scalar(owner.operation):
-            ends = terminator_of(owner.operation.regions[0].blocks[0]).operands
+            ends = terminator(owner.operation.regions[0].blocks[0]).operands
             value = ends[ir.OpResult(value).result_number]
         else:
             return value

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.raising.loops.nests import counted
 
@@ -48,7 +48,7 @@ def filling_nest(outermost: ir.Operation) -> FillingNest | None:
     bounds = [counted(loop) for loop in loops]
     numbers = _numbers_inside(loops)
     block = body_of(loops[-1])
-    carried, yielded = list(block.arguments)[1:], list(terminator_of(block).operands)
+    carried, yielded = list(block.arguments)[1:], list(terminator(block).operands)
     scalars = [number for number, value in enumerate(carried) if not isinstance(value.type, ir.RankedTensorType)]
     inserts = {number: _insert(yielded[inside], carried[inside]) for number, inside in numbers.items()}
     found = {number: insert for number, insert in inserts.items() if insert is not None}
@@ -65,12 +65,6 @@ def filling_nest(outermost: ir.Operation) -> FillingNest | None:
 def body_of(loop: ir.Operation) -> ir.Block:
     """The block of an ``scf.for``; its first argument is the counter."""
     return loop.regions[0].blocks[0]
-
-
-def terminator_of(block: ir.Block) -> ir.Operation:
-    """The last op of ``block``."""
-    *_, last = (op.operation for op in block.operations)
-    return last
 
 
 def place_of(indices: list[ir.Value], counters: tuple[ir.Value, ...] | list[ir.Value]) -> Place | None:
@@ -99,7 +93,7 @@ def _nest(outermost: ir.Operation) -> list[ir.Operation]:
         if len(inner) != 1:
             return loops
         (loop,) = inner
-        handed, yielded = list(loop.operands)[3:], list(terminator_of(block).operands)
+        handed, yielded = list(loop.operands)[3:], list(terminator(block).operands)
         for argument, given in zip(list(block.arguments)[1:], yielded, strict=True):
             is_handed = argument in handed and given == loop.results[handed.index(argument)]
             if not is_handed or sum(1 for _ in argument.uses) != 1:

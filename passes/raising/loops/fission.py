@@ -1,6 +1,6 @@
 """Loops that put elements into several tensors, as one loop for each tensor."""
 
-from ipu_mlir.dialects.analysis.matchers import block_of, defining_op
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
 
@@ -46,7 +46,7 @@ def split_branches(branch: ir.Operation) -> bool:
         with ir.InsertionPoint(branch), branch.location:
             new = upstream("scf").IfOp(branch.operands[0], [result.type], has_else=True)
         for block, copied in zip(blocks, (new.then_block, new.else_block), strict=True):
-            yielded = list(block.operations)[-1].operands[number]
+            yielded = terminator(block).operands[number]
             with ir.InsertionPoint(copied), branch.location:
                 upstream("scf").YieldOp([clone_slice(yielded, {}, lambda value, block=block: block_of(value) == block)])
         result.replace_all_uses_with(new.results[0])
@@ -88,7 +88,7 @@ def _stands_alone(maker: ir.Operation | None, old: ir.Value, carried: list[ir.Va
 def _loop_for(loop: ir.Operation, number: int) -> ir.Value:
     """The result ``number`` of ``loop``, by a loop of its own at the current insertion point."""
     block = loop.regions[0].blocks[0]
-    yielded = list(block.operations)[-1].operands[number]
+    yielded = terminator(block).operands[number]
     new = upstream("scf").ForOp(*list(loop.operands)[:3], [loop.operands[3 + number]])
     known: Known = {block.arguments[0]: new.induction_variable, block.arguments[1 + number]: new.inner_iter_args[0]}
     with ir.InsertionPoint(new.body):

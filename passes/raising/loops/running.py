@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.loops.filling_nests import (
@@ -12,7 +12,6 @@ from ipu_mlir.passes.raising.loops.filling_nests import (
     body_of,
     filling_nest,
     place_of,
-    terminator_of,
 )
 from ipu_mlir.passes.raising.loops.nests import is_scalar
 from ipu_mlir.passes.raising.scans.prefix_windows import combined_by, is_exact
@@ -78,7 +77,7 @@ def _step(nest: FillingNest) -> Step | None:
     """How a value is made of the one before it."""
     if nest.scalar is not None:
         innermost = nest.loops[-1]
-        value = terminator_of(body_of(innermost)).operands[nest.scalar]
+        value = terminator(body_of(innermost)).operands[nest.scalar]
         previous = body_of(innermost).arguments[1 + nest.scalar]
         along = [loop for loop, _ in nest.place].index(len(nest.loops) - 1)
         return _combination(value, value, previous, along, innermost.operands[3 + nest.scalar], is_carried=True)
@@ -116,7 +115,7 @@ def _branches(value: ir.Value) -> tuple[ir.Value | None, ir.Value, ir.Value | No
     holds = _HOLDS_OF_FIRST.get(ir.IntegerAttr(condition.attributes["predicate"]).value)
     if holds is None:
         return None, value, None
-    then, otherwise = (terminator_of(region.blocks[0]).operands[0] for region in op.regions)
+    then, otherwise = (terminator(region.blocks[0]).operands[0] for region in op.regions)
     first, later = (then, otherwise) if holds else (otherwise, then)
     return first, later, condition.operands[0]
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from ipu_mlir.dialects.analysis.matchers import block_of, defining_op
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.loops.counted_whiles import counted_while, loops_of_while
-from ipu_mlir.passes.raising.loops.filling_nests import FillingNest, body_of, terminator_of
+from ipu_mlir.passes.raising.loops.filling_nests import FillingNest, body_of
 from ipu_mlir.passes.raising.loops.nests import are_same
 from ipu_mlir.passes.raising.loops.running import Running, running
 from ipu_mlir.passes.raising.loops.vectorize import Column, Vectorizer
@@ -28,7 +28,7 @@ def scan_of_loops(outermost: ir.Operation, longest: Callable[[ir.Type], int]) ->
     if found is None:
         return False
     nest, step = found.nest, found.step
-    with ir.InsertionPoint(terminator_of(body_of(nest.loops[-1]))), outermost.location:
+    with ir.InsertionPoint(terminator(body_of(nest.loops[-1]))), outermost.location:
         update = _update(found)
     with ir.InsertionPoint(outermost), outermost.location:
         vectorizer = Vectorizer(outermost, nest.counters, nest.extents, starts=nest.starts)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.nests import loads_inside, trip_count
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
@@ -135,7 +135,7 @@ class Vectorizer:
         """The results of a loop over scalars, one element per iteration of the nest, by a reduction."""
         inner = _flattened(loop)
         innermost = inner[-1].regions[0].blocks[0]
-        yielded = list(list(innermost.operations)[-1].operands)
+        yielded = list(terminator(innermost).operands)
         loops = self._loops_of([*loop.results, *self._with_guard(yielded)])
         rank, all_loops = len(self.extents), len(self.extents) + len(inner)
         initial = self._computed(list(loop.operands)[3:], loops)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.attributes.attributes import module_target, parts_from_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
@@ -73,7 +74,7 @@ def _inside_vertices(op: ir.Operation) -> bool:
 def _check_boundary(function: ir.Operation, target: Target, refuse: Refusals) -> None:
     for argument in function.regions[0].blocks[0].arguments:
         _check_whole(function, f"argument {argument.arg_number}", argument.type, target, refuse)
-    last = list(function.regions[0].blocks[0].operations)[-1].operation
+    last = terminator(function.regions[0].blocks[0])
     for number, value in enumerate(last.operands):
         _check_whole(last, f"result {number}", value.type, target, refuse)
 
