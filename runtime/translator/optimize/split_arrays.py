@@ -154,6 +154,8 @@ def _may_split(statement: Statement, buffer: Buffer) -> bool:
     for node in postorder(expressions_of(statement)):
         if isinstance(node, Read) and node.access.buffer is buffer and node.dtype != buffer.dtype:
             return False
+    if isinstance(statement, SliceUpdate) and statement.out.buffer is buffer:
+        return False  # only the run knows which element it writes
     reads_one = isinstance(statement, Computed) and not any(d.buffer is buffer for d in statement.dests())
     return (reads_one and all(not _moves(statement, access) for access in own)) or _is_small(statement)
 
