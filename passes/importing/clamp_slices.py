@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.index_ranges import IndexRanges
+from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -70,12 +71,12 @@ def _offsets(op: ir.Operation, refuse: Refusals) -> list[_Offset]:
 
 def _clamp(offset: _Offset, ranges: IndexRanges) -> None:
     """Keep ``offset`` within 0 .. ``last``."""
-    arith, index = upstream("arith"), ir.IndexType.get()
+    arith = upstream("arith")
     value = offset.op.operands[offset.number]
     low, high = ranges.of(value)
     with ir.InsertionPoint(offset.op), offset.op.location:
         if low < 0:
-            value = arith.MaxSIOp(value, arith.ConstantOp(index, 0).result).result
+            value = arith.MaxSIOp(value, constant_index(0)).result
         if high > offset.last:
-            value = arith.MinSIOp(value, arith.ConstantOp(index, offset.last).result).result
+            value = arith.MinSIOp(value, constant_index(offset.last)).result
     offset.op.operands[offset.number] = value

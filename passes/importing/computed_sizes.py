@@ -8,6 +8,7 @@ from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.support.clone import Known, clone_into, operands_from_outside
+from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _MOST_ELEMENTS = 16  # of a tensor of sizes: no more than there are dimensions
@@ -74,18 +75,12 @@ def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
     known: Known = {}
     for each, operand, argument in zip(op.attributes["indexing_maps"], op.operands, body.arguments, strict=True):
         if any(argument.uses):
-            at = [
-                _constant(point[e.position] if isinstance(e, ir.AffineDimExpr) else e.value) for e in each.value.results
-            ]
-            known[argument] = upstream("tensor").ExtractOp(operand, at).result
+            at = (point[e.position] if isinstance(e, ir.AffineDimExpr) else e.value for e in each.value.results)
+            known[argument] = upstream("tensor").ExtractOp(operand, list(map(constant_index, at))).result
     *inner, terminator = [each.operation for each in body.operations]
     for each in inner:
         if each.name == "linalg.index":
-            known[each.results[0]] = _constant(point[each.attributes["dim"].value])
+            known[each.results[0]] = constant_index(point[each.attributes["dim"].value])
         else:
             clone_into(each, known)
     return known.get(terminator.operands[0], terminator.operands[0])
-
-
-def _constant(number: int) -> ir.Value:
-    return upstream("arith").ConstantOp(ir.IndexType.get(), number).result

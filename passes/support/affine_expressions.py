@@ -69,8 +69,3 @@ def without(expression: Any, fixed: frozenset[int]) -> tuple[dict[int, int], Any
 def applied(expression: Any, loops: Sequence[ir.Value]) -> ir.Value:
     """``expression`` where the loops are at the values ``loops``, at the current insertion point."""
     return upstream("affine").AffineApplyOp(ir.AffineMap.get(len(loops), 0, [expression]), list(loops)).result
-
-
-def constant_index(number: int) -> ir.Value:
-    """A constant of type index at the current insertion point."""
-    return upstream("arith").ConstantOp(ir.IndexType.get(), number).result

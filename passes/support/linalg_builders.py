@@ -95,6 +95,11 @@ def zero(element_type: ir.Type) -> ir.Value:
     return upstream("arith").ConstantOp(element_type, attribute).result
 
 
+def constant_index(number: int) -> ir.Value:
+    """A constant of type index at the current insertion point."""
+    return upstream("arith").ConstantOp(ir.IndexType.get(), number).result
+
+
 def copy_into(source: ir.Value, dest: ir.Value) -> ir.Operation:
     """``linalg.copy``, at the current insertion point; its result is the new value of ``dest`` if that is a tensor.
 

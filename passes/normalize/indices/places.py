@@ -8,8 +8,8 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
-from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, constant_index, loops_in, without
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
+from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, loops_in, without
+from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, loop_index
 
 Loops = Sequence[ir.Value | None]
 """Per loop of an op the value that it has, or None for a loop that runs inside."""

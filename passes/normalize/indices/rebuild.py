@@ -8,9 +8,9 @@ from ipu_mlir.dialects.analysis.loop_nest import indexing_maps
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.normalize.indices.maps import Expressions, ResultMaps
 from ipu_mlir.passes.normalize.indices.places import Loops, Place, Slice, place_of
-from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, constant_index, loops_in, without
+from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, loops_in, without
 from ipu_mlir.passes.support.clone import Known, clone_into
-from ipu_mlir.passes.support.linalg_builders import generic, loop_index, with_extents
+from ipu_mlir.passes.support.linalg_builders import constant_index, generic, loop_index, with_extents
 
 _OWN_ATTRIBUTES = ("indexing_maps", "iterator_types", "operandSegmentSizes")
 

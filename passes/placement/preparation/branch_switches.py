@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -43,7 +44,7 @@ def _chain(switch: ir.Operation, cases: list[tuple[int, ir.Block]], default: ir.
     """The results of a branch for the first of ``cases``, in whose else the others follow."""
     (number, block), *others = cases
     arith = upstream("arith")
-    wanted = arith.ConstantOp(ir.IndexType.get(), number).result
+    wanted = constant_index(number)
     is_case = arith.CmpIOp(arith.CmpIPredicate.eq, switch.operands[0], wanted).result
     types = [result.type for result in switch.results]
     branch = ir.Operation.create("scf.if", results=types, operands=[is_case], regions=2)

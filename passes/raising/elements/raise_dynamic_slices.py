@@ -7,7 +7,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
+from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -147,7 +147,7 @@ def _chosen(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
 
 
 def _value(index: ir.Value | int) -> ir.Value:
-    return index if isinstance(index, ir.Value) else upstream("arith").ConstantOp(ir.IndexType.get(), index).result
+    return index if isinstance(index, ir.Value) else constant_index(index)
 
 
 def _times(value: ir.Value, factor: int) -> ir.Value:

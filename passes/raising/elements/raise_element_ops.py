@@ -1,7 +1,6 @@
 """``ipu-raise-element-ops``: ops on single elements of tensors, as structured ops."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
 from ipu_mlir.passes.support.clone import Known, clone_into
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
+from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -69,7 +68,8 @@ def _raise_from_elements(op: ir.Operation) -> None:
     result = upstream("linalg").fill(first, outs=[empty])
     for number, value in enumerate(others, start=1):
         if value != first:
-            result = _with_element(result, value, [_constant_index(i) for i in np.unravel_index(number, made.shape)])
+            place = map(int, np.unravel_index(number, made.shape))
+            result = _with_element(result, value, [*map(constant_index, place)])
     op.results[0].replace_all_uses_with(result)
     op.erase()
 
@@ -98,10 +98,6 @@ def _raise_generate(op: ir.Operation) -> None:
 def _with_element(dest: ir.Value, value: ir.Value, index: list[ir.Value]) -> ir.Value:
     """``dest`` with ``value`` at ``index``."""
     return update_slice(dest, value, index) if index else upstream("linalg").fill(value, outs=[dest])
-
-
-def _constant_index(value: Any) -> ir.Value:
-    return upstream("arith").ConstantOp(ir.IndexType.get(), int(value)).result
 
 
 _RAISE = {

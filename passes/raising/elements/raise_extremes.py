@@ -23,7 +23,13 @@ from ipu_mlir.passes.raising.ranks.sort_orders import (
 )
 from ipu_mlir.passes.support.clone import clone_slice
 from ipu_mlir.passes.support.combiners import neutral
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, in_three_dimensions, loop_index
+from ipu_mlir.passes.support.linalg_builders import (
+    constant_index,
+    generic,
+    identity_map,
+    in_three_dimensions,
+    loop_index,
+)
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _EXTREMES = {
@@ -236,7 +242,7 @@ def _raise(op: ir.Operation, found: _Extreme) -> None:
     values, at = _searched(op, found)
     shape = [found.nest.extents[loop] for loop in found.order]
     place = _places(values, at, shape, f"first_{found.name}{found.nan}")
-    arith, index = upstream("arith"), ir.IndexType.get()
+    arith = upstream("arith")
     kept = identity_map(len(shape))
 
     def result(which: int, element: Any) -> ir.Value:
@@ -248,7 +254,7 @@ def _raise(op: ir.Operation, found: _Extreme) -> None:
             new = element(there)
             if found.nan == "_or_nan":
                 return [new]
-            is_one = arith.CmpIOp(arith.CmpIPredicate.sge, there, arith.ConstantOp(index, 0).result).result
+            is_one = arith.CmpIOp(arith.CmpIPredicate.sge, there, constant_index(0)).result
             return [arith.SelectOp(is_one, new, old).result]
 
         empty = upstream("tensor").EmptyOp(shape, kind).result
@@ -267,7 +273,7 @@ def _raise(op: ir.Operation, found: _Extreme) -> None:
         return there
 
     def extreme(there: ir.Value) -> ir.Value:
-        inside = arith.MaxSIOp(there, arith.ConstantOp(index, 0).result).result
+        inside = arith.MaxSIOp(there, constant_index(0)).result
         own = [loop_index(dimension) for dimension in range(len(shape))]
         return upstream("tensor").ExtractOp(values, [*own[:at], inside, *own[at:]]).result
 
@@ -310,16 +316,12 @@ def _places(values: ir.Value, at: int, shape: list[int], codelet: str) -> ir.Val
     ends = ir.AffineMap.get(3, 0, [ir.AffineExpr.get_dim(0), ir.AffineExpr.get_dim(2)])
     call = {"library_call": ir.StringAttr.get(codelet)}
     maps = [identity_map(3), ends]
-    made = generic([values], [empty], maps, [True, False, True], lambda arguments: [_zero_index()], call)
+    made = generic([values], [empty], maps, [True, False, True], lambda arguments: [constant_index(0)], call)
     flat = ir.RankedTensorType.get([prod(shape)] if shape else [], index)
     place = tensor.CollapseShapeOp(flat, made.results[0], [[0, 1]] if shape else []).result
     if len(shape) < 2:
         return place
     return tensor.ExpandShapeOp(ir.RankedTensorType.get(shape, index), place, [[*range(len(shape))]], [], shape).result
-
-
-def _zero_index() -> ir.Value:
-    return upstream("arith").ConstantOp(ir.IndexType.get(), 0).result
 
 
 def _reduced(op: ir.Operation, found: _Extreme, values: ir.Value, at: int) -> ir.Value:

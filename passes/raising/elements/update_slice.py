@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
-from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.linalg_builders import generic, scalar_map
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.support.linalg_builders import constant_index, generic, scalar_map
 
 
 def update_slice(big: ir.Value, small: ir.Value, offsets: Sequence[ir.Value | None]) -> ir.Value:
@@ -21,7 +21,7 @@ def update_slice(big: ir.Value, small: ir.Value, offsets: Sequence[ir.Value | No
         dims[d] if offset is None else dims[rank + parts.index(d)] if d in parts else ir.AffineExpr.get_constant(0)
         for d, offset in enumerate(offsets)
     ]
-    begin = upstream("arith").ConstantOp(ir.IndexType.get(), 0).result
+    begin = constant_index(0)
     places = [begin if offset is None else offset for offset in offsets]
     own = ir.AffineMap.get(loops, 0, dims[:rank])
     maps = [*[scalar_map(loops)] * rank, ir.AffineMap.get(loops, 0, at if sizes else []), own]

@@ -7,6 +7,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.filling_nests import body_of
 from ipu_mlir.passes.raising.loops.points import Points
 from ipu_mlir.passes.support.clone import Known
+from ipu_mlir.passes.support.linalg_builders import constant_index
 
 _LESS = 2  # the predicate slt of arith.cmpi
 
@@ -121,18 +122,17 @@ def _inserts(yielded: ir.Value, carried: ir.Value) -> bool:
 def _nest(counted: CountedWhile) -> ir.Operation | None:
     """Loops over the elements of the state, and inside them one over the iterations, which carries the element."""
     loop = counted.op
-    arith, scf, tensor = upstream("arith"), upstream("scf"), upstream("tensor")
-    index = ir.IndexType.get()
+    scf, tensor = upstream("scf"), upstream("tensor")
     state, filled = loop.operands[counted.state], loop.operands[counted.filled]
     shape = list(state.type.shape)
-    bounds = [arith.ConstantOp(index, number).result for number in (0, 1, counted.first, counted.end)]
+    bounds = [constant_index(number) for number in (0, 1, counted.first, counted.end)]
     carried: list[ir.Value] = [filled, tensor.EmptyOp(shape, state.type.element_type).result]
     loops: list[ir.Operation] = []
     at: list[ir.Value] = []
     places = [ir.InsertionPoint.current]
     for size in shape:
         with places[-1]:
-            made = scf.ForOp(bounds[0], arith.ConstantOp(index, size).result, bounds[1], carried)
+            made = scf.ForOp(bounds[0], constant_index(size), bounds[1], carried)
         loops.append(made.operation)
         at.append(made.induction_variable)
         carried = list(made.inner_iter_args)

@@ -8,6 +8,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.loops.counted_whiles import scalar_op, splat_integer
 from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
@@ -121,9 +122,9 @@ def _integer_width(kind: ir.Type) -> int | None:
 
 def _write(loop: ir.Operation, rounds: _Rounds) -> None:
     """Put the ``scf.for`` before ``loop`` and erase that."""
-    arith, scf = upstream("arith"), upstream("scf")
+    scf = upstream("scf")
     numbers = rounds.numbers
-    bounds = [arith.ConstantOp(ir.IndexType.get(), n).result for n in (numbers.start, numbers.stop, numbers.step)]
+    bounds = [constant_index(n) for n in (numbers.start, numbers.stop, numbers.step)]
     carried = [number for number in range(len(loop.operands)) if number not in rounds.counters]
     made = scf.ForOp(*bounds, [loop.operands[number] for number in carried])
     old = loop.regions[1].blocks[0]
@@ -135,7 +136,7 @@ def _write(loop: ir.Operation, rounds: _Rounds) -> None:
         for op in body:
             clone_into(op, known)
         scf.YieldOp([known.get(end.operands[n], end.operands[n]) for n in carried])
-    last = arith.ConstantOp(ir.IndexType.get(), max(rounds.last, numbers.start)).result
+    last = constant_index(max(rounds.last, numbers.start))
     for number, result in enumerate(loop.results):
         if number in rounds.counters:
             result.replace_all_uses_with(_as(last, result.type))

@@ -13,7 +13,7 @@ from ipu_mlir.passes.raising.loops.vectorize import Column, Vectorizer
 from ipu_mlir.passes.raising.scans.blocked_scans import scan_along
 from ipu_mlir.passes.raising.scans.prefix_windows import is_exact
 from ipu_mlir.passes.support.clone import Known, clone_slice
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, rounded, widened
+from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, rounded, widened
 
 _EQUAL = 0  # the predicate of arith.cmpi
 
@@ -42,7 +42,7 @@ def scan_of_loops(outermost: ir.Operation, longest: Callable[[ir.Type], int]) ->
             if number != nest.whole:
                 outermost.results[number].replace_all_uses_with(_last(scanned, step.along))
         if nest.scalar is not None and len(nest.loops) == 1:
-            end = upstream("arith").ConstantOp(ir.IndexType.get(), nest.extents[0] - 1).result
+            end = constant_index(nest.extents[0] - 1)
             outermost.results[nest.scalar].replace_all_uses_with(upstream("tensor").ExtractOp(scanned, [end]).result)
         if found.exclusive:
             assert step.begin is not None, "what the loop carries begins with something"
@@ -100,7 +100,7 @@ def _update(found: Running) -> ir.Value:
     if step.begin is None or (not step.is_carried and are_same(step.begin, step.update)):
         return _copy(step.update, {}, nest)
     loop = nest.place[step.along][0]
-    start = upstream("arith").ConstantOp(ir.IndexType.get(), nest.starts[loop]).result
+    start = constant_index(nest.starts[loop])
     is_first = upstream("arith").CmpIOp(_EQUAL, nest.counters[loop], start).result
     branch = upstream("scf").IfOp(is_first, [step.value.type], has_else=True)
     with ir.InsertionPoint(branch.then_block):

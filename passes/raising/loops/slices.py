@@ -6,6 +6,7 @@ from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, loop_nest, rea
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import has_uses
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -139,7 +140,7 @@ def _sum(left: ir.Value | int, right: ir.Value | None) -> ir.Value:
 
 
 def _value(number: ir.Value | int) -> ir.Value:
-    return number if isinstance(number, ir.Value) else upstream("arith").ConstantOp(ir.IndexType.get(), number).result
+    return number if isinstance(number, ir.Value) else constant_index(number)
 
 
 def _piece_of(value: ir.Value) -> _Piece | None:

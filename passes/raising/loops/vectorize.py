@@ -7,7 +7,7 @@ from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.nests import loads_inside, trip_count
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
-from ipu_mlir.passes.support.linalg_builders import generic, loop_index, zero
+from ipu_mlir.passes.support.linalg_builders import constant_index, generic, loop_index, zero
 from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
 
 Loops = frozenset[int]
@@ -117,7 +117,7 @@ class Vectorizer:
         for loop, counter in enumerate(self.counters):
             known[counter] = loop_index(loop)
             if self.starts and self.starts[loop]:
-                start = upstream("arith").ConstantOp(ir.IndexType.get(), self.starts[loop]).result
+                start = constant_index(self.starts[loop])
                 known[counter] = upstream("arith").AddIOp(known[counter], start).result
         return known
 
