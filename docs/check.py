@@ -114,7 +114,9 @@ def _wrong_examples(page: str, folder: Path) -> Iterator[Difference]:
     for block in _BLOCK.finditer(page):
         if block[1] != "python" or ">>> " not in block[2]:
             continue
-        test = doctest.DocTestParser().get_doctest(block[2], names, "page", None, None)
+        # A name of its own: a traceback through an earlier block looks for lines in the block of that name.
+        name = f"line {_line(page, block.start(2))}"
+        test = doctest.DocTestParser().get_doctest(block[2], names, name, None, None)
         found: list[str] = []
         runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
         with contextlib.chdir(folder):

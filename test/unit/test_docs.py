@@ -69,6 +69,12 @@ def test_a_wrong_example_is_a_difference_and_names_are_shared() -> None:
     assert "Expected:\n    4\nGot:\n    3" in found[0].found
 
 
+def test_an_error_may_come_from_a_function_of_an_earlier_block() -> None:
+    early = "```python\n>>> x = 1\n>>> def f():\n...     raise ValueError(x)\n\n```\n"
+    late = "```python\n>>> f()\nTraceback (most recent call last):\n    ...\nValueError: 1\n\n```\n"
+    assert check.differences(early + late) == []
+
+
 def test_dots_stand_for_lines() -> None:
     assert check.differences("```sh\n$ printf 'a\\nb\\nc\\n'\na\n...\nc\n$ echo last\n...\n```\n") == []
     assert len(check.differences("```sh\n$ printf 'a\\nb\\n'\n...\nc\n```\n")) == 1
