@@ -1,8 +1,17 @@
-"""Questions about one value that everybody asks: what makes it, and which constant it is."""
+"""Questions about one value or op that everybody asks: what makes it, which constant it is, how it compares."""
 
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
+
+PREDICATES = {
+    "arith.cmpi": ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"),
+    "arith.cmpf": (
+        "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
+        "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
+    ),
+}  # fmt: skip
+"""Names of the predicates of comparisons, by number."""
 
 
 def defining_op(value: ir.Value, *names: str) -> ir.Operation | None:
@@ -29,6 +38,11 @@ def integer_of(value: ir.Value) -> int | None:
     """The integer that the scalar ``value`` is, if it is a constant."""
     constant = constant_of(value)
     return constant.value if isinstance(constant, ir.IntegerAttr) else None
+
+
+def predicate_of(comparison: ir.Operation) -> str:
+    """The name of the predicate of an ``arith.cmpi`` or ``arith.cmpf``."""
+    return PREDICATES[comparison.name][ir.IntegerAttr(comparison.attributes["predicate"]).value]
 
 
 def terminator(block: ir.Block) -> ir.Operation:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
+from ipu_mlir.dialects.analysis.matchers import predicate_of
 from ipu_mlir.dialects.codelets.first_extreme import TAKEN
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -15,8 +16,6 @@ from ipu_mlir.passes.raising.ranks.sort_orders import (
     EQUAL,
     GREATER,
     LESS,
-    PREDICATES_OF_FLOATS,
-    PREDICATES_OF_INTEGERS,
     UNORDERED,
     of_floats,
     relations_of,
@@ -192,10 +191,9 @@ def _evaluated(value: ir.Value, known: Mapping[ir.Value, Any]) -> Any:
         case "arith.andi" | "arith.ori" | "arith.xori" if str(value.type) == "i1":
             return {"andi": args[0] and args[1], "ori": args[0] or args[1], "xori": args[0] != args[1]}[op.name[6:]]
         case "arith.cmpf":
-            predicate = PREDICATES_OF_FLOATS[ir.IntegerAttr(op.attributes["predicate"]).value]
-            return _compared(of_floats(predicate), *args)
+            return _compared(of_floats(predicate_of(op)), *args)
         case "arith.cmpi" if str(op.operands[0].type) != "i1":
-            predicate = PREDICATES_OF_INTEGERS[ir.IntegerAttr(op.attributes["predicate"]).value]
+            predicate = predicate_of(op)
             return None if predicate[0] == "u" else _compared(relations_of(predicate), *args)
         case "arith.maximumf" | "arith.minimumf":
             return (np.maximum if "max" in op.name else np.minimum)(*args)

@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, integer_of, terminator
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, integer_of, predicate_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.filling_nests import body_of
 from ipu_mlir.passes.raising.loops.points import Points
 from ipu_mlir.passes.support.clone import Known
 from ipu_mlir.passes.support.linalg_builders import constant_index
-
-_LESS = 2  # the predicate slt of arith.cmpi
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def counted_while(loop: ir.Operation) -> CountedWhile | None:
     counter = list(before.arguments).index(limit[1][0])
     end, first = integer_of(limit[1][1]), splat_integer(loop.operands[counter])
     step = scalar_op(yielded[counter])
-    if ir.IntegerAttr(limit[0].attributes["predicate"]).value != _LESS or end is None or first is None or step is None:
+    if predicate_of(limit[0]) != "slt" or end is None or first is None or step is None:
         return None
     if step[0].name != "arith.addi" or step[1][0] != carried[counter] or integer_of(step[1][1]) != 1:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import integer_of, terminator
+from ipu_mlir.dialects.analysis.matchers import integer_of, predicate_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.loops.counted_whiles import scalar_op, splat_integer
@@ -11,7 +11,6 @@ from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
-_SLT, _SLE, _SGT, _SGE = 2, 3, 4, 5
 _INVISIBLE = frozenset(("arith.constant", "tensor.empty", "tensor.extract", "tensor.from_elements", "linalg.generic"))
 
 
@@ -91,13 +90,13 @@ def _limits(condition: ir.Value, arguments: Sequence[ir.Value]) -> dict[int, int
         }
     if op.name != "arith.cmpi":
         return None
-    predicate, (number, limit) = ir.IntegerAttr(op.attributes["predicate"]).value, operands
-    if predicate in (_SGT, _SGE):
-        predicate, number, limit = {_SGT: _SLT, _SGE: _SLE}[predicate], limit, number
+    predicate, (number, limit) = predicate_of(op), operands
+    if predicate in ("sgt", "sge"):
+        predicate, number, limit = {"sgt": "slt", "sge": "sle"}[predicate], limit, number
     end = integer_of(limit) if integer_of(limit) is not None else splat_integer(limit)
-    if predicate not in (_SLT, _SLE) or number not in arguments or end is None:
+    if predicate not in ("slt", "sle") or number not in arguments or end is None:
         return None
-    return {list(arguments).index(number): end + (predicate == _SLE)}
+    return {list(arguments).index(number): end + (predicate == "sle")}
 
 
 def _growth(loop: ir.Operation, number: int, yielded: ir.Operation) -> tuple[int, int] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, predicate_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.loops.filling_nests import (
@@ -17,8 +17,8 @@ from ipu_mlir.passes.raising.loops.nests import is_scalar
 from ipu_mlir.passes.raising.scans.prefix_windows import combined_by, is_exact
 from ipu_mlir.passes.support.clone import operands_from_outside
 
-_HOLDS_OF_FIRST = {0: True, 1: False, 4: False, 8: False}
-"""Predicates ``eq``, ``ne``, ``sgt`` and ``ugt`` of a counter and 0, and whether they hold in the first iteration."""
+_HOLDS_OF_FIRST = {"eq": True, "ne": False, "sgt": False, "ugt": False}
+"""Predicates of a counter and 0, and whether they hold in the first iteration."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _branches(value: ir.Value) -> tuple[ir.Value | None, ir.Value, ir.Value | No
     condition = None if op is None or len(op.results) != 1 else defining_op(op.operands[0], "arith.cmpi")
     if op is None or condition is None or integer_of(condition.operands[1]) != 0:
         return None, value, None
-    holds = _HOLDS_OF_FIRST.get(ir.IntegerAttr(condition.attributes["predicate"]).value)
+    holds = _HOLDS_OF_FIRST.get(predicate_of(condition))
     if holds is None:
         return None, value, None
     then, otherwise = (terminator(region.blocks[0]).operands[0] for region in op.regions)

@@ -15,8 +15,6 @@ from ipu_mlir.passes.raising.scans.prefix_windows import is_exact
 from ipu_mlir.passes.support.clone import Known, clone_slice
 from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, rounded, widened
 
-_EQUAL = 0  # the predicate of arith.cmpi
-
 
 def scan_of_loops(outermost: ir.Operation, longest: Callable[[ir.Type], int]) -> bool:
     """Replace the loops of ``outermost`` by a scan, if that is what they compute.
@@ -101,7 +99,8 @@ def _update(found: Running) -> ir.Value:
         return _copy(step.update, {}, nest)
     loop = nest.place[step.along][0]
     start = constant_index(nest.starts[loop])
-    is_first = upstream("arith").CmpIOp(_EQUAL, nest.counters[loop], start).result
+    arith = upstream("arith")
+    is_first = arith.CmpIOp(arith.CmpIPredicate.eq, nest.counters[loop], start).result
     branch = upstream("scf").IfOp(is_first, [step.value.type], has_else=True)
     with ir.InsertionPoint(branch.then_block):
         begun = _copy(step.value, {step.previous: step.begin}, nest) if step.is_carried else _copy(step.begin, {}, nest)

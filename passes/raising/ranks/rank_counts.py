@@ -3,14 +3,13 @@
 from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
+from ipu_mlir.dialects.analysis.matchers import predicate_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.raising.ranks.both_sides import SideNames
 from ipu_mlir.passes.raising.ranks.sort_orders import (
     EQUAL,
     GREATER,
     LESS,
-    PREDICATES_OF_FLOATS,
-    PREDICATES_OF_INTEGERS,
     of_floats,
     relations_of,
     sort_order,
@@ -136,8 +135,7 @@ class _Condition:
         """The key that ``op`` compares, its value for the own element, whether that stands first, the predicate."""
         if op.name not in ("arith.cmpi", "arith.cmpf"):
             return None
-        kinds = PREDICATES_OF_INTEGERS if op.name == "arith.cmpi" else PREDICATES_OF_FLOATS
-        predicate = kinds[ir.IntegerAttr(op.attributes["predicate"]).value]
+        predicate = predicate_of(op)
         first, second = op.operands
         for own, other, turned in ((second, first, False), (first, second, True)):
             number = self.names.name(own, self.own, self.among)
@@ -173,7 +171,7 @@ def _logic(op: ir.Operation, held: list[bool]) -> bool:
         case "arith.select":
             return held[1] if held[0] else held[2]
         case _:
-            predicate = PREDICATES_OF_INTEGERS[ir.IntegerAttr(op.attributes["predicate"]).value]
+            predicate = predicate_of(op)
             first, second = (-int(each) if predicate[0] == "s" else int(each) for each in held)
             return (EQUAL if first == second else LESS if first < second else GREATER) in relations_of(predicate)
 

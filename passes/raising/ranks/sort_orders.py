@@ -3,12 +3,6 @@
 from collections.abc import Callable, Sequence
 from itertools import permutations, product
 
-PREDICATES_OF_INTEGERS = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
-PREDICATES_OF_FLOATS = (
-    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true",
-)  # fmt: skip
-"""Names of the predicates of ``arith.cmpi`` and ``arith.cmpf``, by number."""
-
 LESS, EQUAL, GREATER, UNORDERED = "<=>?"
 """How the first element compares with the second; ``UNORDERED`` if a NaN is among them."""
 

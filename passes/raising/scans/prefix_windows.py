@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest, reads_operand
-from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, terminator
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, predicate_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 
@@ -24,7 +24,7 @@ _FORMULAS = {
 """Bodies, as ``_formula`` writes them, and what they do."""
 
 _SYMMETRIC = ("addf", "addi", "mulf", "muli", "maximumf", "maxsi", "minimumf", "minsi")
-_IS_NAN = (13, 14)  # the predicates une and uno, of a number and itself
+_IS_NAN = ("une", "uno")  # of a number and itself
 _EXACT_IF_NARROW = ("max", "min")
 
 
@@ -129,7 +129,7 @@ def _formula(value: ir.Value, names: dict[ir.Value, str]) -> str:
     if op.name == "arith.extf":
         return operands[0] if operands == ["x"] else "?"
     name = op.name.partition(".")[2]
-    if name == "cmpf" and ir.IntegerAttr(op.attributes["predicate"]).value not in _IS_NAN:
+    if name == "cmpf" and predicate_of(op) not in _IS_NAN:
         return "?"
     if name in _SYMMETRIC or (name == "subf" and len(operands[0]) + len(operands[1]) == len("accx")):
         operands.sort()  # of a difference of the two, logaddexp needs the size only

@@ -2,9 +2,8 @@
 
 import pytest
 
+from ipu_mlir.dialects.analysis.matchers import PREDICATES
 from ipu_mlir.passes.raising.ranks.sort_orders import (
-    PREDICATES_OF_FLOATS,
-    PREDICATES_OF_INTEGERS,
     of_floats,
     relations_of,
     sort_order,
@@ -49,9 +48,9 @@ def test_as_many_keys_as_can_be_tried(count):
 
 
 def test_predicates_hold_of_the_relations_that_their_names_say():
-    assert [relations_of(each) for each in PREDICATES_OF_INTEGERS] == [
+    assert [relations_of(each) for each in PREDICATES["arith.cmpi"]] == [
         "=", "<>", "<", "<=", ">", ">=", "<", "<=", ">", ">=",
     ]  # fmt: skip
-    assert [of_floats(each) for each in PREDICATES_OF_FLOATS] == [
+    assert [of_floats(each) for each in PREDICATES["arith.cmpf"]] == [
         "", "=", ">", ">=", "<", "<=", "<>", "<=>", "=?", ">?", ">=?", "<?", "<=?", "<>?", "?", "<=>?",
     ]  # fmt: skip
