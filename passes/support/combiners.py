@@ -30,6 +30,16 @@ _OF_INTEGERS: dict[str, Callable[[int], int]] = {
 }
 COMBINERS = frozenset((*_OF_FLOATS, *_OF_INTEGERS))
 
+OPS_OF_KIND = {
+    "add": ("arith.addf", "arith.addi"),
+    "mul": ("arith.mulf", "arith.muli"),
+    "max": ("arith.maximumf", "arith.maxsi"),
+    "min": ("arith.minimumf", "arith.minsi"),
+}
+"""What scans and scatters of these kinds combine floats with, and integers."""
+
+KIND_OF_OP = {op: kind for kind, ops in OPS_OF_KIND.items() for op in ops}
+
 
 def neutral(combiner: str, element: ir.Type) -> ir.Attribute | None:
     """What leaves the other operand of ``combiner`` as it is; None where the type has no such number."""

@@ -5,17 +5,7 @@ from itertools import pairwise
 
 from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
-
-_COMBINERS = {
-    "arith.addf": "add",
-    "arith.addi": "add",
-    "arith.mulf": "mul",
-    "arith.muli": "mul",
-    "arith.maximumf": "max",
-    "arith.maxsi": "max",
-    "arith.minimumf": "min",
-    "arith.minsi": "min",
-}
+from ipu_mlir.passes.support.combiners import KIND_OF_OP
 
 
 @dataclass(frozen=True)
@@ -146,13 +136,13 @@ def _combination(value: ir.Value, old: ir.Value | None) -> tuple[ir.Value | None
     """What a new element is made of besides the old one, and how."""
     if old is None:
         return value, "set"
-    owner = defining_op(value, *_COMBINERS)
+    owner = defining_op(value, *KIND_OF_OP)
     if owner is None or sum(1 for _ in old.uses) != 1:
         return None, ""
     operands = list(owner.operands)
     if old not in operands or operands[0] == operands[1]:
         return None, ""
-    return operands[1 - operands.index(old)], _COMBINERS[owner.name]
+    return operands[1 - operands.index(old)], KIND_OF_OP[owner.name]
 
 
 def is_scalar(op: ir.Operation, carried: ir.Value | None) -> bool:

@@ -13,16 +13,9 @@ from ipu_mlir.passes.raising.loops.scan_of_loops import scan_of_loops, scan_of_w
 from ipu_mlir.passes.raising.loops.slices import write_by_elements
 from ipu_mlir.passes.raising.loops.vectorize import Column, Loops, Vectorizer
 from ipu_mlir.passes.raising.scans.blocked_scans import longest_scan
+from ipu_mlir.passes.support.combiners import OPS_OF_KIND
 from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
-
-_COMBINERS = {
-    "add": ("arith.addf", "arith.addi"),
-    "mul": ("arith.mulf", "arith.muli"),
-    "max": ("arith.maximumf", "arith.maxsi"),
-    "min": ("arith.minimumf", "arith.minsi"),
-}
-"""What joins an element to the one before, for floating-point numbers and for integers."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +134,7 @@ def _in_place(nest: ScatterNest, columns: list[Column], shared: dict[int, int]) 
         goes, new, old = arguments
         if nest.combine != "set":
             kind = int(isinstance(old.type, ir.IntegerType | ir.IndexType))
-            joined = ir.Operation.create(_COMBINERS[nest.combine][kind], results=[old.type], operands=[old, new])
+            joined = ir.Operation.create(OPS_OF_KIND[nest.combine][kind], results=[old.type], operands=[old, new])
             new = joined.results[0]
         return [upstream("arith").SelectOp(goes, new, old).result]
 

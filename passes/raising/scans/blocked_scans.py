@@ -4,6 +4,7 @@ from math import isqrt
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
+from ipu_mlir.passes.support.combiners import OPS_OF_KIND
 from ipu_mlir.passes.support.linalg_builders import (
     fill_with,
     generic,
@@ -16,18 +17,13 @@ from ipu_mlir.passes.support.linalg_builders import (
 _SHARE = 8
 """Of a tile's memory, what one operand of a scan may take: there are two, and their homes lie on tiles as well."""
 
-_COMBINES = {
-    "add": ("arith.addf", "arith.addi"),
-    "mul": ("arith.mulf", "arith.muli"),
-    "max": ("arith.maximumf", "arith.maxsi"),
-    "min": ("arith.minimumf", "arith.minsi"),
-}
-"""What combines floats, and integers. A scan of another kind is not cut into blocks."""
-
 
 def scan(values: ir.Value, combine: str, from_end: bool, longest: int) -> ir.Value:
-    """The scan of ``values`` (outer, scanned, inner), of which one vertex scans ``longest`` if that can be."""
-    if values.type.shape[1] > longest and combine in _COMBINES:
+    """The scan of ``values`` (outer, scanned, inner), of which one vertex scans ``longest`` if that can be.
+
+    It can where blocks can be combined with what comes before them, so not for ``logaddexp``.
+    """
+    if values.type.shape[1] > longest and combine in OPS_OF_KIND:
         return _scan_in_blocks(values, combine, from_end)
     empty = upstream("tensor").EmptyOp(list(values.type.shape), values.type.element_type).result
     call = ir.StringAttr.get(f"scan_{combine}{'_from_end' if from_end else ''}")
@@ -51,7 +47,7 @@ def _placeholder(arguments: list[ir.Value]) -> list[ir.Value]:
 
 
 def _combined(combine: str, first: ir.Value, second: ir.Value) -> ir.Value:
-    name = _COMBINES[combine][isinstance(first.type, ir.IntegerType)]
+    name = OPS_OF_KIND[combine][isinstance(first.type, ir.IntegerType)]
     return ir.Operation.create(name, [first.type], [first, second]).result
 
 

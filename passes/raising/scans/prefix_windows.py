@@ -8,22 +8,15 @@ from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest, reads_oper
 from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, predicate_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
+from ipu_mlir.passes.support.combiners import KIND_OF_OP
 
 _FORMULAS = {
-    "addf(acc, x)": "add",
-    "addi(acc, x)": "add",
-    "mulf(acc, x)": "mul",
-    "muli(acc, x)": "mul",
-    "maximumf(acc, x)": "max",
-    "maxsi(acc, x)": "max",
-    "minimumf(acc, x)": "min",
-    "minsi(acc, x)": "min",
+    **{f"{op.removeprefix('arith.')}(acc, x)": kind for op, kind in KIND_OF_OP.items()},
     "select(cmpf(subf(acc, x), subf(acc, x)), addf(acc, x), "
     "addf(log1p(exp(negf(absf(subf(acc, x))))), maximumf(acc, x)))": "logaddexp",
 }
 """Bodies, as ``_formula`` writes them, and what they do."""
 
-_SYMMETRIC = ("addf", "addi", "mulf", "muli", "maximumf", "maxsi", "minimumf", "minsi")
 _IS_NAN = ("une", "uno")  # of a number and itself
 _EXACT_IF_NARROW = ("max", "min")
 
@@ -131,7 +124,7 @@ def _formula(value: ir.Value, names: dict[ir.Value, str]) -> str:
     name = op.name.partition(".")[2]
     if name == "cmpf" and predicate_of(op) not in _IS_NAN:
         return "?"
-    if name in _SYMMETRIC or (name == "subf" and len(operands[0]) + len(operands[1]) == len("accx")):
+    if op.name in KIND_OF_OP or (name == "subf" and len(operands[0]) + len(operands[1]) == len("accx")):
         operands.sort()  # of a difference of the two, logaddexp needs the size only
     return f"{name}({', '.join(operands)})"
 
