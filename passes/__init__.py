@@ -60,6 +60,7 @@ from ipu_mlir.passes.supersteps.fix_loop_types import FixLoopTypes
 from ipu_mlir.passes.supersteps.form_supersteps import FormSupersteps
 from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.supersteps.merge_compute_sets import MergeComputeSets
+from ipu_mlir.passes.supersteps.use_codelet_operands import UseCodeletOperands
 
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
@@ -118,6 +119,7 @@ PASSES: tuple[type[Pass], ...] = (
     SplitFills,
     TrimWindows,
     UpdateVariables,
+    UseCodeletOperands,
     WidenSums,
     WrapScalars,
     WriteInPlace,

@@ -97,6 +97,7 @@ LOWER: tuple[str, ...] = (
     "ipu-copy-views",
     "ipu-fix-loop-types",
     "ipu-bufferize-streams",
+    "ipu-use-codelet-operands",
     BUFFERIZE,
     "inline{default-pipeline=}",
     "ipu-update-variables",
