@@ -58,7 +58,7 @@ def _forward(copy: ir.Operation, writes: MemoryWrites) -> None:
     if writes.between(source, copy, last):
         return
     if source.type != dest.type:
-        _move_views(dest, from_layout[1])
+        _move_views(dest, from_layout[1], source.type)
     writes.forward(dest, source)
     copy.erase()
     dest.replace_all_uses_with(source)
@@ -91,12 +91,16 @@ def _readers(buffer: ir.Value, copy: ir.Operation, is_moved: bool) -> list[ir.Op
     return found
 
 
-def _move_views(buffer: ir.Value, by: int) -> None:
-    """The views of ``buffer`` begin ``by`` elements later in what is now behind them."""
+def _move_views(buffer: ir.Value, by: int, behind: ir.Type) -> None:
+    """The views of ``buffer`` begin ``by`` elements later in what is now behind them, which is of type ``behind``."""
+    is_plain = behind.affine_map == ir.AffineMap.get_identity(len(behind.shape))
     for use in buffer.uses:
         if use.owner.name in _MOVED:
             view = use.owner.operation.results[0]
             strides, offset = strides_and_offset(view.type)
             layout = ir.StridedLayoutAttr.get(offset + by, list(strides))
-            _move_views(view, by)
-            view.set_type(ir.MemRefType.get(list(view.type.shape), view.type.element_type, layout=layout))
+            if is_plain and use.owner.name != "memref.subview":  # MLIR has reshapes of plain buffers plain
+                layout = None
+            kind = ir.MemRefType.get(list(view.type.shape), view.type.element_type, layout=layout)
+            _move_views(view, by, kind)
+            view.set_type(kind)
