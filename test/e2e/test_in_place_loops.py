@@ -79,3 +79,21 @@ def test_a_number_goes_to_a_whole_row_and_to_one_element():
         want[k, 1:] = n
     np.testing.assert_array_equal(program.run([x])[0], want)
     np.testing.assert_array_equal(program.run_per_tile([x])[0], want)
+
+
+def test_elements_of_a_reshaped_result_are_read_and_written_in_a_loop() -> None:
+    """Each element gets what was carried to it: the memory of the result is seen in another shape."""
+    text = """
+    func.func @main(%x: tensor<1x2xi32>, %c: tensor<i32>) -> (tensor<1x2xi32>, tensor<i32>) {
+      %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>],
+                             iterator_types = ["reduction", "reduction"]}
+          outs(%x, %c : tensor<1x2xi32>, tensor<i32>) {
+      ^bb0(%a: i32, %b: i32):
+        linalg.yield %b, %a : i32, i32
+      } -> (tensor<1x2xi32>, tensor<i32>)
+      return %r#0, %r#1 : tensor<1x2xi32>, tensor<i32>
+    }"""
+    exe = ipu.compile(text, target=ipu.Target(tiles_per_ipu=2))
+    inputs = [np.array([[1, 2]], np.int32), np.array(7, np.int32)]
+    for results in (exe.run(inputs), exe.run_per_tile(inputs)):
+        assert [each.tolist() for each in results] == [[[7, 1]], 2]

@@ -47,6 +47,7 @@ class OperandTexts:
     numbers: dict[Buffer, str] = field(default_factory=dict)
     locals: dict[Buffer, tuple[str, np.dtype]] = field(default_factory=dict)
     _buffer_names: dict[Buffer, str] = field(default_factory=dict)
+    _bound_in_body: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.results = {access.buffer: i for i, access in enumerate(self.program.results)}
@@ -118,15 +119,20 @@ class OperandTexts:
             if self.per_run(view):
                 where = self.prologue if self.is_inside else self.body
             self.body.views[key] = self.names.fresh(f"{array}_elements")
-            where.lines.append(f"{where.indent}{self.body.views[key]} = {array}.data")
+            where.lines.append(f"{where.indent}{self.body.views[key]} = {self._seen_from(where, array)}.data")
         return self.body.views[key]
+
+    def _seen_from(self, where: Scope, array: str) -> str:
+        """``array``, or in front of the body what it stands for if it is bound there."""
+        return self._bound_in_body.get(array, array) if where is self.prologue else array
 
     def _once(self, array: str, operand: View | Const, where: Scope) -> str:
         """The number that ``array`` always holds."""
         key = ("number", array)
         if key not in self.body.views:
             self.body.views[key] = self.names.fresh(f"{array}_number")
-            where.lines.append(f"{where.indent}{self.body.views[key]} = {array}{_taken(operand)}")
+            taken = _taken(operand)
+            where.lines.append(f"{where.indent}{self.body.views[key]} = {self._seen_from(where, array)}{taken}")
         return self.body.views[key]
 
     def _bound(self, view: View, function: str, offset: int, scope: Scope) -> str:
@@ -152,6 +158,8 @@ class OperandTexts:
             name = self.names.fresh(f"{base}{_shape_suffix(view)}")
             where = self.prologue if self.is_inside else self.body  # a loop may never reach the line, or often
             where.lines.append(f"{where.indent}{name} = {text}")
+            if where is self.body:
+                self._bound_in_body[name] = text
             text = name
         self.body.views[key] = text
         return text
