@@ -26,7 +26,8 @@ def run_in_steps(op: ir.Operation, nest: LoopNest, loop: int, block: int) -> lis
     """Replace ``op`` by one op per block of ``loop``; the inputs of each are slices, which move nothing.
 
     Returns:
-        the ops, in order, marked with the loop and where they begin in it; the last one may have a smaller block.
+        the ops, in order; the last one may have a smaller block. Steps of reductions are marked with the loop and
+        where they begin in it.
     """
     maps = indexing_maps(op)
     assert maps is not None, "an op with a loop nest has indexing maps"
@@ -39,7 +40,8 @@ def run_in_steps(op: ir.Operation, nest: LoopNest, loop: int, block: int) -> lis
                 _slice(op.operands[n], nest.indices[n], loop, start, nest.extents[loop] - size)
                 for n in range(nest.num_inputs)
             ]
-            attributes = {**_codelet(op), **marks_of(op), STEP: step_mark(loop, start)}
+            codelet = _codelet(op)  # whose steps nothing puts together again
+            attributes = codelet or {**marks_of(op), STEP: step_mark(loop, start)}
             step = bodiless_generic(inputs, [so_far], maps, nest.parallel, attributes)
             _copy_body(op, step)
             made.append(step)
