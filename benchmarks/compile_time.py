@@ -79,14 +79,14 @@ def compile_times(text: str, repeat: int) -> CompileTime:
 
 def op_counts(text: str) -> list[int]:
     """How many ops the module has after each pass that ``compile`` runs on the program ``text``."""
-    from ipu_mlir.compilation.lowering import plan_lowering
+    from ipu_mlir.compilation.lowering import TO_HOST, plan_lowering
     from ipu_mlir.dialects import ipu
     from ipu_mlir.dialects.support.parsing import parse_module
     from ipu_mlir.passes.core.manager import run_steps
 
     module = parse_module(text, ipu.context())
     counter = _OpCounter(module.operation)
-    for steps in plan_lowering().stages.values():
+    for steps in (*plan_lowering().stages.values(), TO_HOST):
         run_steps(module, steps, verify=False, observers=[counter])
     return counter.counts
 

@@ -25,7 +25,7 @@ LEVELS = ("l0", "l1", "l2", "l3", "host")
 
 _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
 _REGISTRY = Registry(by_name(PASSES), PIPELINES)
-_TO_HOST = _REGISTRY.resolve("ipu-to-host")
+TO_HOST = _REGISTRY.resolve("ipu-to-host")
 
 VERIFIED = ("one-shot-bufferize",)
 """Passes whose result is verified, besides what each stage leaves: upstream knows nothing of mappings."""
@@ -101,7 +101,7 @@ def to_host(module: ir.Operation) -> list[PassTime]:
     Raises:
         CompileError: a mark of a partition is not true.
     """
-    return run_steps(module, _TO_HOST, verify=VERIFIED)
+    return run_steps(module, TO_HOST, verify=VERIFIED)
 
 
 def plan_lowering(
