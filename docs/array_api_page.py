@@ -29,6 +29,7 @@ _NOT_OF_TENSORS = (
     "lib.recfunctions.",
     "lib.scimath.",
     "char.",
+    "strings.",
     "busday",
     "is_busday",
     "datetime",
