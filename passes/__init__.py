@@ -13,6 +13,7 @@ from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.importing.stablehlo.check_stablehlo import CheckStablehlo
 from ipu_mlir.passes.importing.stablehlo.convert_control_flow import ConvertControlFlow
+from ipu_mlir.passes.importing.stablehlo.convert_program_calls import ConvertProgramCalls
 from ipu_mlir.passes.importing.stablehlo.expand_random import ExpandRandom
 from ipu_mlir.passes.importing.stablehlo.expand_scatters import ExpandScatters
 from ipu_mlir.passes.importing.stablehlo.expand_sorts import ExpandSorts
@@ -71,6 +72,7 @@ PASSES: tuple[type[Pass], ...] = (
     CheckStreams,
     CheckSupersteps,
     ConvertControlFlow,
+    ConvertProgramCalls,
     CopyViews,
     ClampSlices,
     CutCopies,

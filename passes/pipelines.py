@@ -13,6 +13,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "symbol-dce",
     "canonicalize",
     "cse",
+    "ipu-convert-program-calls",
     "ipu-simplify-stablehlo",
     "ipu-expand-sorts",
     "ipu-expand-scatters",
@@ -27,7 +28,8 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "canonicalize",
     "cse",
 )
-"""StableHLO, with or without chlo, -> linalg on tensors."""
+"""StableHLO, with or without chlo, -> linalg on tensors. Custom calls can be inlined, the ops that they stand for
+cannot."""
 
 NORMALIZE: tuple[str, ...] = (
     "inline{default-pipeline=}",

@@ -11,9 +11,8 @@ from jax import export
 
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.table import Imported
+from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS, PREFIX
 from ipu_mlir.specs.specs import TensorSpec
-
-_OUR_CALLS = ("ipu.place", "ipu.print")
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     static = _static(jitted, args, kwargs)
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
-    checks = [export.DisabledSafetyCheck.custom_call(name) for name in _OUR_CALLS]
+    checks = [export.DisabledSafetyCheck.custom_call(PREFIX + name) for name in CALLS]
     with _without_shardy():
         exported = export.export(jitted, platforms=["cpu"], disabled_checks=checks)(*args, **kwargs)
     return Imported(exported.mlir_module_serialized, _call(exported, static))

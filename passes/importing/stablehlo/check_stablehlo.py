@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.importing.stablehlo.read_program_calls import broken_call, broken_symbols, is_program_call
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import is_identity_call, sets_whole_size
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -61,10 +62,15 @@ class CheckStablehlo(Pass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context, Refusals() as refuse:
+            calls = []
             for op in list_ops(module):
-                reason = _reason(op)
+                reason = broken_call(op) if is_program_call(op) else _reason(op)
                 if reason is not None:
                     refuse(op, reason)
+                elif is_program_call(op):
+                    calls.append(op)
+            for op, reason in broken_symbols(calls, module):
+                refuse(op, reason)
 
 
 def _reason(op: ir.Operation) -> str | None:
@@ -78,6 +84,8 @@ def _reason(op: ir.Operation) -> str | None:
         return f"is no op of StableHLO; export the program as StableHLO without {dialect}"
     if name == "custom_call" and not is_identity_call(op):
         return f"calls {op.attributes['call_target_name']}, which only the framework's own library has"
+    if name == "get_tuple_element" and isinstance(op.operands[0].owner, ir.Block):
+        return "takes an argument apart; export the program with tensors one by one"
     if name == "set_dimension_size" and not sets_whole_size(op):
         return "sets a size that depends on data; the sizes of a program are fixed when it is compiled"
     types = [value.type for value in (*op.operands, *op.results)]

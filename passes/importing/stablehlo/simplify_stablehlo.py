@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.read_program_calls import is_ordered_call
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -30,9 +31,10 @@ class SimplifyStablehlo(Pass):
     """Drop ops of StableHLO that only mark a value, and name functions as ``math`` does.
 
     Needs:  StableHLO.
-    Leaves: no copies, barriers and marks; no ``set_dimension_size`` to the whole size; no reduction over no dimension
-            or of no elements; ``tensor.concat`` for ``concatenate``; ops of ``math`` for error functions and the like,
-            which otherwise become long polynomials.
+    Leaves: custom calls named ``ipu.*`` that say so where they have an effect; no copies, barriers and marks; no
+            ``set_dimension_size`` to the whole size; no reduction over no dimension or of no elements;
+            ``tensor.concat`` for ``concatenate``; ops of ``math`` for error functions and the like, which otherwise
+            become long polynomials.
     """
 
     name = "ipu-simplify-stablehlo"
@@ -49,6 +51,8 @@ def _simplify(op: ir.Operation) -> None:
         replace(op, list(op.operands))
     elif op.name == "sdy.mesh":
         op.erase()
+    elif is_ordered_call(op):
+        op.attributes["has_side_effect"] = ir.BoolAttr.get(True)
     elif math_name(op) is not None:
         name = math_name(op)
         assert name is not None

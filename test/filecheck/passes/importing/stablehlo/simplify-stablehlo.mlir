@@ -51,3 +51,12 @@ func.func @a_concatenation_is_one_of_tensors(%x: tensor<4x2xui32>, %y: tensor<4x
   %0 = stablehlo.concatenate %x, %y, dim = 1 : (tensor<4x2xui32>, tensor<4x3xui32>) -> tensor<4x5xui32>
   return %0 : tensor<4x5xui32>
 }
+
+// CHECK-LABEL: @program_calls_stay_where_they_are
+// CHECK: @ipu.enqueue(%arg0) {has_side_effect = true
+// CHECK: @ipu.place(%arg0) {mhlo
+func.func @program_calls_stay_where_they_are(%x: tensor<4xf32>) {
+  stablehlo.custom_call @ipu.enqueue(%x) {mhlo.backend_config = {queue = "q"}} : (tensor<4xf32>) -> ()
+  %0 = stablehlo.custom_call @ipu.place(%x) {mhlo.backend_config = {mapping = ""}} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

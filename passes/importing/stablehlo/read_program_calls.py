@@ -1,0 +1,227 @@
+"""What a custom call named ``ipu.*`` says, and what is wrong with it."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ipu_mlir.dialects.attributes.attributes import mapping_of_text, mapping_to_attr
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.passes.core.registry import suggestion
+from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS, PREFIX, TOKEN, Call, ProgramCall, Setting
+
+_LARGEST = 1 << 63
+
+
+def is_program_call(op: ir.Operation) -> bool:
+    """Whether ``op`` is a custom call with a name of ours."""
+    return op.name == "stablehlo.custom_call" and _target(op).startswith(PREFIX)
+
+
+def is_ordered_call(op: ir.Operation) -> bool:
+    """Whether ``op`` is such a call that stays where it is among others."""
+    row = CALLS.get(_target(op).removeprefix(PREFIX)) if is_program_call(op) else None
+    return row is not None and row.is_ordered
+
+
+def row_of(op: ir.Operation) -> ProgramCall:
+    """What a call stands for that nothing is wrong with."""
+    return CALLS[_target(op).removeprefix(PREFIX)]
+
+
+def has_token(op: ir.Operation) -> bool:
+    """Whether the first operand of a call, and its first result, only keep it in its order."""
+    return (_given(op) or {}).get(TOKEN, False) is True
+
+
+def read_call(op: ir.Operation) -> Call:
+    """What a call says that nothing is wrong with."""
+    row, given, skipped = row_of(op), _given(op) or {}, int(has_token(op))
+    attributes = {key: KINDS[row.settings[key].kind](value) for key, value in given.items() if key != TOKEN}
+    operands = list(op.operands)[skipped:]
+    takes, gives = [value.type for value in operands], result_types(op)[skipped:]
+    return Call(operands, list(map(without_sign, takes)), list(map(without_sign, gives)), attributes)
+
+
+def result_types(op: ir.Operation) -> list[ir.Type]:
+    """The types that a call gives, which may come in one tuple."""
+    types = [result.type for result in op.results]
+    if len(types) != 1 or not isinstance(types[0], ir.TupleType):
+        return types
+    return [types[0].get_type(number) for number in range(types[0].num_types)]
+
+
+def without_sign(kind: ir.Type) -> ir.Type:
+    """``kind`` with integers as linalg has them, which know of no sign."""
+    if not isinstance(kind, ir.RankedTensorType) or not isinstance(kind.element_type, ir.IntegerType):
+        return kind
+    return ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(kind.element_type.width))
+
+
+def broken_call(op: ir.Operation) -> str | None:
+    """What is wrong with a call by itself, as the end of a sentence."""
+    name = _target(op)
+    row = CALLS.get(name.removeprefix(PREFIX))
+    if row is None:
+        near = suggestion(name.removeprefix(PREFIX), CALLS).replace("'", f"'{PREFIX}", 1)
+        known = near or f"; there are {', '.join(PREFIX + each for each in CALLS)}"
+        return f"calls {name}, which is no op of a program{known}"
+    try:
+        given = _given(op)
+    except CompileError as error:
+        return str(error)
+    if given is None:
+        return 'has a backend_config that is no object of JSON; write its attributes as in {"queue": "q0"}'
+    token = given.pop(TOKEN, False)
+    return (
+        next(_broken_attributes(name, row, given), None)
+        or _broken_token(op, name, row, token)
+        or _broken_values(op, name, row, token)
+    )
+
+
+def broken_symbols(calls: list[ir.Operation], module: ir.Operation) -> Iterator[tuple[ir.Operation, str]]:
+    """The calls that say something else of an op of the module than others do, or the op itself, and what."""
+    there = {
+        ir.StringAttr(op.attributes["sym_name"]).value: op.operation
+        for op in module.regions[0].blocks[0].operations
+        if "sym_name" in op.attributes
+    }
+    said: dict[str, dict[str, ir.Attribute]] = {}
+    kinds: dict[str, str] = {}
+    for op in calls:
+        found = declared(op)
+        if found is None:
+            continue
+        kind, name, attributes = found
+        if name in there and name not in said:
+            kinds[name] = there[name].name
+            said[name] = {key: there[name].attributes[key] for key in there[name].attributes}
+        if kinds.setdefault(name, kind) != kind:
+            yield op, f"needs @{name} as {kind}, which is {kinds[name]} already; give it another name"
+            continue
+        known = said.setdefault(name, {})
+        for key, value in attributes.items():
+            if known.setdefault(key, value) != value:
+                yield op, f"says that @{name} has {key} = {value}, but others say {known[key]}; all say the same"
+
+
+def declared(op: ir.Operation) -> tuple[str, str, Mapping[str, ir.Attribute]] | None:
+    """The op of the module that a call needs: what it is, its name, and what the call says of it."""
+    symbol = row_of(op).symbol
+    if symbol is None:
+        return None
+    call = read_call(op)
+    return symbol.op, ir.FlatSymbolRefAttr(call.attributes[symbol.name]).value, symbol.attributes(call)
+
+
+def _broken_attributes(name: str, row: ProgramCall, given: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in given.items():
+        if key not in row.settings:
+            known = ", ".join([*row.settings, *([TOKEN] if row.is_ordered else [])]) or "none"
+            yield f"has the attribute {key!r}; those of {name} are: {known}{suggestion(key, row.settings)}"
+        else:
+            yield from _broken_value(key, row.settings[key], value)
+    for key, setting in row.settings.items():
+        if setting.is_required and key not in given:
+            yield f"has no attribute {key!r}, which {name} needs: {setting.says}"
+
+
+def _broken_value(key: str, setting: Setting, value: Any) -> Iterator[str]:
+    if KINDS[setting.kind](value) is None:
+        yield f"has {key} = {json.dumps(value)}; it is {setting.kind}"
+    elif setting.choices and value not in setting.choices:
+        yield f"has {key} = {json.dumps(value)}; it is one of {', '.join(setting.choices)}"
+
+
+def _broken_token(op: ir.Operation, name: str, row: ProgramCall, token: Any) -> str | None:
+    if not isinstance(token, bool):
+        return f"has token = {json.dumps(token)}; it is true or false"
+    if not token:
+        return None
+    if not row.is_ordered:
+        return f"has a token, but nothing keeps {name} in an order; call it without"
+    types = result_types(op)
+    if not op.operands or not types or op.operands[0].type != types[0]:
+        return "has a token, so its first operand and its first result are one; give both the type of the token"
+    return None
+
+
+def _broken_values(op: ir.Operation, name: str, row: ProgramCall, token: bool) -> str | None:
+    takes, gives = ([without_sign(each) for each in types][token:] for types in (_types(op.operands), result_types(op)))
+    for what, wanted, found in (("operands", row.operands, takes), ("results", row.results, gives)):
+        if wanted is not None and len(found) != wanted:
+            return f"has {len(found)} {what}, not counting a token; {name} has {wanted}"
+    if row.keeps_types and takes != gives:
+        return f"gives {_listed(gives)} for {_listed(takes)}; {name} keeps the types"
+    if len(op.results) == 1 and isinstance(op.results[0].type, ir.TupleType):
+        for use in op.results[0].uses:
+            if use.owner.name != "stablehlo.get_tuple_element":
+                return f"gives a tuple to '{use.owner.name}'; take it apart by stablehlo.get_tuple_element"
+    return None
+
+
+def _types(values: Any) -> list[ir.Type]:
+    return [value.type for value in values]
+
+
+def _listed(types: list[ir.Type]) -> str:
+    return ", ".join(map(str, types)) or "nothing"
+
+
+def _target(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["call_target_name"]).value
+
+
+def _given(op: ir.Operation) -> dict[str, Any] | None:
+    """The attributes of a call: JSON in ``backend_config``, or a dictionary there or in ``mhlo.backend_config``.
+
+    Raises:
+        CompileError: one of a dictionary is nothing that an attribute can be.
+    """
+    for name in ("mhlo.backend_config", "backend_config"):
+        found = op.attributes.get(name, None)
+        if isinstance(found, ir.DictAttr):
+            return {entry.name: _plain(entry.name, entry.attr) for entry in found}
+        if isinstance(found, ir.StringAttr) and found.value:
+            try:
+                given = json.loads(found.value)
+            except (ValueError, RecursionError):
+                return None
+            return given if isinstance(given, dict) else None
+    return {}
+
+
+def _plain(name: str, attribute: ir.Attribute) -> Any:
+    match attribute:
+        case ir.StringAttr() | ir.BoolAttr() | ir.FloatAttr() | ir.IntegerAttr():
+            return attribute.value
+        case ir.DenseI64ArrayAttr() | ir.DenseI32ArrayAttr() | ir.DenseIntElementsAttr():
+            return list(map(int, attribute))
+        case ir.ArrayAttr():
+            return [_plain(name, each) for each in attribute]
+    raise CompileError(f"has {name} = {attribute}; attributes are text, numbers, truth values and lists of integers")
+
+
+def _integer(value: Any) -> ir.Attribute | None:
+    if type(value) is not int or not -_LARGEST <= value < _LARGEST:
+        return None
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+
+def _mapping(value: Any) -> ir.Attribute | None:
+    if not isinstance(value, str) or not value.startswith("#ipu.mapping<"):
+        return None
+    try:
+        return mapping_to_attr(mapping_of_text(value))
+    except (CompileError, ValueError, TypeError):  # of other entries, or more or fewer of them
+        return None
+
+
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "text": lambda value: ir.StringAttr.get(value) if isinstance(value, str) else None,
+    "a name": lambda value: ir.FlatSymbolRefAttr.get(value) if isinstance(value, str) and value else None,
+    "an integer": _integer,
+    "a mapping, as in #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>": _mapping,
+}
+"""What attributes are made of: from what a call says to an attribute of MLIR, or None where it says something else."""
