@@ -14,6 +14,7 @@ FLAGS: Mapping[str, str] = {
     "entry": "--entry {}",
     "tiles_per_ipu": "--tiles {}",
     "ipus": "--ipus {}",
+    "replicas": "--replicas {}",
     "available_memory_proportion": "--available-memory-proportion {}",
     "profile()": "--no-run --profile FILE",
 }
@@ -36,6 +37,8 @@ def add_chip_flags(parser: Parser) -> None:
     """The kind of chip, and how many."""
     parser.add_argument("--chip", metavar="NAME", help="ipu1, ipu2 or ipu21 (default: the target of the module)")
     parser.add_argument("--ipus", type=int, metavar="N", help="number of IPUs (default: those of the target)")
+    about = "how many replicas run at once (default: those of the target)"
+    parser.add_argument("--replicas", type=int, metavar="N", help=about)
 
 
 def file_name(text: str) -> str:
@@ -57,7 +60,7 @@ def proportion(text: str) -> float:
 
 
 def machine(arguments: argparse.Namespace, of_module: "Target", **fields: object) -> "Target":
-    """The machine that ``--chip`` and ``--ipus`` name, where they do not that of the module, with these ``fields``.
+    """The machine that ``--chip``, ``--ipus`` and ``--replicas`` name, with these ``fields``; else that of the module.
 
     Raises:
         UsageError: there is no such chip.
@@ -70,5 +73,5 @@ def machine(arguments: argparse.Namespace, of_module: "Target", **fields: object
         target = target_named(arguments.chip) if arguments.chip else of_module
     except TargetError as error:
         raise UsageError(f"argument --chip: {error}") from error
-    given = {"ipus": arguments.ipus, **fields}
+    given = {"ipus": arguments.ipus, "replicas": arguments.replicas, **fields}
     return replace(target, **{name: value for name, value in given.items() if value is not None})

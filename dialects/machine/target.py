@@ -14,6 +14,9 @@ _MOST = 1 << 53
 class Target:
     """One or more IPUs of one kind; tile ids count on over the IPUs: ``0 .. num_tiles - 1``.
 
+    A program may run on several ``replicas`` of them at once. Everything else here is of one replica: its IPUs, its
+    tiles, its memory.
+
     The defaults are those of the second-generation chip (GC200). Figures marked *recalled* come from public data
     sheets that were not read again.
 
@@ -33,11 +36,12 @@ class Target:
     f16_vector_width: int = 4
     exchange_bytes_per_cycle: int = 4  # received by one tile
     sync_cycles: int = 100  # of all tiles of one IPU; assumed: between 70 and 160, not public
+    replicas: int = 1  # of these IPUs, that run the program at the same time on data of their own
     io_tiles: int = 0  # of an IPU, its last ones: kept free of the program, for data on the way in and out
     emulated: bool = False  # no real machine: a program that does not fit its memory is compiled all the same
 
     def __post_init__(self) -> None:
-        counts = ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle")
+        counts = ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle", "replicas")
         for field in (*counts, "sync_cycles", "io_tiles"):
             value = getattr(self, field)
             if not isinstance(value, Integral):
