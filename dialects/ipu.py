@@ -7,6 +7,17 @@ import re
 
 from ipu_mlir.dialects.attributes.attributes import MappingAttr, PartsAttr, TargetAttr
 from ipu_mlir.dialects.attributes.dialect import Ipu
+from ipu_mlir.dialects.ops.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    AssumeEqualOp,
+    BroadcastOp,
+    CollectiveOp,
+    NumberReplicaOp,
+    ReduceScatterOp,
+    ReplicaIndexOp,
+)
 from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.place import PlaceOp
@@ -20,7 +31,13 @@ from ipu_mlir.dialects.support.diagnostics import collect
 _DIALECT = re.compile(r"\w+")
 
 __all__ = [
+    "AllGatherOp",
+    "AllReduceOp",
+    "AllToAllOp",
     "AssignOp",
+    "AssumeEqualOp",
+    "BroadcastOp",
+    "CollectiveOp",
     "ComputeSetOp",
     "DequeueOp",
     "ElementOp",
@@ -29,6 +46,7 @@ __all__ = [
     "InfeedOp",
     "Ipu",
     "MappingAttr",
+    "NumberReplicaOp",
     "OutfeedOp",
     "PartsAttr",
     "PlaceOp",
@@ -36,6 +54,8 @@ __all__ = [
     "ReadControlOp",
     "ReadOp",
     "ReceiveOp",
+    "ReduceScatterOp",
+    "ReplicaIndexOp",
     "TargetAttr",
     "VariableOp",
     "VerticesOp",
