@@ -41,8 +41,11 @@ from ipu_mlir.passes.placement.preparation.inline_scalar_ops import InlineScalar
 from ipu_mlir.passes.placement.preparation.materialize_views import MaterializeViews
 from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
+from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
 from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
 from ipu_mlir.passes.programs.check_streams import CheckStreams
+from ipu_mlir.passes.programs.fold_collectives import FoldCollectives
+from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
 from ipu_mlir.passes.programs.update_variables import UpdateVariables
 from ipu_mlir.passes.programs.write_in_place import WriteInPlace
@@ -66,6 +69,7 @@ from ipu_mlir.passes.supersteps.use_codelet_operands import UseCodeletOperands
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
     BranchSwitches,
+    BufferizeCollectives,
     BufferizeStreams,
     CheckMemory,
     CheckStablehlo,
@@ -87,6 +91,7 @@ PASSES: tuple[type[Pass], ...] = (
     ExpandTmTensor,
     FillEmpties,
     FixLoopTypes,
+    FoldCollectives,
     FoldTransposes,
     FormSupersteps,
     ForwardCopies,
@@ -96,6 +101,7 @@ PASSES: tuple[type[Pass], ...] = (
     InferSizes,
     InlineScalarOps,
     LegalizeTypes,
+    MarkReplicas,
     MaskTerms,
     MaterializeCasts,
     MaterializeViews,

@@ -46,6 +46,9 @@ class ControlOp:
     block_names: Callable[[ir.Operation], list[str]]
     """What its blocks are called, in the order of the regions, those that have no block as well."""
 
+    decided_by: Callable[[ir.Operation], list[ir.Value]]
+    """The numbers that say which blocks run, and how often."""
+
     trip_count: Callable[[ir.Operation], int | None] = lambda op: None
     """How often the last region runs each time the op runs; None where that is known only at run time."""
 
@@ -149,10 +152,20 @@ def counter_of(block: ir.Block) -> tuple[ir.Value, ir.Operation] | None:
 
 
 CONTROL_OPS: dict[str, ControlOp] = {
-    "scf.for": ControlOp(_for_flows, "repeat", lambda op: ["body"], _for_trip_count),
-    "scf.while": ControlOp(_while_flows, "while", lambda op: ["condition", "body"]),
-    "scf.if": ControlOp(_branch_flows, "if", lambda op: ["then", "else"]),
-    "scf.index_switch": ControlOp(_branch_flows, "switch", lambda op: ["default", *(f"case {x}" for x in _cases(op))]),
+    "scf.for": ControlOp(_for_flows, "repeat", lambda op: ["body"], lambda op: list(op.operands)[:3], _for_trip_count),
+    "scf.while": ControlOp(
+        _while_flows,
+        "while",
+        lambda op: ["condition", "body"],
+        lambda op: [terminator(op.regions[0].blocks[0]).operands[0]],
+    ),
+    "scf.if": ControlOp(_branch_flows, "if", lambda op: ["then", "else"], lambda op: list(op.operands)),
+    "scf.index_switch": ControlOp(
+        _branch_flows,
+        "switch",
+        lambda op: ["default", *(f"case {x}" for x in _cases(op))],
+        lambda op: list(op.operands),
+    ),
 }
 """The ops that control flow goes through."""
 

@@ -16,7 +16,7 @@ from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.constants import retype_constant
-from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MAP, PARTS
+from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MADE_WITHOUT_LOOPS, MAP, PARTS
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, Window, row_major, window_of
 
@@ -92,7 +92,7 @@ def _place_op(op: ir.Operation) -> None:
         _encode_all(op.results, _taken(op, HOMES))
     elif op.name == "arith.constant" and MAP in op.attributes:
         _place_constant(op)
-    elif op.name in ("tensor.empty", "ipu.element") and MAP in op.attributes:
+    elif (op.name == "tensor.empty" or op.name in MADE_WITHOUT_LOOPS) and MAP in op.attributes:
         _encode(op.results[0], op.attributes[MAP])
         del op.attributes[MAP]
     elif op.name == "ipu.place":

@@ -1,11 +1,11 @@
 """``ipu-bufferize-streams``: elements of queues go to and come from buffers."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ipu_mlir.dialects.ipu import ReceiveOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.programs.buffer_types import buffer_type
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
 
@@ -30,7 +30,7 @@ class BufferizeStreams(Pass):
                     continue
                 kind = op.results[0].type
                 with ir.InsertionPoint(op), op.location:
-                    buffer = memref.AllocOp(_buffer_type(kind), [], []).memref
+                    buffer = memref.AllocOp(buffer_type(kind), [], []).memref
                     ReceiveOp(queue=op.attributes["queue"], index=op.attributes["index"], dest=buffer)
                     tensor = bufferization.ToTensorOp(kind, buffer, restrict=True, writable=True).result
                 op.results[0].replace_all_uses_with(tensor)
@@ -38,12 +38,5 @@ class BufferizeStreams(Pass):
             for op in list_ops(module, "ipu.put"):
                 if isinstance(op.operands[0].type, ir.RankedTensorType):
                     with ir.InsertionPoint(op), op.location:
-                        kind = _buffer_type(op.operands[0].type)
+                        kind = buffer_type(op.operands[0].type)
                         op.operands[0] = bufferization.ToBufferOp(kind, op.operands[0], read_only=True).buffer
-
-
-def _buffer_type(tensor: Any) -> ir.Type:
-    """The buffer that bufferization gives to ``tensor``."""
-    return ir.MemRefType.get(
-        tensor.shape, tensor.element_type, memory_space=tensor.encoding, loc=ir.Location.unknown(tensor.context)
-    )

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
+from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
@@ -28,6 +29,7 @@ from ipu_mlir.passes.support.initial_values import is_filled_here, is_initial_fi
 from ipu_mlir.passes.support.placement_hints import (
     BLOCK_HOMES,
     HOMES,
+    MADE_WITHOUT_LOOPS,
     MAP,
     PARTS,
     argument_hints,
@@ -66,6 +68,8 @@ class FunctionPartition:
             self._hinted(op)
         elif op.name == "ipu.place":
             self._placed(op)
+        elif op.name in COLLECTIVES:
+            self._collective(op)
         elif op.name == "tensor.insert_slice":
             self.homes[op.results[0]] = self._home(op.operands[1])
             self._home(op.operands[0])
@@ -73,6 +77,12 @@ class FunctionPartition:
             self._control(op)
         elif is_terminator(op) or op.name in ("tensor.extract", "ipu.put"):
             self._homes_of(list(op.operands))
+
+    def _collective(self, op: ir.Operation) -> None:
+        """What a replica gets lies where what it gave lay, unless it has another shape."""
+        home = self._home(op.operands[0])
+        if op.operands[0].type == op.results[0].type and home.elements == prod(op.results[0].type.shape):
+            self.homes[op.results[0]] = home
 
     def _visit_block(self, block: ir.Block) -> None:
         for op in list(block.operations):
@@ -254,8 +264,8 @@ class FunctionPartition:
             op = each.operation
             if op.name == "tensor.empty" and op.results[0] in self.homes:
                 op.attributes[MAP] = mapping_to_attr(self.homes[op.results[0]])
-            elif op.name == "ipu.element":
-                self._home(op.results[0])  # if nothing that reads it has decided that
+            elif op.name in MADE_WITHOUT_LOOPS:
+                op.attributes[MAP] = mapping_to_attr(self._home(op.results[0]))  # if nothing that reads it decided that
             elif is_structured(op) or op.name == "tensor.insert_slice":
                 op.attributes[HOMES] = self._attribute(op.results)
             elif control_op(op) is not None:

@@ -13,13 +13,15 @@ from ipu_mlir.dialects.costs.scalar_ops import broken_body
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.passes.core.base import Refusals
+from ipu_mlir.passes.support.placement_hints import MADE_WITHOUT_LOOPS
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 _KNOWN = (
     VIEW_OPS
     | CONTROL_OPS.keys()
     | TERMINATORS
-    | {"arith.constant", "ipu.element", "ipu.place", "ipu.put", "tensor.empty", "tensor.extract", "tensor.insert_slice"}
+    | MADE_WITHOUT_LOOPS
+    | {"arith.constant", "ipu.place", "ipu.put", "tensor.empty", "tensor.extract", "tensor.insert_slice"}
 )
 _DENSE = (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)
 _WAY_OUT = {

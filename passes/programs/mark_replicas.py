@@ -1,0 +1,93 @@
+"""``ipu-mark-replicas``: which variables, arguments and results differ between replicas."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.analysis.collectives import collective_of
+from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.replicas import VARIES, Varying
+from ipu_mlir.dialects.analysis.variables import VARIABLE, variable_arguments, variables_in
+from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
+
+
+@dataclass(frozen=True)
+class MarkReplicas(Pass):
+    """Say what differs between replicas, and refuse control flow that depends on it.
+
+    Replicas go the same way through the program, so that all of them come to a collective together. Collectives whose
+    groups or shapes do not go with the number of replicas are refused as well.
+
+    Needs:  functions whose variables are arguments (``ipu-promote-variables``), or supersteps.
+    Leaves: ``ipu.varies`` on variables, on arguments that are such, and on results; nothing where there is one replica.
+    """
+
+    name = "ipu-mark-replicas"
+
+    def run(self, module: ir.Operation) -> None:
+        replicas = module_target(module).replicas
+        with module.context, ir.Location.unknown(), Refusals() as refuse:
+            for op in list_outside_bodies(module):
+                broken = _broken_collective(op, replicas)
+                if broken is not None:
+                    refuse(op, broken)
+            if refuse.diagnostics or replicas == 1:
+                return
+            varying = Varying(module, replicas)
+            for op, value in varying.divergent():
+                origin = place_of(varying.origin(value)) or "its source"
+                refuse(
+                    op,
+                    f"goes the way that a value says which differs between replicas, because of {origin}; all replicas "
+                    "go one way: combine the value over all of them, with ipu.all_reduce for example, or say with "
+                    "ipu.assume_equal that it is one",
+                )
+            if not refuse.diagnostics:
+                _mark(module, varying)
+
+
+def _broken_collective(op: ir.Operation, replicas: int) -> str | None:
+    collective = collective_of(op)
+    if collective is None:
+        return None
+    size = collective.size(replicas)
+    source, dest = (value.type for value in (*op.operands, *op.results))
+    wanted = collective.shape(tuple(source.shape), size)
+    if wanted is None:
+        return (
+            f"cuts dimension {collective.split} of {source} into {size} blocks, one for each replica; its size must be "
+            "a multiple of that"
+        )
+    if tuple(dest.shape) != wanted:
+        shape = "x".join(map(str, wanted))
+        return f"gives {dest} for {source}, but of {size} replicas it gives the shape {shape}"
+    return collective.broken_sizes(size, replicas)
+
+
+def _mark(module: ir.Operation, varying: Varying) -> None:
+    for name, variable in variables_in(module).items():
+        variable.attributes[VARIES] = ir.BoolAttr.get(name in varying.variables)
+    for function in list_ops(module, "func.func"):
+        if not len(function.regions[0].blocks):
+            continue
+        block = function.regions[0].blocks[0]
+        variables = variable_arguments(function)
+        taken = {n for n, name in variables.items() if name in varying.variables}
+        _add(function, "arg_attrs", len(block.arguments), dict.fromkeys(taken, True))
+        results = list(terminator(block).operands)
+        entries = function.attributes.get("res_attrs", [{}] * len(results))
+        own = {n: value in varying for n, value in enumerate(results) if VARIABLE not in entries[n]}
+        _add(function, "res_attrs", len(results), own)
+
+
+def _add(function: ir.Operation, attribute: str, count: int, marks: dict[int, bool]) -> None:
+    """Say of arguments or results by their numbers whether they differ."""
+    if not marks:
+        return
+    old = list(function.attributes[attribute]) if attribute in function.attributes else [ir.DictAttr.get({})] * count
+    for number, varies in marks.items():
+        entries = {entry.name: entry.attr for entry in ir.DictAttr(old[number])}
+        old[number] = ir.DictAttr.get({**entries, VARIES: ir.BoolAttr.get(varies)})
+    function.attributes[attribute] = ir.ArrayAttr.get(old)
