@@ -22,6 +22,7 @@ from ipu_mlir.runtime.per_tile.program.function_ops import FUNCTION_OPS, constan
 from ipu_mlir.runtime.per_tile.program.host import as_held, gather, place, to_host
 from ipu_mlir.runtime.per_tile.program.machine import HeldBytes, Machine
 from ipu_mlir.runtime.per_tile.program.program import Program
+from ipu_mlir.runtime.per_tile.program.replicas import Meeting
 from ipu_mlir.runtime.per_tile.supported import check_supported
 
 Array = np.ndarray[Any, Any]
@@ -67,6 +68,9 @@ class PerTileExecutor:
     ) -> list[Array]:
         """Run on host arrays, one per argument; answer fresh arrays, one per result.
 
+        On several replicas each result has one more first dimension for them, whether they differ or not, and so have
+        variables afterwards. What goes in may have it, where each replica is to get its own.
+
         Arrays of bf16 and f8 have the types of the package ml_dtypes; inputs may also be their bits, unsigned or void.
 
         Args:
@@ -79,19 +83,53 @@ class PerTileExecutor:
                 subclasses in ``errors.py`` say which. An assertion of the program fails.
         """
         variables = {} if variables is None else variables
-        machine = Machine(self._target.num_tiles, self._strict, streams)
-        self.traffic, self._held = machine.traffic, machine.held
+        replicas = self._target.replicas
+        meeting = Meeting(replicas) if replicas > 1 else None
+        machines = [Machine(self._target.num_tiles, self._strict, streams, r, meeting) for r in range(replicas)]
+        self.traffic, self._held = machines[0].traffic, machines[0].held
+        if meeting is None:
+            with np.errstate(all="ignore"):
+                results, left = self._run_one(machines[0], inputs, variables)
+            variables.update(left)
+            return results
+        found = meeting.run(
+            lambda r: self._run_one(
+                machines[r],
+                [self._own(each, value, r) for each, value in zip(inputs, self._taken(), strict=False)],
+                {name: self._own(variables[name], value, r) for name, value in self._named() if name in variables},
+            )
+        )
+        variables.update({name: np.stack([left[name] for _, left in found]) for name in found[0][1]})
+        return [np.stack(each) for each in zip(*(results for results, _ in found), strict=True)]
+
+    def _run_one(
+        self, machine: Machine, inputs: Sequence[Array], variables: Mapping[str, Array]
+    ) -> tuple[list[Array], dict[str, Array]]:
+        """The results of one replica, and what its variables are afterwards."""
         end = terminator(self._block)
-        with np.errstate(all="ignore"):
-            for get_global in self._program.constants(self._entry):
-                constant(self._program, get_global, machine)
-            views = self._place_arguments(machine, inputs, variables)
-            results = machine.run(self._program.function(self._entry), machine.held_once_more(list(views)))
+        for get_global in self._program.constants(self._entry):
+            constant(self._program, get_global, machine)
+        views = self._place_arguments(machine, inputs, variables)
+        results = machine.run(self._program.function(self._entry), machine.held_once_more(list(views)))
         found = [gather(view, machine.memories, self._strict, end.location, "the result") for view in results]
+        left = {}
         for number, name in self._variables.items():
             value = gather(views[number], machine.memories, self._strict, end.location, f"variable @{name}")
-            variables[name] = to_host(value, self._block.arguments[number].type)
-        return [to_host(array, value.type) for array, value in zip(found, end.operands, strict=True)]
+            left[name] = to_host(value, self._block.arguments[number].type)
+        return [to_host(array, value.type) for array, value in zip(found, end.operands, strict=True)], left
+
+    def _taken(self) -> list[ir.Value]:
+        """The arguments that the host hands over."""
+        return [value for number, value in enumerate(self._block.arguments) if number not in self._variables]
+
+    def _named(self) -> list[tuple[str, ir.Value]]:
+        """The arguments that are variables, by name."""
+        return [(name, self._block.arguments[number]) for number, name in self._variables.items()]
+
+    def _own(self, array: Any, value: ir.Value, replica: int) -> Array:
+        """What ``replica`` gets of ``array`` for an argument: its part, or all of it."""
+        whole, shape = np.asarray(array), tuple(ir.MemRefType(value.type).shape)
+        return whole[replica] if whole.shape == (self._target.replicas, *shape) else whole
 
     def memory_held(self) -> list[HeldBytes]:
         """Bytes that lived on each tile at every step of the last run.

@@ -11,6 +11,7 @@ from ipu_mlir.runtime.per_tile.scalar.integer_ops import unsigned
 def _for(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
     slots, results = _slots(program, op)
     block = program.block(op.regions[0].blocks[0])
+    place = place_of(op.location)
     read = unsigned if "unsignedCmp" in op.attributes else (lambda x: x)
 
     def run(machine: Machine) -> None:
@@ -18,7 +19,8 @@ def _for(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
         machine.forget(moved)
         if step <= 0:
             raise RunError(f"{place_of(op.location)}: the loop has a step of {step}; it must be positive")
-        for number in range(int(read(low)), int(read(end)), int(step)):
+        rounds = machine.agreed(place, range(int(read(low)), int(read(end)), int(step)))
+        for number in rounds:
             carried = machine.run(block, [low.dtype.type(number), *carried])
         machine.receive(results, carried)
 
@@ -28,12 +30,13 @@ def _for(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
 def _while(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
     slots, results = _slots(program, op)
     before, after = (program.block(region.blocks[0]) for region in op.regions)
+    place = place_of(op.location)
 
     def run(machine: Machine) -> None:
         taken = machine.take(slots)
         machine.forget(moved)
         condition, *found = machine.run(before, taken)
-        while condition:
+        while machine.agreed(place, bool(condition)):
             condition, *found = machine.run(before, machine.run(after, found))
         machine.receive(results, found)
 
@@ -43,9 +46,10 @@ def _while(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
 def _if(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
     (condition,), results = _slots(program, op)
     yes, no = (program.block(region.blocks[0]) if len(region.blocks) else None for region in op.regions)
+    place = place_of(op.location)
 
     def run(machine: Machine) -> None:
-        block = yes if machine.values[condition] else no
+        block = yes if machine.agreed(place, bool(machine.values[condition])) else no
         machine.forget(moved)
         if block is not None:
             machine.receive(results, machine.run(block, []))
@@ -56,10 +60,11 @@ def _if(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
 def _index_switch(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
     (selector,), results = _slots(program, op)
     default, *blocks = (program.block(region.blocks[0]) for region in op.regions)
+    place = place_of(op.location)
     cases = dict(zip(ir.DenseI64ArrayAttr(op.attributes["cases"]), blocks, strict=True))
 
     def run(machine: Machine) -> None:
-        case = int(machine.values[selector])
+        case = machine.agreed(place, int(machine.values[selector]))
         machine.forget(moved)
         machine.receive(results, machine.run(cases.get(case, default), []))
 
@@ -68,19 +73,18 @@ def _index_switch(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Ru
 
 def _call(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
     slots, results = _slots(program, op)
-    name, is_active = ir.FlatSymbolRefAttr(op.attributes["callee"]).value, False
+    name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
 
     def run(machine: Machine) -> None:
-        nonlocal is_active
-        if is_active:
+        if name in machine.active:
             raise RunError(f"{place_of(op.location)}: @{name} calls itself; a machine without a stack has no recursion")
-        is_active = True
+        machine.active.add(name)
         try:
             taken = machine.take(slots)
             machine.forget(moved)
             found = machine.run(program.function(name), taken)
         finally:
-            is_active = False
+            machine.active.remove(name)
         machine.receive(results, found)
 
     return run

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
@@ -15,6 +16,8 @@ from ipu_mlir.runtime.per_tile.program.exchange import Route
 from ipu_mlir.runtime.per_tile.program.host import gather, place
 from ipu_mlir.runtime.per_tile.program.machine import Machine, Run
 from ipu_mlir.runtime.per_tile.program.program import Program
+from ipu_mlir.runtime.per_tile.program.replicas import combined
+from ipu_mlir.runtime.per_tile.scalar.element_types import narrow_float
 from ipu_mlir.runtime.per_tile.scalar.scalar_ops import SCALAR_OPS
 
 
@@ -130,25 +133,66 @@ def _scalar(program: Program, op: ir.OpView) -> Run:
 
 
 def _transfer(program: Program, op: ir.OpView) -> Run:
-    """An element as such, or one of its tensors, comes from the host or goes to it."""
+    """An element as such, or one of its tensors, comes from the host or goes to it; replicas have one in turn."""
     name, queue = op.operation.name, ir.FlatSymbolRefAttr(op.attributes["queue"]).value
     index = ir.IntegerAttr(op.attributes["index"]).value if "index" in op.attributes else 0
     slots = tuple(program.slot_of(value) for value in op.operands)
+    place_in_text = place_of(op.location)
 
     def run(machine: Machine) -> None:
         if name == "ipu.dequeue":
-            machine.streams.dequeue(queue)
+            machine.together(place_in_text, None, lambda values: machine.streams.dequeue(queue))
         elif name == "ipu.enqueue":
-            machine.streams.enqueue(queue)
+            machine.together(place_in_text, None, lambda values: machine.streams.enqueue(queue))
         elif name == "ipu.put":
             found = gather(machine.values[slots[0]], machine.memories, machine.strict, op.location, "what is put")
-            machine.streams.put(queue, index, found)
+            machine.together(
+                place_in_text, found, lambda values: machine.streams.put(queue, index, _stacked(machine, values))
+            )
         else:
             view = machine.values[slots[0]]
-            received = np.empty(view.shape, view.allocation.dtype)
-            machine.streams.receive(queue, index, received)
-            place(received, view, machine.memories)
-        machine.record_step(place_of(op.location))
+            received = machine.together(place_in_text, None, lambda values: _received(machine, queue, index, view))
+            place(received if machine.replicas == 1 else received[machine.replica], view, machine.memories)
+        machine.record_step(place_in_text)
+
+    return run
+
+
+def _stacked(machine: Machine, values: list[np.ndarray]) -> np.ndarray:
+    return values[0] if machine.replicas == 1 else np.stack(values)
+
+
+def _received(machine: Machine, queue: str, index: int, view: View) -> np.ndarray:
+    """A tensor of the element that each replica has taken."""
+    leading = () if machine.replicas == 1 else (machine.replicas,)
+    received = np.empty((*leading, *view.shape), view.allocation.dtype)
+    machine.streams.receive(queue, index, received)
+    return received
+
+
+def _number_replica(program: Program, op: ir.OpView) -> Run:
+    slot = program.slot_of(op.operands[0])
+
+    def run(machine: Machine) -> None:
+        place(np.full((), machine.replica, np.int32), machine.values[slot], machine.memories)
+
+    return run
+
+
+def _collective(program: Program, op: ir.OpView) -> Run:
+    """All replicas bring what they give, and take what they get."""
+    source, dest = (program.slot_of(value) for value in op.operands)
+    collective, place_in_text = collective_of(op), place_of(op.location)
+    assert collective is not None, "an ipu.collective is one"
+    narrow = narrow_float(op.operands[0].type)
+
+    def run(machine: Machine) -> None:
+        given = gather(machine.values[source], machine.memories, machine.strict, op.location, "what a replica gives")
+        found = machine.together(
+            place_in_text, given, lambda values: combined(collective, values, narrow, place_in_text)
+        )
+        place(found[machine.replica], machine.values[dest], machine.memories)
+        machine.record_step(place_in_text)
 
     return run
 
@@ -165,5 +209,7 @@ FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
     "ipu.exchange": _exchange,
     "ipu.compute_set": lambda program, op: ComputeSet(op, program.slot_of, program.room).run,
     "ipu.read_control": _read_control,
+    "ipu.number_replica": _number_replica,
+    "ipu.collective": _collective,
     **{f"ipu.{kind}": _transfer for kind in ("dequeue", "receive", "put", "enqueue")},
 }

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ipu_mlir.runtime.per_tile.memory.memory import Allocation, Buffer, TileMemories, View
 from ipu_mlir.runtime.per_tile.program.exchange import Traffic
+from ipu_mlir.runtime.per_tile.program.replicas import Meeting, same_way
 
+T = TypeVar("T")
 Run = Callable[["Machine"], None]
 
 
@@ -52,18 +54,40 @@ class Machine:
         traffic: one record per exchange that ran.
         held: one record per step that ran.
         streams: the queues of the host.
+        replica: which of the replicas that run the program this is, and ``replicas`` how many they are.
+        active: names of the functions that are being called.
     """
 
-    def __init__(self, num_tiles: int, strict: bool, streams: Any = None) -> None:
+    def __init__(
+        self,
+        num_tiles: int,
+        strict: bool,
+        streams: Any = None,
+        replica: int = 0,
+        meeting: Meeting | None = None,
+    ) -> None:
         self.values: dict[int, Any] = {}
         self.memories = TileMemories(num_tiles)
         self.strict = strict
         self.streams = streams
+        self.replica, self.replicas = replica, 1 if meeting is None else meeting.replicas
+        self.active: set[str] = set()
+        self._meeting = meeting
         self.traffic: list[Traffic] = []
         self.held: list[HeldBytes] = []
         self._constants: dict[str, View] = {}
         self._shown_by: dict[Allocation, int] = {}
         """Per living allocation, how many values show it, in slots or on their way from block to block."""
+
+    def together(self, place: str, value: Any, make: Callable[[list[Any]], T]) -> T:
+        """What ``make`` makes, once, of the values that all replicas bring to ``place``."""
+        return make([value]) if self._meeting is None else self._meeting.together(self.replica, place, value, make)
+
+    def agreed(self, place: str, decision: T) -> T:
+        """``decision``, by which control flow goes on at ``place``: that of all replicas."""
+        if self._meeting is not None:
+            self.together(place, decision, lambda decisions: same_way(place, decisions))
+        return decision
 
     def bind(self, slot: int, value: Any) -> None:
         """Let ``value`` be in ``slot``."""

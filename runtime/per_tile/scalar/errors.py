@@ -17,3 +17,7 @@ class RaceError(RunError):
 
 class IncoherentError(RunError):
     """Two tiles hold different values for one element of one buffer."""
+
+
+class DivergenceError(RunError):
+    """Replicas go different ways, or have different values where the program says that they have one."""
