@@ -1,6 +1,7 @@
 """Loops: ``while_loop`` and ``fori_loop``."""
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ from ipu_mlir.tracing.numbers import index_as_number, number_as_index, number_of
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import is_number
 
-scf = upstream("scf")
+arith, scf = upstream("arith"), upstream("scf")
 
 _CARRIED = "the carried value"
 
 
-def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
+def while_loop(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, maximum_iterations: Any = None
+) -> Any:
     """``init_val``, changed by ``body_fun`` as long as ``cond_fun`` of it holds.
 
         n, steps = ipu.while_loop(lambda s: s[0] > 1, lambda s: (s[0] // 2, s[1] + 1), (n, 0))
@@ -29,30 +32,47 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
         cond_fun: takes the carried value, gives one bool or number.
         body_fun: takes the carried value, gives the next: nested as it is, of equal shapes and types.
         init_val: tensors, nested as they like. A Python number gets the type that ``body_fun`` gives.
+        maximum_iterations: an integer, or a traced one: after so many rounds the loop ends in any case.
 
     Raises:
-        TypeError, ValueError: the body gives something else than it takes; names the leaf.
+        TypeError, ValueError: the body gives something else than it takes; names the leaf. Or the number of rounds is
+            no integer.
     """
     trace = current_trace()
+    most, counter_specs = maximum_iterations, []
+    if most is not None:
+        counter_specs = [TensorSpec((), _counter_dtype(f"while_loop of at most {most} rounds", 0, most))]
     if trace is None:
-        while cond_fun(init_val):
+        rounds = count() if most is None else range(int(most))
+        for _ in rounds:
+            if not cond_fun(init_val):
+                break
             init_val = body_fun(init_val)
         return init_val
     start = tree(init_val, _CARRIED)
+    size = len(start.leaves)
 
     def give(specs: list[TensorSpec]) -> tuple[Tree, Body]:
-        body = Body(trace, "while_loop", specs)
+        body = Body(trace, "while_loop", [*specs, *counter_specs])
         with body.traced() as carried:
-            return start.like(call("while_loop", body_fun, start.nested(carried)), _CARRIED), body
+            return start.like(call("while_loop", body_fun, start.nested(carried[:size])), _CARRIED), body
 
     specs, given, body = carry_specs("while_loop", start, give)
-    body.end(scf.YieldOp, given.leaves, specs)
-    condition = Body(trace, "while_loop", specs)
+    all_specs = [*specs, *counter_specs]
+    with body.traced() as carried:
+        done = [each + each.dtype.type(1) for each in carried[size:]]
+    body.end(scf.YieldOp, [*given.leaves, *done], all_specs)
+    condition = Body(trace, "while_loop", all_specs)
     with condition.traced() as carried:
-        flag = _flag(trace, call("while_loop", cond_fun, start.nested(carried)))
+        flag = _flag(trace, call("while_loop", cond_fun, start.nested(carried[:size])))
+        for each in carried[size:]:
+            is_round_left = _flag(trace, each < (most if isinstance(most, Symbol) else each.dtype.type(most)))
+            with trace.emit("while_loop"):
+                flag = arith.andi(flag, is_round_left)
         with trace.emit("while_loop"):
             scf.ConditionOp(flag, list(condition.block.arguments))
-    return start.nested(make_op(trace, scf.WhileOp, values_of(trace, start.leaves, specs), specs, [condition, body]))
+    begin = values_of(trace, [*start.leaves, *(0 for _ in counter_specs)], all_specs)
+    return start.nested(make_op(trace, scf.WhileOp, begin, all_specs, [condition, body])[:size])
 
 
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
@@ -70,7 +90,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
         TypeError, ValueError: a bound is no integer, or the body gives something else than it takes; names the leaf.
     """
     trace = current_trace()
-    dtype = _counter_dtype(lower, upper)
+    dtype = _counter_dtype(f"fori_loop from {lower} to {upper}", lower, upper)
     if trace is None:
         for number in range(int(lower), int(upper)):
             init_val = body_fun(dtype.type(number), init_val)
@@ -96,7 +116,7 @@ def counter(trace: Trace, value: ir.Value, dtype: np.dtype[Any]) -> Any:
         return trace.wrap(tensor_of_number(index_as_number(value, dtype)), (), dtype)
 
 
-def _counter_dtype(lower: Any, upper: Any) -> np.dtype[Any]:
+def _counter_dtype(what: str, lower: Any, upper: Any) -> np.dtype[Any]:
     """The type of the counter between two bounds: that of traced bounds, else int32 where that holds them.
 
     Raises:
@@ -107,7 +127,7 @@ def _counter_dtype(lower: Any, upper: Any) -> np.dtype[Any]:
         traced = isinstance(bound, Symbol)
         dtype, shape = (bound.dtype, bound.shape) if traced else (np.asarray(bound).dtype, np.shape(bound))
         if dtype.kind not in "iu" or shape:
-            raise TraceTypeError(f"fori_loop from {lower} to {upper}: a bound is one integer, got {bound}")
+            raise TraceTypeError(f"{what}: a bound is one integer, got {bound}")
         known.append(dtype if traced or not isinstance(bound, int) else np.min_scalar_type(-abs(bound)))
     return np.result_type(np.int32, *known)
 

@@ -66,6 +66,15 @@ PROGRAMS = {
     "while over tensors": (lambda x: ipu.while_loop(lambda c: np.max(c) < 100, lambda c: c * 3 + 1, x), (X,)),
     "while that never runs": (lambda x: ipu.while_loop(lambda c: np.sum(c) > 1e6, lambda c: c + 1, x), (X,)),
     "while on a float": (lambda x: ipu.while_loop(lambda c: c, lambda c: c - 1, x), (np.float32(3),)),
+    "while of at most so many rounds": (
+        lambda x, n: (
+            ipu.while_loop(lambda c: np.max(c) < 100, lambda c: c * 3 + 1, x, maximum_iterations=2),
+            ipu.while_loop(lambda c: c < 5, lambda c: c + 1, n, maximum_iterations=n),
+            ipu.while_loop(lambda c: c < 5, lambda c: c + 1, n, 7),
+            ipu.while_loop(lambda c: c < 5, lambda c: c + 1, n, 0),
+        ),
+        (X, np.int32(1)),
+    ),
     "fori": (lambda x: ipu.fori_loop(0, 4, lambda i, c: c * 2 + i.astype(np.float32), x), (X,)),
     "fori between traced bounds": (
         lambda x, n: ipu.fori_loop(n - 2, n, lambda i, c: c + i.astype(np.float32), x),
@@ -157,6 +166,11 @@ BAD = {
         lambda x: ipu.fori_loop(0, x, lambda i, c: c, x),
         TypeError,
         r"a bound is one integer, got float32\[3, 4\]",
+    ),
+    "rounds": (
+        lambda x: ipu.while_loop(lambda c: False, lambda c: c, x, maximum_iterations=2.5),
+        TypeError,
+        "while_loop of at most 2.5 rounds: a bound is one integer, got 2.5",
     ),
     "condition": (
         lambda x: ipu.while_loop(lambda c: c > 0, lambda c: c - 1, x),
