@@ -22,6 +22,14 @@ from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
+from ipu_mlir.dialects.ops.remote import (
+    FetchOp,
+    HostGatherOp,
+    HostUpdateAddOp,
+    RemoteBufferOp,
+    RemoteLoadOp,
+    RemoteStoreOp,
+)
 from ipu_mlir.dialects.ops.streams import DequeueOp, ElementOp, EnqueueOp, InfeedOp, OutfeedOp, PutOp, ReceiveOp
 from ipu_mlir.dialects.ops.variables import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
@@ -43,6 +51,9 @@ __all__ = [
     "ElementOp",
     "EnqueueOp",
     "ExchangeOp",
+    "FetchOp",
+    "HostGatherOp",
+    "HostUpdateAddOp",
     "InfeedOp",
     "Ipu",
     "MappingAttr",
@@ -55,6 +66,9 @@ __all__ = [
     "ReadOp",
     "ReceiveOp",
     "ReduceScatterOp",
+    "RemoteBufferOp",
+    "RemoteLoadOp",
+    "RemoteStoreOp",
     "ReplicaIndexOp",
     "TargetAttr",
     "VariableOp",

@@ -1,0 +1,202 @@
+"""``ipu.remote_buffer``: rows in memory beside the chip or on the host, and what moves them to tiles and back.
+
+All ops but the buffers themselves happen in the order of the program: nothing moves, repeats or drops them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ipu_mlir.dialects.analysis.buffers import memory_mapping
+from ipu_mlir.dialects.analysis.effects import Effects
+from ipu_mlir.dialects.attributes.dialect import Ipu
+from ipu_mlir.dialects.support.bindings import ext, ir
+from ipu_mlir.dialects.support.diagnostics import fail, verifier
+
+MEMORIES = ("streaming", "host")
+
+
+class RemoteBufferOp(Ipu.Operation, name="remote_buffer"):
+    """Rows that live off the chip from run to run; a row is what the type has behind its first dimension.
+
+        "ipu.remote_buffer"() {sym_name = "b", type = tensor<1000000x64xf32>} : () -> ()
+
+    ``memory`` is ``"streaming"``, beside the chip, where it is not given, or ``"host"``. Without ``init`` the buffer
+    begins with zeros.
+    """
+
+    sym_name: ir.StringAttr
+    type: ir.TypeAttr
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        operation = op.operation
+        kind = operation.attributes.get("type", None)
+        if not isinstance(kind, ir.TypeAttr):
+            return True  # the generated check reports it
+        return all(fail(op, broken) for broken in _broken_buffer(operation, kind.value))
+
+
+def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
+    """What is wrong with a remote buffer, as ends of sentences."""
+    if op.parent is None or op.parent.operation.name != "builtin.module":
+        yield "stands inside a function; a remote buffer belongs to the module"
+    memory = op.attributes.get("memory", None)
+    if memory is not None and not (isinstance(memory, ir.StringAttr) and memory.value in MEMORIES):
+        yield f"lies in memory {memory}; it is {' or '.join(map(repr, MEMORIES))}"
+    is_plain = isinstance(tensor, ir.RankedTensorType) and tensor.has_static_shape and tensor.encoding is None
+    if not is_plain or not len(tensor.shape) or 0 in tensor.shape:
+        yield f"is of type {tensor}; it is a ranked tensor of static shape, with one row at least, without encoding"
+        return
+    init = op.attributes.get("init", None)
+    if init is not None and not (isinstance(init, ir.DenseElementsAttr) and init.type == tensor):
+        yield f"begins with {init.type if isinstance(init, ir.DenseElementsAttr) else init}, but is of type {tensor}"
+
+
+def _broken_rows(rows: ir.Value, moved: ir.Value) -> str | None:
+    """What is wrong with ``rows``, which say where in the buffer ``moved`` lies, as the end of a sentence."""
+    if isinstance(rows.type, ir.IndexType):
+        return None
+    if not isinstance(rows.type, ir.RankedTensorType | ir.MemRefType) or str(rows.type.element_type) != "i32":
+        return f"has rows {rows.type}; they are an index, or a tensor or a memref of i32"
+    shape, found = list(rows.type.shape), list(moved.type.shape)
+    if found[: len(shape)] != shape:
+        return f"moves {moved.type} at rows {rows.type}; there is one row for each number"
+    return None
+
+
+def _verify(op: Any, moved: ir.Value, rows: ir.Value) -> bool:
+    if not isinstance(moved.type, ir.RankedTensorType | ir.MemRefType) or not moved.type.has_static_shape:
+        return fail(op, f"moves {moved.type}; rows are tensors of static shape, or buffers in supersteps")
+    broken = _broken_rows(rows, moved)
+    return fail(op, broken) if broken is not None else True
+
+
+def _buffers(op: Any, written: tuple[int, ...]) -> Iterator[tuple[ir.Value, bool]]:
+    for number, value in enumerate(op.operation.operands):
+        if isinstance(value.type, ir.MemRefType):
+            yield value, number in written
+
+
+_READS = Effects(lambda op: _buffers(op, ()), host=True, ordered=True)
+
+
+class RemoteLoadOp(Ipu.Operation, name="remote_load"):
+    """Rows of a remote buffer: one, or as many as the result has from that one on.
+
+        %x = "ipu.remote_load"(%row) {buffer = @b} : (index) -> tensor<64xf32>
+        %y = "ipu.remote_load"(%row) {buffer = @b} : (index) -> tensor<8x64xf32>
+
+    A row that the buffer does not have is an error at run time.
+    """
+
+    buffer: ir.FlatSymbolRefAttr
+    row: ext.Operand[Any]
+    value: ext.Result[Any]
+    effects = _READS
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        operation = op.operation
+        if len(operation.operands) != 1 or len(operation.results) != 1:
+            return True  # the generated check reports it
+        if not isinstance(operation.operands[0].type, ir.IndexType):
+            return fail(op, f"has row {operation.operands[0].type}; it is an index")
+        return _verify(op, operation.results[0], operation.operands[0])
+
+
+class RemoteStoreOp(Ipu.Operation, name="remote_store"):
+    """Write rows to a remote buffer, from one on.
+
+    "ipu.remote_store"(%x, %row) {buffer = @b} : (tensor<64xf32>, index) -> ()
+    """
+
+    buffer: ir.FlatSymbolRefAttr
+    value: ext.Operand[Any]
+    row: ext.Operand[Any]
+    effects = _READS
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        if len(op.operation.operands) != 2:
+            return True  # the generated check reports it
+        value, row = op.operation.operands
+        if not isinstance(row.type, ir.IndexType):
+            return fail(op, f"has row {row.type}; it is an index")
+        return _verify(op, value, row)
+
+
+class HostGatherOp(Ipu.Operation, name="host_gather"):
+    """The rows of a table on the host that ``rows`` names, any number of times and in any order.
+
+        %x = "ipu.host_gather"(%rows) {buffer = @t, clip} : (tensor<8xi32>) -> tensor<8x64xf32>
+
+    With ``clip`` a number that is no row is the row nearest to it; without, it is an error at run time.
+    """
+
+    buffer: ir.FlatSymbolRefAttr
+    rows: ext.Operand[Any]
+    value: ext.Result[Any]
+    effects = _READS
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        operation = op.operation
+        if len(operation.operands) != 1 or len(operation.results) != 1:
+            return True  # the generated check reports it
+        if isinstance(operation.operands[0].type, ir.IndexType):
+            return fail(op, "has one row; give it a tensor of i32, or use ipu.remote_load")
+        return _verify(op, operation.results[0], operation.operands[0])
+
+
+class HostUpdateAddOp(Ipu.Operation, name="host_update_add"):
+    """Add ``update`` to the rows of a table on the host that ``rows`` names; what one row gets twice adds up.
+
+        "ipu.host_update_add"(%rows, %update) {buffer = @t, clip, every = 4} : (tensor<8xi32>, tensor<8x64xf32>) -> ()
+
+    With ``every`` updates are gathered, and are added together whenever there are so many.
+    """
+
+    buffer: ir.FlatSymbolRefAttr
+    rows: ext.Operand[Any]
+    update: ext.Operand[Any]
+    effects = _READS
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        if len(op.operation.operands) != 2:
+            return True  # the generated check reports it
+        rows, update = op.operation.operands
+        if isinstance(rows.type, ir.IndexType):
+            return fail(op, "has one row; give it a tensor of i32, or use ipu.remote_store")
+        every = op.operation.attributes.get("every", None)
+        if every is not None and not (isinstance(every, ir.IntegerAttr) and every.value > 0):
+            return fail(op, f"gathers every {every} updates; it is a number above 0")
+        return _verify(op, update, rows)
+
+
+class FetchOp(Ipu.Operation, name="fetch"):
+    """Write rows of a remote buffer to tiles: ``ipu.remote_load`` and ``ipu.host_gather`` in supersteps.
+
+    "ipu.fetch"(%x, %row) {buffer = @b} : (memref<64xf32, #home>, index) -> ()
+    """
+
+    buffer: ir.FlatSymbolRefAttr
+    dest: ext.Operand[Any]
+    rows: ext.Operand[Any]
+    effects = Effects(lambda op: _buffers(op, (0,)), host=True, ordered=True)
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        if len(op.operation.operands) != 2:
+            return True  # the generated check reports it
+        dest, rows = op.operation.operands
+        kind = dest.type
+        if not isinstance(kind, ir.MemRefType) or (kind.memory_space is not None and memory_mapping(kind) is None):
+            return fail(op, f"fills {kind}; it writes a memref on tiles, with a #ipu.mapping, or on the host, without")
+        return _verify(op, dest, rows)
