@@ -43,6 +43,7 @@ from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
 from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
 from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
+from ipu_mlir.passes.programs.check_remote_buffers import CheckRemoteBuffers
 from ipu_mlir.passes.programs.check_streams import CheckStreams
 from ipu_mlir.passes.programs.fold_collectives import FoldCollectives
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
@@ -72,6 +73,7 @@ PASSES: tuple[type[Pass], ...] = (
     BufferizeCollectives,
     BufferizeStreams,
     CheckMemory,
+    CheckRemoteBuffers,
     CheckStablehlo,
     CheckStreams,
     CheckSupersteps,

@@ -1,8 +1,9 @@
-"""``ipu-bufferize-streams``: elements of queues go to and come from buffers."""
+"""``ipu-bufferize-streams``: elements of queues and rows of remote buffers go to and come from buffers."""
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.ipu import ReceiveOp
+from ipu_mlir.dialects.analysis.host_ops import FROM_HOST, TO_HOST
+from ipu_mlir.dialects.ipu import FetchOp, ReceiveOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.programs.buffer_types import buffer_type
@@ -16,7 +17,9 @@ class BufferizeStreams(Pass):
     Upstream's bufferization knows nothing of our ops; it knows how to see a buffer as a tensor, and a tensor as one.
 
     Needs:  placed tensors (``ipu-place-tensors``).
-    Leaves: ``ipu.receive`` into a ``memref.alloc`` for every ``ipu.element`` that is used, ``ipu.put`` of buffers only.
+    Leaves: ``ipu.receive`` or ``ipu.fetch`` into a ``memref.alloc`` for every ``ipu.element``, ``ipu.remote_load`` and
+            ``ipu.host_gather`` that is used; ``ipu.put``, ``ipu.remote_store`` and ``ipu.host_update_add`` of buffers
+            only.
     """
 
     name = "ipu-bufferize-streams"
@@ -24,19 +27,28 @@ class BufferizeStreams(Pass):
     def run(self, module: ir.Operation) -> None:
         bufferization, memref = upstream("bufferization"), upstream("memref")
         with module.context:
-            for op in list_ops(module, "ipu.element"):
-                if not has_uses(op):
-                    op.erase()
-                    continue
-                kind = op.results[0].type
-                with ir.InsertionPoint(op), op.location:
-                    buffer = memref.AllocOp(buffer_type(kind), [], []).memref
-                    ReceiveOp(queue=op.attributes["queue"], index=op.attributes["index"], dest=buffer)
-                    tensor = bufferization.ToTensorOp(kind, buffer, restrict=True, writable=True).result
-                op.results[0].replace_all_uses_with(tensor)
-                op.erase()
-            for op in list_ops(module, "ipu.put"):
-                if isinstance(op.operands[0].type, ir.RankedTensorType):
+            for op in list_ops(module, *TO_HOST):
+                for number, operand in enumerate(op.operands):
+                    if isinstance(operand.type, ir.RankedTensorType):
+                        with ir.InsertionPoint(op), op.location:
+                            kind = buffer_type(operand.type)
+                            op.operands[number] = bufferization.ToBufferOp(kind, operand, read_only=True).buffer
+            for op in list_ops(module, *FROM_HOST):
+                if has_uses(op):
+                    kind = op.results[0].type
                     with ir.InsertionPoint(op), op.location:
-                        kind = buffer_type(op.operands[0].type)
-                        op.operands[0] = bufferization.ToBufferOp(kind, op.operands[0], read_only=True).buffer
+                        buffer = memref.AllocOp(buffer_type(kind), [], []).memref
+                        _fill(op, buffer)
+                        tensor = bufferization.ToTensorOp(kind, buffer, restrict=True, writable=True).result
+                    op.results[0].replace_all_uses_with(tensor)
+                op.erase()
+
+
+def _fill(op: ir.Operation, buffer: ir.Value) -> None:
+    """What writes to ``buffer`` what ``op`` gives."""
+    if op.name == "ipu.element":
+        ReceiveOp(queue=op.attributes["queue"], index=op.attributes["index"], dest=buffer)
+        return
+    fetch = FetchOp(buffer=op.attributes["buffer"], dest=buffer, rows=op.operands[0])
+    if "clip" in op.attributes:
+        fetch.operation.attributes["clip"] = op.attributes["clip"]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
+from ipu_mlir.dialects.analysis.host_ops import FROM_HOST
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
 from ipu_mlir.dialects.ipu import PlaceOp
@@ -22,7 +23,7 @@ BLOCK_HOMES = "ipu.block_homes"
 PARTS = "ipu.parts"
 """Attribute with the parts of a structured op."""
 
-MADE_WITHOUT_LOOPS = COLLECTIVES | {"ipu.element", "ipu.replica_index"}
+MADE_WITHOUT_LOOPS = COLLECTIVES | FROM_HOST | {"ipu.replica_index"}
 """Ops of programs whose result lies where ``MAP`` on them says."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
+from ipu_mlir.dialects.analysis.host_ops import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr
@@ -75,7 +76,7 @@ class FunctionPartition:
             self._home(op.operands[0])
         elif control_op(op) is not None:
             self._control(op)
-        elif is_terminator(op) or op.name in ("tensor.extract", "ipu.put"):
+        elif is_terminator(op) or op.name == "tensor.extract" or op.name in TO_HOST:
             self._homes_of(list(op.operands))
 
     def _collective(self, op: ir.Operation) -> None:

@@ -12,6 +12,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.partition.placeable import has_one_block
+from ipu_mlir.passes.programs.check_remote_buffers import refuse_wrong_remote_buffers
 from ipu_mlir.passes.programs.check_streams import refuse_wrong_streams
 from ipu_mlir.passes.supersteps.checks.written_elements import WrittenElements
 from ipu_mlir.passes.support.malformed import refuse_malformed
@@ -41,6 +42,7 @@ class CheckSupersteps(Pass):
             if refuse.diagnostics:
                 return
             refuse_wrong_streams(module, refuse)
+            refuse_wrong_remote_buffers(module, refuse)
             target = module_target(module)
             for function in list_ops(module, "func.func"):
                 if not len(function.regions[0].blocks) or not has_one_block(function, refuse):
