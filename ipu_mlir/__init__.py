@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
+    from ipu_mlir.programs.remote import RemoteBuffer
     from ipu_mlir.programs.session import Session
     from ipu_mlir.programs.streams import Infeed, Outfeed
     from ipu_mlir.programs.variable import Variable
@@ -49,6 +50,7 @@ __all__ = [
     "Outfeed",
     "Profile",
     "Programs",
+    "RemoteBuffer",
     "RunError",
     "Session",
     "Target",
@@ -86,6 +88,7 @@ _HOME = {
     "Outfeed": "ipu_mlir.programs.streams",
     "Profile": "ipu_mlir.runtime.profile.profile",
     "Programs": "ipu_mlir.compilation.programs",
+    "RemoteBuffer": "ipu_mlir.programs.remote",
     "RunError": "ipu_mlir.dialects.support.errors",
     "Session": "ipu_mlir.programs.session",
     "Target": "ipu_mlir.dialects.machine.target",

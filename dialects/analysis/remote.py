@@ -60,6 +60,23 @@ def remote_buffer_of(op: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(op.attributes["buffer"]).value
 
 
+def remote_buffer_around(op: ir.Operation) -> RemoteBuffer:
+    """The remote buffer that an op of ``MOVES`` works on, in the module around it."""
+    return remote_buffers_in(module_around(op))[remote_buffer_of(op)]
+
+
+def module_around(op: ir.Operation) -> ir.Operation:
+    """The module that ``op`` stands in, or is."""
+    while op.name != "builtin.module":
+        op = op.parent.operation
+    return op
+
+
+def num_remote_bytes(module: ir.Operation) -> int:
+    """Bytes of all buffers of ``module`` in streaming memory."""
+    return sum(each.num_bytes for each in remote_buffers_in(module).values() if each.memory == "streaming")
+
+
 def moved_and_rows(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
     """What an op of ``MOVES`` moves, and where in the buffer it lies: an index, or a tensor of indices."""
     values = (*op.results, *op.operands)

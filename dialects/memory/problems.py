@@ -5,11 +5,15 @@ from typing import Any, Literal
 
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.program.tree import steps
+from ipu_mlir.dialects.analysis.remote import module_around, num_remote_bytes, remote_buffers_in
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.memory.advice import advice_for_all_tiles, advice_for_one_tile
 from ipu_mlir.dialects.memory.report import CODE, MemoryReport, Variable
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import Settings
 
-ProblemKind = Literal["tiles", "one_tile", "code"]
+ProblemKind = Literal["tiles", "one_tile", "code", "remote"]
 
 LARGEST = 5
 """So many variables are named."""
@@ -21,8 +25,8 @@ class Problem:
 
     Attributes:
         kind: ``tiles``: more than one tile is too small; ``one_tile``: all others fit; ``code``: code and the state of
-            vertices alone are too much.
-        tile: the worst tile.
+            vertices alone are too much; ``remote``: streaming memory, beside the chip, is too small.
+        tile: the worst tile; None for streaming memory.
         step: number of the step at which it needs most; None if what lives always is too much by itself.
         over_bytes: how much it needs beyond what it has.
         message: all of it in a sentence.
@@ -33,7 +37,7 @@ class Problem:
     """
 
     kind: ProblemKind
-    tile: int
+    tile: int | None
     step: int | None
     over_bytes: int
     message: str
@@ -45,8 +49,30 @@ class Problem:
 
 def memory_problems(report: MemoryReport) -> tuple[Problem, ...]:
     """What does not fit, nothing if all of it does."""
-    if report.fits:
+    remote = remote_problems(report.module.operation, report.target)
+    return remote if report.fits else (_problem_of_tiles(report), *remote)
+
+
+def remote_problems(module: ir.Operation, target: Target) -> tuple[Problem, ...]:
+    """What is too large of streaming memory, nothing if all of it fits."""
+    module = module_around(module)
+    limit, needed = machine_of(target).streaming_bytes * target.ipus, num_remote_bytes(module)
+    if needed <= limit:
         return ()
+    buffers = [each for each in remote_buffers_in(module).values() if each.memory == "streaming"]
+    largest = sorted(buffers, key=lambda each: -each.num_bytes)[:LARGEST]
+    listed = ", ".join(f"@{each.name} ({each.type}) {each.num_bytes:,} B" for each in largest)
+    tries = ('keep a buffer on the host: memory = "host"', "use more IPUs, each of which has memory of its own")
+    has = f"has {limit:,} B" if limit else "has no memory beside its chips"
+    message = (
+        f"needs {needed:,} B of remote memory, and target '{target.name}' {has}: {needed - limit:,} B too much; "
+        f"largest: {listed}; try {'; or '.join(tries[: 2 if limit else 1])}"
+    )
+    return (Problem("remote", None, None, needed - limit, message, (), tries[: 2 if limit else 1], largest[0].op),)
+
+
+def _problem_of_tiles(report: MemoryReport) -> Problem:
+    """What does not fit on some tile."""
     tile, limit = report.peak.worst_tile(), report.limit
     needed, number = report.peak.on(tile), report.peak_step.on(tile)
     step = None if number < 0 or report.always_live.on(tile) > limit else number
@@ -67,7 +93,7 @@ def memory_problems(report: MemoryReport) -> tuple[Problem, ...]:
         f"needs {needed:,} B on tile {tile}, which has {limit:,} B: {needed - limit:,} B too much {place}; {what}; "
         f"largest there: {listed}; code and state {code:,} B; try {'; or '.join(tries)}"
     )
-    return (Problem(kind, tile, step, needed - limit, message, largest, tries, op.operation, settings),)
+    return Problem(kind, tile, step, needed - limit, message, largest, tries, op.operation, settings)
 
 
 def _step_text(report: MemoryReport, number: int) -> str:

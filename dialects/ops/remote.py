@@ -131,9 +131,9 @@ class RemoteStoreOp(Ipu.Operation, name="remote_store"):
 class HostGatherOp(Ipu.Operation, name="host_gather"):
     """The rows of a table on the host that ``rows`` names, any number of times and in any order.
 
-        %x = "ipu.host_gather"(%rows) {buffer = @t, clip} : (tensor<8xi32>) -> tensor<8x64xf32>
+        %x = "ipu.host_gather"(%rows) {buffer = @t} : (tensor<8xi32>) -> tensor<8x64xf32>
 
-    With ``clip`` a number that is no row is the row nearest to it; without, it is an error at run time.
+    A row that the table does not have is an error at run time.
     """
 
     buffer: ir.FlatSymbolRefAttr
@@ -155,7 +155,7 @@ class HostGatherOp(Ipu.Operation, name="host_gather"):
 class HostUpdateAddOp(Ipu.Operation, name="host_update_add"):
     """Add ``update`` to the rows of a table on the host that ``rows`` names; what one row gets twice adds up.
 
-        "ipu.host_update_add"(%rows, %update) {buffer = @t, clip, every = 4} : (tensor<8xi32>, tensor<8x64xf32>) -> ()
+        "ipu.host_update_add"(%rows, %update) {buffer = @t, every = 4} : (tensor<8xi32>, tensor<8x64xf32>) -> ()
 
     With ``every`` updates are gathered, and are added together whenever there are so many.
     """

@@ -23,6 +23,8 @@ from ipu_mlir.specs.tensor_types import spec_of_type
 from ipu_mlir.tracing.structure import Call as TracedCall
 
 if TYPE_CHECKING:
+    import os
+
     from ipu_mlir.frontends.table import Call
     from ipu_mlir.inspect.placements import Placements
     from ipu_mlir.programs.trace_all import Declared
@@ -92,9 +94,11 @@ class Executable:
         """Share variables and sessions with ``programs``, of which this is one."""
         self._together = programs
 
-    def session(self, *, synthetic: bool = False) -> Session:
+    def session(
+        self, *, synthetic: bool = False, files: "Mapping[str, str | os.PathLike[str]] | None" = None
+    ) -> Session:
         """As ``Programs.session``: variables and queues that begin as the program says, and programs that use them."""
-        return self._together.session(synthetic=synthetic)
+        return self._together.session(synthetic=synthetic, files=files)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the program as it came in, how to lower it, and what it was translated to.
@@ -180,7 +184,7 @@ class Executable:
         state, names = self._together.own_state, [variable.name for variable in self.engine.variables]
         with state.turn:
             values = {name: cell.value(name) for name in names if (cell := state.cells[name]).has_value}
-            results = self._per_tile.run(list(inputs), values, state.streams)
+            results = self._per_tile.run(list(inputs), values, state.streams, state.remote)
             state.give(values)
         return results
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.programs.session import Run, Session
 from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, SyntheticInfeed, SyntheticOutfeed
+from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.engine.state import State
 
 if TYPE_CHECKING:
+    import os
+
     from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.programs.trace_all import Declared
 
@@ -34,13 +37,19 @@ class Programs(Mapping[str, "Executable"]):
         """As another process gets them: together, with variables and queues as they begin."""
         return put_together, (self._programs, self._declared)
 
-    def session(self, *, synthetic: bool = False) -> Session:
+    def session(
+        self, *, synthetic: bool = False, files: "Mapping[str, str | os.PathLike[str]] | None" = None
+    ) -> Session:
         """A session: all programs, with variables and queues of their own that begin as the program says.
 
         Args:
             synthetic: infeeds give zeros, and outfeeds keep nothing: what a run takes without the host.
+            files: by name of a remote buffer, the file in which its rows lie, in place of what the program says.
+
+        Raises:
+            RunError: there is no remote buffer of a name, or its file holds something else.
         """
-        state = self._state()
+        state = self._state(files=files)
         infeeds, outfeeds = state.streams.infeeds, state.streams.outfeeds
         if synthetic:
             infeeds.update({name: SyntheticInfeed(each.stream) for name, each in infeeds.items()})
@@ -62,7 +71,10 @@ class Programs(Mapping[str, "Executable"]):
     def _begin(self) -> State:
         variables = [each for each in self._declared.values() if each.kind == "variable"]
         shared = {name: cell for variable in variables for name, cell in variable.cells.items()}
-        state = self._state(shared, _TURN)
+        buffers = [each for each in self._declared.values() if each.kind == "remote"]
+        state = self._state(shared, _TURN, {each.name: each.own for each in buffers if each.own is not None})
+        for each in buffers:
+            each.own = state.remote.buffers.get(each.name)
         for variable in variables:
             variable.cells.update({name: state.cells[name] for name in variable.specs if name in state.cells})
         infeeds, outfeeds = state.streams.infeeds, state.streams.outfeeds
@@ -75,10 +87,23 @@ class Programs(Mapping[str, "Executable"]):
                 outfeeds[name] = owner.own
         return state
 
-    def _state(self, shared: Mapping[str, Any] | None = None, turn: Any = None) -> State:
+    def _state(
+        self,
+        shared: Mapping[str, Any] | None = None,
+        turn: Any = None,
+        shared_buffers: Mapping[str, RemoteArray] | None = None,
+        files: Mapping[str, Any] | None = None,
+    ) -> State:
         engines = [program.engine for program in self._programs.values()]
         variables = [each for engine in engines for each in engine.variables]
-        return State(variables, shared, turn, [each for engine in engines for each in engine.queues])
+        queues = [each for engine in engines for each in engine.queues]
+        specs = [each for engine in engines for each in engine.remote]
+        places = {name: each.file for name, each in self._declared.items() if each.kind == "remote"}
+        for name in files or ():
+            if name not in {spec.name for spec in specs}:
+                known = ", ".join(dict.fromkeys(spec.name for spec in specs)) or "none"
+                raise RunError(f"there is no remote buffer {name!r}; there are: {known}")
+        return State(variables, shared, turn, queues, RemoteMemory(specs, shared_buffers, {**places, **(files or {})}))
 
     def __getitem__(self, name: str) -> "Executable":
         if name not in self._programs:

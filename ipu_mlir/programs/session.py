@@ -24,8 +24,8 @@ class Session(Mapping[str, Any]):
         loss = session.run("train", x, y)
         session["w"], session["w"] = 2 * session["w"], ...
 
-    As a mapping it has the value of each variable by its name. Threads that run on one session take turns; sessions do
-    not know of each other.
+    As a mapping it has the value of each variable and remote buffer by its name. Threads that run on one session take
+    turns; sessions do not know of each other.
     """
 
     def __init__(self, programs: Mapping[str, Run], declared: "Mapping[str, Declared]", state: State) -> None:
@@ -37,7 +37,8 @@ class Session(Mapping[str, Any]):
         variables: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "variable"}
         inside = {leaf for variable in variables.values() for leaf in variable.specs}
         plain = {name: None for name in state.cells if name not in inside}
-        self._variables: dict[str, Any] = {**variables, **plain}
+        buffers: dict[str, Any] = dict.fromkeys(state.remote.buffers)
+        self._variables: dict[str, Any] = {**variables, **plain, **buffers}
 
     def run(self, program: str, *args: Any, **kwargs: Any) -> Any:
         """Run a function of the program by its name.
@@ -59,7 +60,7 @@ class Session(Mapping[str, Any]):
         return self.run(next(iter(self._programs)), *args, **kwargs)
 
     def __getitem__(self, name: str) -> Any:
-        """A copy of the value of a variable, in its structure.
+        """A copy of the value of a variable, in its structure; the rows of a remote buffer themselves.
 
         Raises:
             RunError: it has no value yet.
@@ -67,6 +68,8 @@ class Session(Mapping[str, Any]):
         """
         variable = self._variables[name]
         with self._state.turn:
+            if name in self._state.remote.buffers:
+                return self._state.remote.buffers[name].array
             if variable is None:
                 return self._state.cells[name].value(name)
             return variable.assembled({leaf: self._state.cells[leaf].value(leaf) for leaf in variable.specs})
@@ -154,20 +157,28 @@ class Session(Mapping[str, Any]):
     def save(self, path: "str | os.PathLike[str]") -> None:
         """Write the values of all variables into one ``.npz`` file: all of it, or the old file stays.
 
+        Remote buffers in memory are in it as well. Those in files are not: their files have all that was written.
+
         Raises:
-            RunError: a variable has no value yet.
+            RunError: a variable has no value yet, or a table has gathered updates that are not added.
             IpuError: the file cannot be written.
         """
         write_arrays(path, self._state.values())
 
     def load(self, path: "str | os.PathLike[str]") -> None:
-        """Take the values of all variables from a file that ``save`` wrote: all of them, or none.
+        """Take the values of all variables, and of remote buffers in memory, from a file that ``save`` wrote.
+
+        All of them, or none.
 
         Raises:
             RunError: the file has other variables than the program, or other shapes or types.
             IpuError: there is no such file, or it is damaged.
         """
-        found, expected = read_arrays(str(path)), self._state.cells
+        in_files = {name for name, buffer in self._state.remote.buffers.items() if buffer.file is not None}
+        found, expected = (
+            read_arrays(str(path)),
+            (self._state.cells.keys() | self._state.remote.buffers.keys()) - in_files,
+        )
         if missing := [name for name in expected if name not in found]:
             raise RunError(f"{path} has no value of {', '.join(missing)}; it was saved by another program")
         if more := [name for name in found if name not in expected]:

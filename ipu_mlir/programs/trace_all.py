@@ -6,13 +6,14 @@ from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.programs.remote import RemoteBuffer
 from ipu_mlir.programs.streams import Infeed, Outfeed
 from ipu_mlir.programs.variable import Variable
 from ipu_mlir.tracing.graph import Trace
 from ipu_mlir.tracing.structure import Call
 from ipu_mlir.tracing.surface.traced import TracedFunction
 
-Declared = Variable | Infeed | Outfeed
+Declared = Variable | Infeed | Outfeed | RemoteBuffer
 """What functions share, and sessions have of their own."""
 
 

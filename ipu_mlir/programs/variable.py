@@ -12,9 +12,9 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.state import Cell
 from ipu_mlir.specs.specs import TensorSpec, spec_of
-from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import Symbol, Trace, current_trace, dense_attribute
-from ipu_mlir.tracing.operands import tensor
+from ipu_mlir.tracing.errors import TraceTypeError
+from ipu_mlir.tracing.graph import Trace, current_trace, dense_attribute
+from ipu_mlir.tracing.operands import tensor_of
 from ipu_mlir.tracing.structure import flatten, is_number, leaves_like, paths, unflatten
 
 _NUMBERS = count()
@@ -86,7 +86,7 @@ class Variable:
             )
         self._declare(trace)
         leaves = self.leaves_of(value)
-        given = {name: _checked(trace, leaf, name, self.specs[name]) for name, leaf in leaves.items()}
+        given = {name: tensor_of(trace, leaf, self.specs[name], f"variable {name}") for name, leaf in leaves.items()}
         for name, symbol in given.items():
             with trace.emit("assign"):
                 AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=symbol.value)
@@ -140,13 +140,3 @@ def _read(trace: Trace, name: str, spec: TensorSpec) -> Any:
         type_ = trace.tensor_type(spec.shape, spec.dtype)
         op = ReadOp(variable=ir.FlatSymbolRefAttr.get(name), value=type_)
         return trace.wrap(op.operation.results[0], spec.shape, spec.dtype)
-
-
-def _checked(trace: Trace, leaf: Any, name: str, spec: TensorSpec) -> Symbol:
-    weak = isinstance(leaf, bool | int | float) and not isinstance(leaf, np.generic)
-    found = tensor(trace, leaf, spec.dtype if weak else None)
-    if found.shape != spec.shape:
-        raise TraceValueError(f"variable {name} is {spec}, and becomes {found}; give it the shape {spec.shape}")
-    if found.dtype != spec.dtype:
-        raise TraceTypeError(f"variable {name} is {spec}, and becomes {found}; use astype(np.{spec.dtype})")
-    return found

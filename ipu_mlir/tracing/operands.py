@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import is_of_ml_dtypes, is_supported
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, unsupported_dtype
@@ -76,6 +77,21 @@ def tensor(trace: Trace, value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     if isinstance(given, Scalar):
         return trace.constant(np.asarray(given.as_type(dtype or given.dtype)))
     return given
+
+
+def tensor_of(trace: Trace, value: Any, spec: TensorSpec, what: str) -> Any:
+    """``value`` as a tensor of the shape and type ``spec``, which a Python number takes on.
+
+    Raises:
+        TraceTypeError, TraceValueError: it has another one; ``what`` begins the message.
+    """
+    weak = isinstance(value, bool | int | float) and not isinstance(value, np.generic)
+    found = tensor(trace, value, spec.dtype if weak else None)
+    if found.shape != spec.shape:
+        raise TraceValueError(f"{what} is {spec}, and becomes {found}; give it the shape {spec.shape}")
+    if found.dtype != spec.dtype:
+        raise TraceTypeError(f"{what} is {spec}, and becomes {found}; use astype(np.{spec.dtype})")
+    return found
 
 
 def common_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:

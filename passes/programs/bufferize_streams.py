@@ -48,7 +48,5 @@ def _fill(op: ir.Operation, buffer: ir.Value) -> None:
     """What writes to ``buffer`` what ``op`` gives."""
     if op.name == "ipu.element":
         ReceiveOp(queue=op.attributes["queue"], index=op.attributes["index"], dest=buffer)
-        return
-    fetch = FetchOp(buffer=op.attributes["buffer"], dest=buffer, rows=op.operands[0])
-    if "clip" in op.attributes:
-        fetch.operation.attributes["clip"] = op.attributes["clip"]
+    else:
+        FetchOp(buffer=op.attributes["buffer"], dest=buffer, rows=op.operands[0])

@@ -15,7 +15,7 @@ from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.translate import ArraySpec, Stream, Translation, Variable, translate
+from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Stream, Translation, Variable, translate
 
 Compiled = Callable[[Translation], Callable[[Any], Callable[..., None]]]
 
@@ -81,9 +81,14 @@ class Engine:
         return self.translation.queues
 
     @property
+    def remote(self) -> tuple[RemoteSpec, ...]:
+        """The remote buffers that the program uses."""
+        return self.translation.remote
+
+    @property
     def has_state(self) -> bool:
         """Whether a run depends on a session."""
-        return bool(self.translation.variables or self.translation.queues)
+        return bool(self.translation.variables or self.translation.queues or self.translation.remote)
 
     def run(self, inputs: Sequence[Any], state: State | None = None) -> list[np.ndarray]:
         """The results for ``inputs``, which are not modified; the results belong to the caller.
@@ -98,10 +103,12 @@ class Engine:
         arrays = checked_inputs(inputs, self.translation.arguments)
         if not self.has_state:
             return self._run(arrays)
-        state = state or State(self.translation.variables, queues=self.translation.queues)
+        state = state or State(self.variables, queues=self.queues, remote=self.remote)
         with state.turn:
             given: list[Any] = [*arrays, *state.memory_of(self.translation.variables)]
-            results = self._run([*given, state.streams] if self.translation.queues else given)
+            given += [state.streams] if self.translation.queues else []
+            given += [state.remote] if self.translation.remote else []
+            results = self._run(given)
             state.have_values(self.translation.variables)
         return results
 

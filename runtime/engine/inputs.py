@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.narrow_floats import holds_bits
-from ipu_mlir.runtime.translator.translate import ArraySpec, Variable
+from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Variable
 
 
 def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np.ndarray]:
@@ -34,7 +34,7 @@ def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np
     return arrays
 
 
-def as_expected(value: Any, spec: ArraySpec | Variable, where: str) -> np.ndarray:
+def as_expected(value: Any, spec: ArraySpec | RemoteSpec | Variable, where: str) -> np.ndarray:
     """``value`` in the form that programs need.
 
     Raises:
@@ -56,7 +56,7 @@ def as_expected(value: Any, spec: ArraySpec | Variable, where: str) -> np.ndarra
     return np.ascontiguousarray(array).reshape(spec.shape).astype(spec.dtype, copy=False)
 
 
-def _from_python(value: Any, spec: ArraySpec | Variable, where: str) -> np.ndarray:
+def _from_python(value: Any, spec: ArraySpec | RemoteSpec | Variable, where: str) -> np.ndarray:
     try:
         array = np.asarray(value)
         kinds = {"b": "b", "i": "bi", "u": "bi", "f": "bif", "V": "bif"}[spec.dtype.kind]

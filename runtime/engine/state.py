@@ -1,4 +1,4 @@
-"""What a program keeps between runs: the variables and the queues of one session."""
+"""What a program keeps between runs: the variables, queues and remote buffers of one session."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,8 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.engine.memory import aligned_bytes
 from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, Streams, SyntheticInfeed, SyntheticOutfeed
-from ipu_mlir.runtime.translator.translate import Stream, Variable
+from ipu_mlir.runtime.engine.remote import RemoteMemory
+from ipu_mlir.runtime.translator.translate import RemoteSpec, Stream, Variable
 
 
 class Cell:
@@ -51,6 +52,7 @@ class State:
         cells: by name of the variable.
         turn: a lock that one thread may take again.
         streams: the queues; those that the host has said nothing about have no source, and keep what they get.
+        remote: the remote buffers.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class State:
         shared: Mapping[str, Cell] | None = None,
         turn: Any = None,
         queues: Iterable[Stream] = (),
+        remote: RemoteMemory | Iterable[RemoteSpec] = (),
     ) -> None:
         """Make the variables, with their first values; those of one name are one.
 
@@ -70,6 +73,7 @@ class State:
         for variable in variables:
             if variable.name not in self.cells:
                 self.cells[variable.name] = Cell(variable)
+        self.remote = remote if isinstance(remote, RemoteMemory) else RemoteMemory(remote)
         self.streams = Streams()
         for queue in queues:
             if queue.kind == "infeed":
@@ -94,36 +98,42 @@ class State:
             self.cells[variable.name].has_value = True
 
     def values(self) -> dict[str, np.ndarray]:
-        """Copies of all values, of one moment between two runs.
+        """Copies of all values, of one moment between two runs; remote buffers in files have theirs there afterwards.
 
         Raises:
-            RunError: a variable has no value yet.
+            RunError: a variable has no value yet, or a table has gathered updates.
         """
         with self.turn:
-            return {name: cell.value(name) for name, cell in self.cells.items()}
+            for buffer in self.remote.buffers.values():
+                buffer.flush()
+            remote = {name: each.array.copy() for name, each in self.remote.buffers.items() if each.file is None}
+            return {name: cell.value(name) for name, cell in self.cells.items()} | remote
 
     def give(self, values: Mapping[str, Any]) -> None:
-        """Give variables values, which are copied: all of them, or none.
+        """Give variables and remote buffers values, which are copied: all of them, or none.
 
         Raises:
-            RunError: there is no such variable, or it has another shape or element type.
+            RunError: there is nothing of such a name, or it has another shape or element type.
         """
         checked = {name: self._checked(name, value) for name, value in values.items()}
         with self.turn:
             for name, value in checked.items():
-                self.cells[name].give(value)
+                (self.cells.get(name) or self.remote.buffers[name]).give(value)
 
     def copy(self) -> "State":
-        """The same variables with the same values, in memory of their own; with queues that do without the host."""
+        """The same values, in memory of their own; with queues that do without the host."""
         copied = State(cell.variable for cell in self.cells.values())
         copied.streams.infeeds = {name: SyntheticInfeed(each.stream) for name, each in self.streams.infeeds.items()}
         copied.streams.outfeeds = {name: SyntheticOutfeed(each.stream) for name, each in self.streams.outfeeds.items()}
         with self.turn:
+            copied.remote.buffers = {name: each.copy() for name, each in self.remote.buffers.items()}
             for name, cell in self.cells.items():
                 copied.cells[name].array[...], copied.cells[name].has_value = cell.array, cell.has_value
         return copied
 
     def _checked(self, name: str, value: Any) -> np.ndarray:
+        if name in self.remote.buffers:
+            return self.remote.expected(name, value)
         if name not in self.cells:
             raise RunError(f"there is no variable {name!r}; there are: {', '.join(self.cells) or 'none'}")
         return as_expected(value, self.cells[name].variable, f"the value of variable {name!r}")

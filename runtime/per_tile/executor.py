@@ -64,7 +64,11 @@ class PerTileExecutor:
         check_supported(operation, _OPS | TERMINATORS)
 
     def run(
-        self, inputs: Sequence[Array], variables: MutableMapping[str, Array] | None = None, streams: Any = None
+        self,
+        inputs: Sequence[Array],
+        variables: MutableMapping[str, Array] | None = None,
+        streams: Any = None,
+        remote: Any = None,
     ) -> list[Array]:
         """Run on host arrays, one per argument; answer fresh arrays, one per result.
 
@@ -77,6 +81,7 @@ class PerTileExecutor:
             variables: the values of variables by name, which has those after the run when it ends; what is not there
                 begins as the program says.
             streams: the queues, which are asked as generated programs ask them.
+            remote: the remote buffers, likewise.
 
         Raises:
             RunError: the inputs do not fit the function, or the program does what the machine cannot do: the
@@ -85,7 +90,7 @@ class PerTileExecutor:
         variables = {} if variables is None else variables
         replicas = self._target.replicas
         meeting = Meeting(replicas) if replicas > 1 else None
-        machines = [Machine(self._target.num_tiles, self._strict, streams, r, meeting) for r in range(replicas)]
+        machines = [Machine(self._target.num_tiles, self._strict, streams, r, meeting, remote) for r in range(replicas)]
         self.traffic, self._held = machines[0].traffic, machines[0].held
         if meeting is None:
             with np.errstate(all="ignore"):

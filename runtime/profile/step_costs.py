@@ -11,6 +11,7 @@ from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.program.tree import Step
+from ipu_mlir.dialects.analysis.remote import MOVES, remote_buffer_around
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.exchange import (
@@ -18,6 +19,7 @@ from ipu_mlir.dialects.costs.exchange import (
     cost_of_exchange,
     host_read_cycles,
     host_write_cycles,
+    streaming_cycles,
 )
 from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes
 from ipu_mlir.dialects.costs.flops import flops_of_parts
@@ -125,11 +127,25 @@ class StepCosts:
 
     def _host(self, op: ir.Operation) -> StepCost:
         """A tensor to or from the host; or the sync in which the IPUs and the host agree on an element."""
+        if op.name in MOVES:
+            return self._remote(op)
         if not len(op.operands):
             return self._sync()
         held = int(bytes_per_ipu([op.operands[0].type], self._target).max(initial=0))
         cycles = host_write_cycles if op.name == "ipu.receive" else host_read_cycles
         return StepCost(self._idle, host=cycles(held, self._machine))
+
+    def _remote(self, op: ir.Operation) -> StepCost:
+        """Rows come from or go to memory off the chip, with the sync that such a copy has."""
+        from_host, to_host = [], []
+        for number, operand in enumerate(op.operands):
+            (from_host if op.name == "ipu.fetch" and number == 0 else to_host).append(operand.type)
+        taken, given = (int(bytes_per_ipu(types, self._target).max(initial=0)) for types in (from_host, to_host))
+        if remote_buffer_around(op).memory == "streaming":
+            cycles = streaming_cycles(taken + given, self._machine)
+        else:
+            cycles = host_write_cycles(taken, self._machine) + host_read_cycles(given, self._machine)
+        return StepCost(self._idle, host=cycles, sync=all_sync_cycles(self._target.ipus, self._machine))
 
     def _exchange(self, op: ir.Operation) -> StepCost:
         cost = cost_of_exchange(op, self._target)

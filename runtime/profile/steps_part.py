@@ -6,6 +6,7 @@ from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.program.tree import Step, sequences, steps
 from ipu_mlir.dialects.analysis.queues import queue_of
+from ipu_mlir.dialects.analysis.remote import MOVES, remote_buffer_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.costs.exchange import all_sync_cycles, host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
@@ -64,7 +65,8 @@ class StepsPart:
         elif step.kind == "exchange":
             op, name = self.ops.add_exchange(number, step.op, cost, count), exchange_name(step.op)
         elif step.kind == "host_exchange":
-            name = f"{step.op.name.removeprefix('ipu.')} of @{queue_of(step.op)}"
+            of = remote_buffer_of(step.op) if step.op.name in MOVES else queue_of(step.op)
+            name = f"{step.op.name.removeprefix('ipu.')} of @{of}"
         self._live_step(number, step.kind, name, place_of(step.op.location) or None, op)
         self._execute(cost, count)
 

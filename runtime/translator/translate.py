@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.analysis.queues import queues_in
+from ipu_mlir.dialects.analysis.remote import remote_buffers_in
 from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments, variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
@@ -15,9 +16,9 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.nesting import check_nesting
 from ipu_mlir.runtime.numeric.narrow_floats import array_dtype
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import all_statements
+from ipu_mlir.runtime.translator.array_ir.control import transfers_by
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Program, Transfer
+from ipu_mlir.runtime.translator.array_ir.statements import Program
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float
 from ipu_mlir.runtime.translator.codegen.emit.plan_schedule import scheduled
 from ipu_mlir.runtime.translator.codegen.source import SourceWriter
@@ -85,6 +86,28 @@ class Stream:
 
 
 @dataclass(frozen=True)
+class RemoteSpec:
+    """A remote buffer that programs use, with the type of host arrays.
+
+    Attributes:
+        initial: what it begins with; None for zeros.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    initial: np.ndarray | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all rows."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+
+@dataclass(frozen=True)
 class Translation:
     """NumPy source, and what its ``build`` function needs."""
 
@@ -99,6 +122,8 @@ class Translation:
     """Their memory comes after the arguments."""
     queues: tuple[Stream, ...] = ()
     """What the program gets from the host and gives to it while it runs; then ``streams`` come after the variables."""
+    remote: tuple[RemoteSpec, ...] = ()
+    """Its remote buffers; then ``remote`` comes after them."""
 
     def compiled(self) -> Callable[[Any], Callable[..., None]]:
         """The ``build`` function of the source: memory -> main(*arguments, *variables, *results).
@@ -122,7 +147,8 @@ def translate(
     options = options or TranslatorOptions()
     translation = translate_arrays(optimized(array_program(module, entry), options), options)
     variables = _declared(module.operation, entry, translation.variables)
-    return replace(translation, variables=variables, queues=_streams(module.operation, translation.queues))
+    queues, remote = _streams(module.operation, translation.queues), _remote(module.operation, translation.remote)
+    return replace(translation, variables=variables, queues=queues, remote=remote)
 
 
 def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
@@ -131,8 +157,9 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
     names = writer.texts.arguments
-    transfers = (s for s in all_statements(program.statements) if isinstance(s, Transfer))
-    queues = tuple(Stream(name, "", (), 0, "") for name in dict.fromkeys(each.queue for each in transfers))
+    used = {who: dict.fromkeys(each.queue for each in transfers_by(program, who)) for who in ("streams", "remote")}
+    queues = tuple(Stream(name, "", (), 0, "") for name in used["streams"])
+    remote = tuple(RemoteSpec(name, (), np.dtype(np.uint8)) for name in used["remote"])
     arguments = tuple(_spec(names[b], b.shape, b) for b in program.arguments if b.role is not Role.STATE)
     variables = tuple(
         Variable(names[b], b.shape, b.dtype if b.narrow is None else array_dtype(b.narrow), b.dtype)
@@ -144,7 +171,15 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
         for i, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True))
     )
     return Translation(
-        source, arguments, results, writer.plan.total_bytes, writer.texts.constants, has_blocks, variables, queues
+        source,
+        arguments,
+        results,
+        writer.plan.total_bytes,
+        writer.texts.constants,
+        has_blocks,
+        variables,
+        queues,
+        remote,
     )
 
 
@@ -194,6 +229,23 @@ def _streams(module: ir.Operation, used: tuple[Stream, ...]) -> tuple[Stream, ..
         queue = declared[name]
         specs = tuple(_host_spec(f"tensor {number} of {name!r}", kind) for number, kind in enumerate(queue.types))
         found.append(Stream(name, queue.kind, specs, queue.depth, queue.mode))
+    return tuple(found)
+
+
+def _remote(module: ir.Operation, used: tuple[RemoteSpec, ...]) -> tuple[RemoteSpec, ...]:
+    """The remote buffers that are ``used``, as the module declares them.
+
+    Raises:
+        CompileError: it does not.
+    """
+    declared = remote_buffers_in(module) if used else {}
+    found = []
+    for name in (each.name for each in used):
+        if name not in declared:
+            known = ", ".join(declared) or "none"
+            raise CompileError(f"the program uses remote buffer @{name}, but the module has {known}")
+        spec, initial = _host_spec(f"remote buffer {name!r}", declared[name].type), initial_value(declared[name].op)
+        found.append(RemoteSpec(name, spec.shape, spec.dtype, initial))
     return tuple(found)
 
 

@@ -16,6 +16,9 @@ STEP_KINDS: dict[str, StepKind] = {
     "ipu.receive": "host_exchange",
     "ipu.put": "host_exchange",
     "ipu.enqueue": "host_exchange",
+    "ipu.fetch": "host_exchange",
+    "ipu.remote_store": "host_exchange",
+    "ipu.host_update_add": "host_exchange",
 }
 """The ops that take time of the machine."""
 

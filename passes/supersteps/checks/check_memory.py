@@ -7,7 +7,7 @@ from typing import Any
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.memory.bound import memory_bound
-from ipu_mlir.dialects.memory.problems import Problem, memory_problems
+from ipu_mlir.dialects.memory.problems import Problem, memory_problems, remote_problems
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import diagnostic_at
@@ -60,7 +60,7 @@ def diagnostic_text(problem: Problem) -> str:
 
 @dataclass(frozen=True)
 class CheckMemory(Pass):
-    """Refuse a program that does not fit into the memory of every tile.
+    """Refuse a program that does not fit into the memory of every tile, or its remote buffers into streaming memory.
 
     Buffers while they live, code, state and gaps count (``dialects/memory``). For a target that is ``emulated`` it is a
     warning of the class ``MemoryWarning``, and compilation goes on.
@@ -85,7 +85,8 @@ def _is_entry(function: ir.Operation) -> bool:
 
 
 def _check(module: ir.Operation, entry: str) -> None:
-    if memory_bound(module, entry) <= module_target(module).bytes_per_tile:
+    target = module_target(module)
+    if memory_bound(module, entry) <= target.bytes_per_tile and not remote_problems(module, target):
         return
     report = memory_report(module, entry)
     problems = memory_problems(report)

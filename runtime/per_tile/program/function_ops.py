@@ -197,6 +197,35 @@ def _collective(program: Program, op: ir.OpView) -> Run:
     return run
 
 
+def _move_rows(program: Program, op: ir.OpView) -> Run:
+    """Rows come from a remote buffer or go to it."""
+    buffer, slots = (
+        ir.FlatSymbolRefAttr(op.attributes["buffer"]).value,
+        [program.slot_of(value) for value in op.operands],
+    )
+    every = ir.IntegerAttr(op.attributes["every"]).value if "every" in op.attributes else 0
+
+    def taken(machine: Machine, slot: int) -> np.ndarray:
+        value = machine.values[slot]
+        if not isinstance(value, View):
+            return value
+        return gather(value, machine.memories, machine.strict, op.location, "what goes to a remote buffer")
+
+    def run(machine: Machine) -> None:
+        if op.operation.name == "ipu.fetch":
+            view = machine.values[slots[0]]
+            fetched = np.empty(view.shape, view.allocation.dtype)
+            machine.remote.fetch(buffer, taken(machine, slots[1]), fetched)
+            place(fetched, view, machine.memories)
+        elif op.operation.name == "ipu.remote_store":
+            machine.remote.remote_store(buffer, *(taken(machine, slot) for slot in slots))
+        else:
+            machine.remote.host_update_add(buffer, every, *(taken(machine, slot) for slot in slots))
+        machine.record_step(place_of(op.location))
+
+    return run
+
+
 _VIEWS = ("cast", "collapse_shape", "expand_shape", "reinterpret_cast", "subview", "transpose")
 
 FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
@@ -212,4 +241,5 @@ FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
     "ipu.number_replica": _number_replica,
     "ipu.collective": _collective,
     **{f"ipu.{kind}": _transfer for kind in ("dequeue", "receive", "put", "enqueue")},
+    **{f"ipu.{kind}": _move_rows for kind in ("fetch", "remote_store", "host_update_add")},
 }

@@ -53,7 +53,7 @@ class Machine:
         strict: whether reading an element that was never written is an error, or yields its poison.
         traffic: one record per exchange that ran.
         held: one record per step that ran.
-        streams: the queues of the host.
+        streams, remote: the queues of the host, and the remote buffers.
         replica: which of the replicas that run the program this is, and ``replicas`` how many they are.
         active: names of the functions that are being called.
     """
@@ -65,11 +65,12 @@ class Machine:
         streams: Any = None,
         replica: int = 0,
         meeting: Meeting | None = None,
+        remote: Any = None,
     ) -> None:
         self.values: dict[int, Any] = {}
         self.memories = TileMemories(num_tiles)
         self.strict = strict
-        self.streams = streams
+        self.streams, self.remote = streams, remote
         self.replica, self.replicas = replica, 1 if meeting is None else meeting.replicas
         self.active: set[str] = set()
         self._meeting = meeting

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import Program, Statement, Transfer
+from ipu_mlir.runtime.translator.array_ir.statements import TRANSFERS, Program, Statement, Transfer
 
 Block = tuple[Statement, ...]
 Bound = int | Access
@@ -166,9 +166,10 @@ def all_statements(statements: Sequence[Statement]) -> list[Statement]:
     return found
 
 
-def has_transfers(program: Program) -> bool:
-    """Whether ``program`` uses queues of the host."""
-    return any(isinstance(statement, Transfer) for statement in all_statements(program.statements))
+def transfers_by(program: Program, who: str) -> list[Transfer]:
+    """What ``streams`` or ``remote`` does in ``program``."""
+    found = [statement for statement in all_statements(program.statements) if isinstance(statement, Transfer)]
+    return [each for each in found if TRANSFERS[each.codelet] == who]
 
 
 def _standing(*groups) -> tuple[Access, ...]:

@@ -5,7 +5,7 @@ import numpy as np
 from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.runtime.translator.codegen.vocabulary import FUNCTIONS
 
-_RESERVED = FUNCTIONS | {"build", "main", "run", "memory", "scratch", "streams", "lo", "hi", "n"}
+_RESERVED = FUNCTIONS | {"build", "main", "run", "memory", "scratch", "streams", "remote", "lo", "hi", "n"}
 
 
 class Names:

@@ -19,7 +19,7 @@ _REDUCTION = re.compile(r"(\w+\.reduce|dot|vecdot)\(.*, \{out\}\)")
 _TAKE = re.compile(r"\{0\}\.take\(\{1\}, 0, \{out\}, 'clip'\)")
 _INDEXED = re.compile(r"copyto\(\{out\}, \{0\}\[([^:]*)\], 'unsafe'\)")
 _STORED = re.compile(r"(if .*: )?\{out\}\[([^:]*)\] = \{0\}")
-_MAY_TAKE = re.compile(r"\{0\}\.take\(.*\)|copyto\(.*\)|(if .*: )?\{out\}\[.*\] = \{0\}")
+_MAY_TAKE = re.compile(r"\{0\}\.take\(.*\)|copyto\(.*\)|remote\..*|(if .*: )?\{out\}\[.*\] = \{0\}")
 
 
 def called_function(call: Call) -> str:

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.text import in_docstring, printable
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import has_transfers
+from ipu_mlir.runtime.translator.array_ir.control import transfers_by
 from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber
 from ipu_mlir.runtime.translator.array_ir.statements import Origin, Program
 from ipu_mlir.runtime.translator.codegen.local_numbers import local_numbers
@@ -82,8 +82,8 @@ class SourceWriter:
         taken, given = counted(len(self.texts.arguments), "argument"), counted(len(self.texts.results), "result")
         own = sorted(name for name in self.functions if numeric.is_own(name))
         of_numpy = sorted(self.functions - set(own))
-        streams = ["streams"] if has_transfers(self.program) else []
-        parameters = ", ".join([*self.texts.arguments.values(), *streams, *self.texts.result_names.values()])
+        host = [who for who in ("streams", "remote") if transfers_by(self.program, who)]
+        parameters = ", ".join([*self.texts.arguments.values(), *host, *self.texts.result_names.values()])
         lines = [
             f'"""@{in_docstring(self.program.name)} as NumPy calls: {taken}, {given}, '
             f"{self.plan.total_bytes:,} bytes of temporaries.",
@@ -208,7 +208,7 @@ class SourceWriter:
         if any(self._is_local(operand) for operand in (*call.operands, call.out)):
             return self._call_on_numbers(call, scope)
         function = re.match(r"(?!if )\w+", call.template)  # a method has its array first
-        if function is not None and function[0] != "streams":
+        if function is not None and function[0] not in ("streams", "remote"):
             self.functions.add(function[0])
         operands = [self.texts.text(operand, scope) for operand in call.operands]
         out = self.texts.text(call.out, scope) if "{out}" in call.template else ""

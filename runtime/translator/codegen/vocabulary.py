@@ -29,7 +29,8 @@ _METHODS = frozenset(
 )  # of ufuncs and arrays
 _METHODS_OF_MEMORY = frozenset(["constant", "per_thread", "run_blocks", "scalar", "temporary"])
 _METHODS_OF_STREAMS = frozenset(["dequeue", "enqueue", "put", "receive"])
-_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_STREAMS
+_METHODS_OF_REMOTE_MEMORY = frozenset(["fetch", "host_update_add", "remote_store"])
+_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_STREAMS | _METHODS_OF_REMOTE_MEMORY
 _NODES = frozenset(
     {
         *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.ImportFrom, ast.alias),

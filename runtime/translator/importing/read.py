@@ -7,7 +7,8 @@ from itertools import count
 
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.queues import index_of, queue_of
+from ipu_mlir.dialects.analysis.queues import queue_of
+from ipu_mlir.dialects.analysis.remote import MOVES, remote_buffer_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
 from ipu_mlir.dialects.codelets.library import LIBRARY
@@ -34,6 +35,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
 from ipu_mlir.runtime.translator.array_ir.types import narrow_float
 from ipu_mlir.runtime.translator.array_ir.walk import children, value_names
 from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice, Chosen, seen_through, with_choices
+from ipu_mlir.runtime.translator.importing.hand_over import in_memory
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported, is_scalar_op, read_scalar_op
 from ipu_mlir.runtime.translator.importing.read_control import CONTROL_OPS, read_choice
@@ -248,15 +250,25 @@ class Reader:
                 self.statements.append(_statement(nest, _origin(op)))
 
     def _transfer(self, op: ir.Operation) -> None:
-        """A tensor of an element is an input or an output; an element as such is neither."""
+        """Tensors of an element, rows and their numbers are inputs or outputs; an element as such is neither."""
+        arrays = [self._transferred(operand, _origin(op)) for operand in op.operands]
+        if op.name == "ipu.fetch":
+            arrays.reverse()  # its destination is the first operand
+        accesses, shapes = tuple(access for access, _ in arrays), tuple(shape for _, shape in arrays)
+        count = len(arrays) - (op.name in ("ipu.receive", "ipu.fetch"))
+        name = remote_buffer_of(op) if op.name in MOVES else queue_of(op)
+        index = next(
+            (ir.IntegerAttr(op.attributes[each]).value for each in ("index", "every") if each in op.attributes), 0
+        )
+        updated = (False,) * (len(arrays) - count)
         kind = op.name.removeprefix("ipu.")
-        views = [self.views[operand] for operand in op.operands]
-        accesses, shapes = tuple(map(whole, views)), tuple(view.shape for view in views)
-        inputs, outputs = (accesses, ()) if kind == "put" else ((), accesses)
-        updated = (False,) * len(outputs)
-        index = index_of(op) if "index" in op.attributes else 0
-        call = Transfer((), _origin(op), kind, inputs, outputs, shapes, updated, queue_of(op), index)
+        call = Transfer((), _origin(op), kind, accesses[:count], accesses[count:], shapes, updated, name, index)
         self.statements.append(call)
+
+    def _transferred(self, value: ir.Value, origin: Origin) -> tuple[Access, tuple[int, ...]]:
+        if value in self.scalars:
+            return in_memory(self, self.scalars[value], origin), ()
+        return whole(self.views[value]), self.views[value].shape
 
     def _library_call(self, op: ir.Operation) -> None:
         name = ir.StringAttr(op.attributes["library_call"]).value

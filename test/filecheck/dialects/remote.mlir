@@ -8,13 +8,13 @@
 // CHECK-LABEL: func.func @rows_come_and_go
 // CHECK: %[[X:.*]] = "ipu.remote_load"(%[[I:.*]]) {buffer = @b} : (index) -> tensor<4xf32>
 // CHECK: "ipu.remote_store"(%[[X]], %[[I]]) {buffer = @b} : (tensor<4xf32>, index) -> ()
-// CHECK: "ipu.host_gather"(%{{.*}}) {buffer = @t, clip} : (tensor<2x3xi32>) -> tensor<2x3x4xf16>
+// CHECK: "ipu.host_gather"(%{{.*}}) {buffer = @t} : (tensor<2x3xi32>) -> tensor<2x3x4xf16>
 // CHECK: "ipu.host_update_add"(%{{.*}}) {buffer = @t, every = 2 : i64} : (tensor<2x3xi32>, tensor<2x3x4xf16>) -> ()
 func.func @rows_come_and_go(%i: index, %rows: tensor<2x3xi32>) -> tensor<8x4xf32> {
   %x = "ipu.remote_load"(%i) {buffer = @b} : (index) -> tensor<4xf32>
   "ipu.remote_store"(%x, %i) {buffer = @b} : (tensor<4xf32>, index) -> ()
   %y = "ipu.remote_load"(%i) {buffer = @b} : (index) -> tensor<8x4xf32>
-  %z = "ipu.host_gather"(%rows) {buffer = @t, clip} : (tensor<2x3xi32>) -> tensor<2x3x4xf16>
+  %z = "ipu.host_gather"(%rows) {buffer = @t} : (tensor<2x3xi32>) -> tensor<2x3x4xf16>
   "ipu.host_update_add"(%rows, %z) {buffer = @t, every = 2} : (tensor<2x3xi32>, tensor<2x3x4xf16>) -> ()
   return %y : tensor<8x4xf32>
 }

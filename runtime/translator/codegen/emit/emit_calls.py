@@ -4,7 +4,7 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import temporary
 from ipu_mlir.runtime.translator.array_ir.expression import reads
-from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, LibraryCall, Transfer
+from ipu_mlir.runtime.translator.array_ir.statements import TRANSFERS, Check, Elementwise, LibraryCall, Transfer
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.schedule import Schedule, View
 
@@ -36,13 +36,17 @@ def emit_library_call(statement: LibraryCall, schedule: Schedule) -> None:
 
 
 def emit_transfer(statement: Transfer, schedule: Schedule) -> None:
-    """Ask the streams of the run for an element, or hand them one; a call without an array has no bytes as result."""
+    """Ask the streams or the remote memory of the run, or hand them something; a call that fills none has no result."""
     views = [
         View(access.buffer, access.buffer.dtype, access.offset, shape, access.strides)
         for access, shape in zip((*statement.inputs, *statement.outputs), statement.shapes, strict=True)
     ]
+    who = TRANSFERS[statement.codelet]
     arguments = [repr(statement.queue).replace("{", "{{").replace("}", "}}")]
-    arguments += [str(statement.index), "{0}"] if views else []
+    arguments += (
+        [str(statement.index)] if views and (who == "streams" or statement.codelet == "host_update_add") else []
+    )
+    arguments += [f"{{{number}}}" for number in range(len(views))]
     nothing = View(schedule.scratch("nothing", 0, np.dtype(np.uint8)), np.dtype(np.uint8), 0, (0,), (1,))
-    template = f"streams.{statement.codelet}({', '.join(arguments)})"
-    schedule.call(template, tuple(views), views[0] if views else nothing, statement.origin)
+    template = f"{who}.{statement.codelet}({', '.join(arguments)})"
+    schedule.call(template, tuple(views), views[-1] if statement.outputs else nothing, statement.origin)

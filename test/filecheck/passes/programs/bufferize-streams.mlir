@@ -41,10 +41,10 @@ func.func @rows_are_fetched_and_stored(%i: index) {
 // CHECK-LABEL: func.func @rows_of_a_table
 // CHECK-NEXT: %[[R:.*]] = bufferization.to_buffer %{{.*}} read_only
 // CHECK-NEXT: %[[A:.*]] = memref.alloc() : memref<4xf32, #[[HOME]]>
-// CHECK-NEXT: "ipu.fetch"(%[[A]], %[[R]]) {buffer = @t, clip} : (memref<4xf32, #[[HOME]]>, memref<4xi32, #[[HOME]]>) -> ()
+// CHECK-NEXT: "ipu.fetch"(%[[A]], %[[R]]) {buffer = @t} : (memref<4xf32, #[[HOME]]>, memref<4xi32, #[[HOME]]>) -> ()
 // CHECK: "ipu.host_update_add"(%{{.*}}, %{{.*}}) {buffer = @t, every = 2 : i64} : (memref<4xi32, #[[HOME]]>, memref<4xf32, #[[HOME]]>) -> ()
 func.func @rows_of_a_table(%rows: tensor<4xi32, #home>) {
-  %x = "ipu.host_gather"(%rows) {buffer = @t, clip} : (tensor<4xi32, #home>) -> tensor<4xf32, #home>
+  %x = "ipu.host_gather"(%rows) {buffer = @t} : (tensor<4xi32, #home>) -> tensor<4xf32, #home>
   "ipu.host_update_add"(%rows, %x) {buffer = @t, every = 2} : (tensor<4xi32, #home>, tensor<4xf32, #home>) -> ()
   return
 }

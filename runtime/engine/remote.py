@@ -1,0 +1,175 @@
+"""Remote buffers of one session: rows in memory, or in files that are larger than memory."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.npz import array_in_file
+from ipu_mlir.runtime.engine.inputs import as_expected
+from ipu_mlir.runtime.translator.translate import RemoteSpec
+
+
+class RemoteArray:
+    """The rows of one remote buffer.
+
+    Attributes:
+        array: all of them; a map of the file where there is one.
+        file: where they lie; None for memory.
+    """
+
+    def __init__(self, spec: RemoteSpec, file: "str | os.PathLike[str] | None" = None) -> None:
+        """Begin with zeros, or with what the program says; or with what ``file`` has, which is made if there is none.
+
+        Raises:
+            RunError: there is not so much memory, or the file holds something else.
+        """
+        self.spec, self.file = spec, None if file is None else os.fspath(file)
+        self.array = self._in_memory() if self.file is None else self._in_file(self.file)
+        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def _in_memory(self) -> np.ndarray:
+        try:
+            array = np.zeros(self.spec.shape, self.spec.dtype)
+        except (MemoryError, ValueError) as error:  # ValueError: more than there are addresses
+            raise RunError(
+                f"remote buffer {self.spec.name!r} needs {self.spec.nbytes:,} B, which this machine does not have; "
+                "keep it in a file: RemoteBuffer(..., file=...)"
+            ) from error
+        return self._begun(array)
+
+    def _begun(self, array: np.ndarray) -> np.ndarray:
+        if self.spec.initial is not None:
+            array[...] = self.spec.initial
+        return array
+
+    def _in_file(self, file: str) -> np.ndarray:
+        kind = array_in_file(np.empty(0, self.spec.dtype)).dtype
+        try:
+            if not os.path.exists(file):
+                aside = f"{file}.{os.getpid()}.part"  # whoever finds the file finds all of it
+                self._begun(npy.open_memmap(aside, "w+", kind, self.spec.shape).view(self.spec.dtype))
+                os.replace(aside, file)
+            found = npy.open_memmap(file, "r+")
+        except OSError as error:
+            raise RunError(f"remote buffer {self.spec.name!r}: {file}: {error.strerror or error}") from error
+        except ValueError as error:
+            raise RunError(f"remote buffer {self.spec.name!r}: {file} is no .npy file: {error}") from error
+        if found.dtype != kind or found.shape != self.spec.shape or not found.flags.c_contiguous:
+            raise RunError(
+                f"remote buffer {self.spec.name!r} is {self.spec}, but {file} has {found.dtype}{list(found.shape)}; "
+                "name another file, which is made"
+            )
+        return found.view(self.spec.dtype)
+
+    def copy(self) -> "RemoteArray":
+        """The same rows, which are no longer those of the file: what is written to them stays in memory."""
+        copied = RemoteArray.__new__(RemoteArray)
+        copied.spec, copied.file, copied._waiting = self.spec, None, list(self._waiting)
+        copied.array = self.array.copy() if self.file is None else npy.open_memmap(self.file, "c").view(self.spec.dtype)
+        return copied
+
+    def flush(self) -> None:
+        """Let the file have what was written.
+
+        Raises:
+            RunError: updates are waiting for others before they are added.
+        """
+        if self._waiting:
+            raise RunError(
+                f"table {self.spec.name!r} has gathered {len(self._waiting)} updates that are not added yet; save it "
+                "after a run that ends with a whole number of windows"
+            )
+        if isinstance(self.array, np.memmap):
+            self.array.flush()
+
+    def give(self, value: np.ndarray) -> None:
+        """Let it have ``value``; updates that were gathered are forgotten."""
+        self.array[...] = value
+        self._waiting.clear()
+
+    def place_of(self, row: Any, moved: np.ndarray) -> Any:
+        """The index of one row, or of as many from it on as ``moved`` has.
+
+        Raises:
+            RunError: the buffer does not have them.
+        """
+        first, rows = int(row), len(self.array)
+        count = len(moved) if moved.ndim == self.array.ndim else 1
+        if not 0 <= first <= rows - count:
+            which = f"row {first}" if count == 1 else f"rows {first} to {first + count - 1}"
+            raise RunError(f"remote buffer {self.spec.name!r} has rows 0 to {rows - 1}, and the program moves {which}")
+        return first if moved.ndim < self.array.ndim else slice(first, first + count)
+
+    def check(self, rows: np.ndarray) -> None:
+        """Refuse numbers that are no rows."""
+        if rows.size and not (rows.min() >= 0 and rows.max() < len(self.array)):
+            wrong = rows[(rows < 0) | (rows >= len(self.array))].flat[0]
+            raise RunError(
+                f"table {self.spec.name!r} has rows 0 to {len(self.array) - 1}, and the program asks for row {wrong}"
+            )
+
+    def add(self, every: int, rows: np.ndarray, update: np.ndarray) -> None:
+        """Add ``update`` to ``rows``; with ``every``, when so many updates are there."""
+        if every > 1:
+            self._waiting.append((rows.copy(), update.copy()))
+            if len(self._waiting) < every:
+                return
+        for where, what in self._waiting if every > 1 else ((rows, update),):
+            flat = where.reshape(-1)
+            what = what.reshape(flat.size, *self.array.shape[1:]).astype(self.array.dtype, copy=False)
+            if len(np.unique(flat)) == flat.size:
+                self.array[flat] += what
+            else:
+                np.add.at(self.array, flat, what)
+        self._waiting.clear()
+
+
+class RemoteMemory:
+    """The remote buffers of one session."""
+
+    def __init__(
+        self,
+        specs: Iterable[RemoteSpec],
+        shared: Mapping[str, RemoteArray] | None = None,
+        files: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make the buffers; those of one name are one.
+
+        Args:
+            shared: those that others use too.
+            files: by name, in which file a buffer lies.
+        """
+        self.buffers: dict[str, RemoteArray] = dict(shared or {})
+        for spec in specs:
+            if spec.name not in self.buffers:
+                self.buffers[spec.name] = RemoteArray(spec, (files or {}).get(spec.name))
+
+    def fetch(self, name: str, rows: Any, out: np.ndarray) -> None:
+        """Write a row, consecutive rows, or those that ``rows`` names, to ``out``."""
+        buffer = self.buffers[name]
+        if np.ndim(rows) == 0:
+            np.copyto(out, buffer.array[buffer.place_of(rows, out)], "unsafe")
+            return
+        buffer.check(rows)
+        np.copyto(out, buffer.array[rows], "unsafe")
+
+    def remote_store(self, name: str, value: Any, row: Any) -> None:
+        """Write ``value`` from ``row`` on."""
+        buffer = self.buffers[name]
+        array = np.asarray(value)
+        buffer.array[buffer.place_of(row, array)] = array
+
+    def host_update_add(self, name: str, every: int, rows: Any, update: Any) -> None:
+        """Add ``update`` to the rows that ``rows`` names."""
+        buffer = self.buffers[name]
+        where = np.asarray(rows)
+        buffer.check(where)
+        buffer.add(every, where, np.asarray(update))
+
+    def expected(self, name: str, value: Any) -> np.ndarray:
+        """``value`` as the buffer ``name`` takes it."""
+        return as_expected(value, self.buffers[name].spec, f"the value of remote buffer {name!r}")
