@@ -28,7 +28,10 @@ class RemoteArray:
             RunError: there is not so much memory, or the file holds something else.
         """
         self.spec, self.file = spec, None if file is None else os.fspath(file)
-        self.array = self._in_memory() if self.file is None else self._in_file(self.file)
+        self._map = None if self.file is None else self._in_file(self.file)
+        self.array = (
+            self._in_memory() if self._map is None else np.asarray(self._map).view(spec.dtype)
+        )  # indexed faster
         self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
 
     def _in_memory(self) -> np.ndarray:
@@ -46,7 +49,7 @@ class RemoteArray:
             array[...] = self.spec.initial
         return array
 
-    def _in_file(self, file: str) -> np.ndarray:
+    def _in_file(self, file: str) -> np.memmap:
         kind = array_in_file(np.empty(0, self.spec.dtype)).dtype
         try:
             if not os.path.exists(file):
@@ -63,13 +66,14 @@ class RemoteArray:
                 f"remote buffer {self.spec.name!r} is {self.spec}, but {file} has {found.dtype}{list(found.shape)}; "
                 "name another file, which is made"
             )
-        return found.view(self.spec.dtype)
+        return found
 
     def copy(self) -> "RemoteArray":
         """The same rows, which are no longer those of the file: what is written to them stays in memory."""
         copied = RemoteArray.__new__(RemoteArray)
         copied.spec, copied.file, copied._waiting = self.spec, None, list(self._waiting)
-        copied.array = self.array.copy() if self.file is None else npy.open_memmap(self.file, "c").view(self.spec.dtype)
+        copied._map = None if self.file is None else npy.open_memmap(self.file, "c")
+        copied.array = self.array.copy() if copied._map is None else np.asarray(copied._map).view(self.spec.dtype)
         return copied
 
     def flush(self) -> None:
@@ -83,8 +87,8 @@ class RemoteArray:
                 f"table {self.spec.name!r} has gathered {len(self._waiting)} updates that are not added yet; save it "
                 "after a run that ends with a whole number of windows"
             )
-        if isinstance(self.array, np.memmap):
-            self.array.flush()
+        if self._map is not None:
+            self._map.flush()
 
     def give(self, value: np.ndarray) -> None:
         """Let it have ``value``; updates that were gathered are forgotten."""

@@ -138,7 +138,7 @@ def test_rows_in_a_file_are_there_in_the_next_session(adding, tmp_path):
     again = adding.session(files={"table": file})
     again(np.int32(5), ONES)
     again.load(tmp_path / "state.npz")
-    assert again["table"][5, 0] == 2 and isinstance(again["table"], np.memmap)
+    assert again["table"][5, 0] == 2
     assert not adding.session()["table"].any()
     assert sorted(os.listdir(tmp_path)) == ["state.npz", "table.npy"]
 
