@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
-    from ipu_mlir.programs.remote import RemoteBuffer
+    from ipu_mlir.programs.remote import HostEmbedding, RemoteBuffer
     from ipu_mlir.programs.session import Session
     from ipu_mlir.programs.streams import Infeed, Outfeed
     from ipu_mlir.programs.variable import Variable
@@ -42,6 +42,7 @@ __all__ = [
     "CompileError",
     "Executable",
     "Function",
+    "HostEmbedding",
     "Infeed",
     "IpuError",
     "Mapping",
@@ -80,6 +81,7 @@ _HOME = {
     "CompileError": "ipu_mlir.dialects.support.errors",
     "Executable": "ipu_mlir.compilation.executable",
     "Function": "ipu_mlir.compilation.function",
+    "HostEmbedding": "ipu_mlir.programs.remote",
     "Infeed": "ipu_mlir.programs.streams",
     "IpuError": "ipu_mlir.dialects.support.errors",
     "Mapping": "ipu_mlir.dialects.mapping.mapping",

@@ -1,11 +1,11 @@
-"""``RemoteBuffer``: rows that live off the chip, from run to run."""
+"""``RemoteBuffer`` and ``HostEmbedding``: rows that live off the chip, from run to run."""
 
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ipu_mlir.dialects.ipu import RemoteBufferOp, RemoteLoadOp, RemoteStoreOp
+from ipu_mlir.dialects.ipu import HostGatherOp, HostUpdateAddOp, RemoteBufferOp, RemoteLoadOp, RemoteStoreOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.engine.remote import RemoteArray
 from ipu_mlir.specs.specs import TensorSpec, spec_of
@@ -13,7 +13,7 @@ from ipu_mlir.tracing.emit import index_constant
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, current_trace, dense_attribute
 from ipu_mlir.tracing.numbers import number_as_index, number_of
-from ipu_mlir.tracing.operands import tensor_of
+from ipu_mlir.tracing.operands import tensor, tensor_of
 
 if TYPE_CHECKING:
     import os
@@ -41,6 +41,7 @@ class RemoteBuffer:
     """
 
     kind = "remote"
+    memory = "streaming"
 
     def __init__(self, init: Any, name: str | None = None, *, file: "str | os.PathLike[str] | None" = None) -> None:
         """Make a remote buffer.
@@ -109,6 +110,8 @@ class RemoteBuffer:
         op = RemoteBufferOp(sym_name=ir.StringAttr.get(self.name), type=ir.TypeAttr.get(type_))
         if not isinstance(self._init, TensorSpec):
             op.operation.attributes["init"] = dense_attribute(self._init, type_)
+        if self.memory != "streaming":
+            op.operation.attributes["memory"] = ir.StringAttr.get(self.memory)
 
     def _row(self, row: Any, rows: int) -> ir.Value:
         """The number of the first of ``rows`` rows, in the current block."""
@@ -128,3 +131,65 @@ class RemoteBuffer:
 
     def __repr__(self) -> str:
         return f"<ipu remote buffer {self.name}: {self.spec}>"
+
+
+class HostEmbedding(RemoteBuffer):
+    """A table in the memory of the host, whose rows programs look up and add to by their numbers.
+
+        words = ipu.HostEmbedding(np.zeros((1_000_000, 64), np.float32), name="words", file="words.npy")
+
+        @ipu.function
+        def step(ids, rate):
+            found = words.lookup(ids)
+            words.update_add(ids, -rate * gradient(found))
+
+    All else is as of ``RemoteBuffer``.
+    """
+
+    memory = "host"
+
+    def lookup(self, rows: Any, *, clip: bool = True) -> Any:
+        """The rows of the numbers in ``rows``, an int32 tensor: of its shape, with that of a row behind it.
+
+        Args:
+            clip: a number that is no row stands for the first or the last one; otherwise it is an error at run time.
+        """
+        trace = self._trace("looked up")
+        numbers = self._numbers(trace, rows, clip=clip)
+        shape = (*numbers.shape, *self.spec.shape[1:])
+        with trace.emit("host_gather"):
+            type_ = trace.tensor_type(shape, self.spec.dtype)
+            op = HostGatherOp(buffer=self._symbol, rows=numbers.value, value=type_)
+            return trace.wrap(op.operation.results[0], shape, self.spec.dtype)
+
+    def update_add(self, rows: Any, update: Any, *, every: int = 1, clip: bool = True) -> None:
+        """Add ``update`` to the rows of the numbers in ``rows``; what one row gets several times adds up.
+
+        Stochastic gradient descent adds the gradient of what was looked up, times minus the rate.
+
+        Args:
+            every: updates are gathered, and are added together whenever there are so many: accumulated descent.
+                Lookups find the old rows until then.
+            clip: as of ``lookup``.
+
+        Raises:
+            TraceValueError, TraceTypeError: the update has another shape or element type.
+        """
+        trace = self._trace("updated")
+        if type(every) is not int or every < 1:
+            raise TraceValueError(f"host embedding {self.name}: every is a number above 0, got {every!r}")
+        numbers = self._numbers(trace, rows, clip=clip)
+        spec = TensorSpec((*numbers.shape, *self.spec.shape[1:]), self.spec.dtype)
+        found = tensor_of(trace, update, spec, f"an update of host embedding {self.name}")
+        with trace.emit("host_update_add"):
+            op = HostUpdateAddOp(buffer=self._symbol, rows=numbers.value, update=found.value)
+            if every > 1:
+                op.operation.attributes["every"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), every)
+
+    def _numbers(self, trace: Trace, rows: Any, *, clip: bool) -> Any:
+        found = tensor(trace, rows)
+        if found.dtype.kind not in "iu":
+            raise TraceTypeError(f"host embedding {self.name}: numbers of rows are integers, got {found}")
+        if clip:
+            found = np.clip(found, 0, self.spec.shape[0] - 1)
+        return found.astype(np.int32)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.npz import array_in_file
 from ipu_mlir.runtime.engine.inputs import as_expected
@@ -84,7 +85,7 @@ class RemoteArray:
         """
         if self._waiting:
             raise RunError(
-                f"table {self.spec.name!r} has gathered {len(self._waiting)} updates that are not added yet; save it "
+                f"table {self.spec.name!r} has gathered {counted(len(self._waiting), 'update')} and not added them yet; save it "
                 "after a run that ends with a whole number of windows"
             )
         if self._map is not None:
