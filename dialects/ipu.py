@@ -20,6 +20,7 @@ from ipu_mlir.dialects.ops.collectives import (
 )
 from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
+from ipu_mlir.dialects.ops.library_call import LibraryCallOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
 from ipu_mlir.dialects.ops.remote import (
@@ -56,6 +57,7 @@ __all__ = [
     "HostUpdateAddOp",
     "InfeedOp",
     "Ipu",
+    "LibraryCallOp",
     "MappingAttr",
     "NumberReplicaOp",
     "OutfeedOp",

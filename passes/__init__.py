@@ -27,6 +27,7 @@ from ipu_mlir.passes.normalize.generalize_ops import GeneralizeOps
 from ipu_mlir.passes.normalize.indices.normalize_indices import NormalizeIndices
 from ipu_mlir.passes.normalize.mask_terms import MaskTerms
 from ipu_mlir.passes.normalize.raise_splats import RaiseSplats
+from ipu_mlir.passes.normalize.seal_library_calls import SealLibraryCalls
 from ipu_mlir.passes.normalize.sink_max import SinkMax
 from ipu_mlir.passes.normalize.trim_windows import TrimWindows
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
@@ -39,6 +40,7 @@ from ipu_mlir.passes.placement.preparation.drop_idle_ops import DropIdleOps
 from ipu_mlir.passes.placement.preparation.fill_empties import FillEmpties
 from ipu_mlir.passes.placement.preparation.inline_scalar_ops import InlineScalarOps
 from ipu_mlir.passes.placement.preparation.materialize_views import MaterializeViews
+from ipu_mlir.passes.placement.preparation.restore_library_calls import RestoreLibraryCalls
 from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
 from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
@@ -121,7 +123,9 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseRanks,
     RaiseScans,
     RaiseSplats,
+    RestoreLibraryCalls,
     ReuseOperands,
+    SealLibraryCalls,
     SetTarget,
     SimplifyStablehlo,
     SinkMax,

@@ -43,6 +43,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-infer-sizes",
     "ipu-clamp-slices",
     "ipu-anchor-hints",
+    "ipu-seal-library-calls",
     "ipu-normalize-indices",
     "ipu-decompose-linalg-ops",
     "convert-elementwise-to-linalg",
@@ -70,6 +71,7 @@ readers of a value. Poolings change places with fused ops only. Sums are widened
 between ops that fuse, and fused into what reads them on other tiles."""
 
 PLACE: tuple[str, ...] = (
+    "ipu-restore-library-calls",
     "ipu-raise-extremes",
     "ipu-raise-scans",
     "ipu-decompose-tensor-ops",

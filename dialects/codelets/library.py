@@ -1,5 +1,7 @@
 """The library codelets, by name."""
 
+from difflib import get_close_matches
+
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
 from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
 from ipu_mlir.dialects.codelets.rank import RANK
@@ -41,8 +43,14 @@ def codelet_named(name: str) -> LibraryCodelet:
         CompileError: there is none; the message lists those that exist.
     """
     if name not in LIBRARY:
-        raise CompileError(f"no library codelet is called '{name}'; there are: {', '.join(sorted(LIBRARY))}")
+        raise CompileError(f"no library codelet is called '{name}'; {_there_are(name)}")
     return LIBRARY[name]
+
+
+def _there_are(name: str) -> str:
+    similar = get_close_matches(name, LIBRARY, 1)
+    meant = f"is '{similar[0]}' meant? " if similar else ""
+    return f"{meant}there are: {', '.join(sorted(LIBRARY))}"
 
 
 def shapes_of(op: ir.Operation) -> Shapes:
@@ -54,7 +62,7 @@ def broken_call(op: ir.Operation, num_inputs: int) -> str | None:
     """Why ``op``, which names a library codelet, cannot be a call of it, as the end of a sentence; None if it can."""
     name = ir.StringAttr(op.attributes["library_call"]).value
     if name not in LIBRARY:
-        return f"calls '{name}', but no library codelet is called so; there are: {', '.join(sorted(LIBRARY))}"
+        return f"calls '{name}', but no library codelet is called so; {_there_are(name)}"
     shapes = shapes_of(op)
     if LIBRARY[name].takes(shapes[:num_inputs], shapes[num_inputs:]):
         return None

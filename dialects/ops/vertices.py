@@ -40,8 +40,8 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
         nest = loop_nest(inner)
         if nest is None:
             return fail(op, f"holds {inner.name}, whose loops are not known; rewrite it as linalg.generic")
-        broken = broken_call(inner, nest.num_inputs) if "library_call" in inner.attributes else None
-        broken = broken or nest.broken_results
+        is_library = "library_call" in inner.attributes
+        broken = broken_call(inner, nest.num_inputs) if is_library else nest.broken_results
         if broken is not None:
             return fail(op, broken)
         parts = parts_from_attr(op.operation.attributes["parts"])

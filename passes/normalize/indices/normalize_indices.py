@@ -12,8 +12,6 @@ from ipu_mlir.passes.normalize.indices.rebuild import rebuild
 from ipu_mlir.passes.support.linalg_builders import iterator_types
 from ipu_mlir.passes.support.rewriting import list_ops
 
-_OF_LIBRARY = "has a library_call, which only passes after ipu-normalize add; say in its body what it computes instead"
-
 
 @dataclass(frozen=True)
 class NormalizeIndices(Pass):
@@ -27,8 +25,7 @@ class NormalizeIndices(Pass):
     Needs:  linalg on tensors, static shapes.
     Leaves: ``linalg.generic`` whose results are written whole, each dimension by a loop of its own, and whose operands
             have indices that are sums of multiples of loops. Ops of which parallel iterations write one element, or
-            that read or write outside of an operand, are refused, and so are those that name a library codelet: passes
-            take what the body says for the meaning of an op.
+            that read or write outside of an operand, are refused.
     """
 
     name = "ipu-normalize-indices"
@@ -36,8 +33,6 @@ class NormalizeIndices(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context, Refusals() as refuse:
             for op in list_ops(module, "linalg.generic"):
-                if "library_call" in op.attributes:
-                    refuse(op, _OF_LIBRARY)
                 nest = loop_nest(op) if len(op.results) and "library_call" not in op.attributes else None
                 if nest is None:
                     continue

@@ -72,15 +72,3 @@ func.func @too_many_points(%x: tensor<5000x5000xf32>, %b: tensor<9999xf32>) -> t
   } -> tensor<9999xf32>
   return %r : tensor<9999xf32>
 }
-
-// -----
-
-func.func @library_codelet(%x: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{has a library_call, which only passes after ipu-normalize add; say in its body what it computes instead}}
-  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
-                       iterator_types = ["reduction"], library_call = "sort"} ins(%x : tensor<8xf32>) outs(%b : tensor<8xf32>) {
-  ^bb0(%e: f32, %old: f32):
-    linalg.yield %e : f32
-  } -> tensor<8xf32>
-  return %r : tensor<8xf32>
-}

@@ -38,7 +38,9 @@ def test_every_codelet_is_found_by_its_name():
 
 
 def test_unknown_codelet_is_refused_with_those_that_exist():
-    with pytest.raises(CompileError, match=r"no library codelet is called 'sorted'; there are: .*sort"):
+    with pytest.raises(
+        CompileError, match=r"no library codelet is called 'sorted'; is 'sort' meant\? there are: .*sort"
+    ):
         codelet_named("sorted")
 
 

@@ -87,18 +87,3 @@ def test_a_program_with_an_assertion_is_normalised_once(monkeypatch: pytest.Monk
       return %y : tensor<4xf32>
     }""")
     assert len(runs) == 1
-
-
-def test_a_call_of_a_library_is_refused_where_its_body_passes_on_what_it_reads_too():
-    (line,) = lines_of("""
-    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-      %e = tensor.empty() : tensor<4xf32>
-      %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
-                           iterator_types = ["parallel"], library_call = "sort"}
-          ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
-      ^bb0(%a: f32, %o: f32):
-        linalg.yield %a : f32
-      } -> tensor<4xf32>
-      return %y : tensor<4xf32>
-    }""")
-    assert "has a library_call, which only passes after ipu-normalize add" in line
