@@ -6,11 +6,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ipu_mlir.dialects.codelets.signature import Shapes, Signature
 from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.machine.sizes import Size
 from ipu_mlir.dialects.mapping.loops import IntArray
 
-Shapes = tuple[tuple[int, ...], ...]
 Loops: TypeAlias = tuple[int, ...]
 
 
@@ -35,6 +35,9 @@ class LibraryCodelet:
         source: where the meaning comes from.
         needs: which operands it takes, in words.
         takes: whether it takes operands of these shapes: the inputs, then the outputs.
+        takes_types: whether it takes operands with elements of these types: the inputs, then the outputs.
+        signature: the dimensions of its operands by name, where they are stacks; their loops are those of the stack,
+            then those of the signature, in its order.
         scratch_bytes: of a vertex besides its operands while it runs; assumed.
         flops: floating-point operations of a vertex.
         knows_places: whether ``per_tile`` takes, before the operands, which indices the vertex has of each of them: an
@@ -55,6 +58,8 @@ class LibraryCodelet:
     source: str
     needs: str
     takes: Callable[[Shapes, Shapes], bool]
+    takes_types: Callable[[tuple[str, ...], tuple[str, ...]], bool] = lambda inputs, outputs: True
+    signature: Signature | None = None
     scratch_bytes: Callable[["CodeletCall", IntArray, Machine], Size] = lambda call, sizes, machine: 0
     flops: Callable[["CodeletCall", IntArray], Size] = lambda call, sizes: 0
     knows_places: bool = False

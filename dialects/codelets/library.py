@@ -4,9 +4,12 @@ from difflib import get_close_matches
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
 from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
+from ipu_mlir.dialects.codelets.fourier import TRANSFORMS
+from ipu_mlir.dialects.codelets.orthogonal import FACTORS
 from ipu_mlir.dialects.codelets.rank import RANK
 from ipu_mlir.dialects.codelets.scan import SCANS
 from ipu_mlir.dialects.codelets.scatter import SCATTERS
+from ipu_mlir.dialects.codelets.solve import SOLVERS
 from ipu_mlir.dialects.codelets.sort import SORT
 from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir
@@ -23,7 +26,7 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
     return table
 
 
-LIBRARY = by_name((SORT, RANK, UPDATE_SLICE, *FIRST_EXTREMES, *SCANS, *SCATTERS))
+LIBRARY = by_name((SORT, RANK, UPDATE_SLICE, *FIRST_EXTREMES, *SCANS, *SCATTERS, *SOLVERS, *FACTORS, *TRANSFORMS))
 
 
 def register(codelet: LibraryCodelet) -> None:
@@ -64,7 +67,10 @@ def broken_call(op: ir.Operation, num_inputs: int) -> str | None:
     if name not in LIBRARY:
         return f"calls '{name}', but no library codelet is called so; {_there_are(name)}"
     shapes = shapes_of(op)
-    if LIBRARY[name].takes(shapes[:num_inputs], shapes[num_inputs:]):
+    types = tuple(str(getattr(value.type, "element_type", value.type)) for value in op.operands)
+    if LIBRARY[name].takes(shapes[:num_inputs], shapes[num_inputs:]) and LIBRARY[name].takes_types(
+        types[:num_inputs], types[num_inputs:]
+    ):
         return None
     kinds = ", ".join(str(value.type) for value in op.operands)
     return f"calls the library codelet '{name}' with {kinds}; it needs {LIBRARY[name].needs}"

@@ -1,0 +1,175 @@
+"""Orthogonal factors: Householder's reflections, eigenvectors of symmetric matrices, singular vectors."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
+from ipu_mlir.dialects.codelets.matrices import Array, Sizes, matrix_codelets, or_nan
+from ipu_mlir.dialects.codelets.solve import elimination_flops
+from ipu_mlir.dialects.machine.sizes import larger, smaller
+
+
+def _reflections_one(a: Array) -> tuple[Array, Array]:
+    """Column after column: the reflection that makes all below the diagonal 0, applied to the columns behind it."""
+    a = a.copy()
+    count = min(a.shape)
+    scales = np.zeros(count, a.dtype)
+    for k in range(count):
+        first, below = a[k, k], a[k + 1 :, k]
+        length = np.linalg.norm(below)
+        if length == 0 and first.imag == 0:
+            continue
+        beta = -np.copysign(np.hypot(np.abs(first), length), first.real).astype(a.real.dtype)
+        scales[k] = (beta - first) / beta
+        vector = np.concatenate([[1], below / (first - beta)]).astype(a.dtype)
+        a[k + 1 :, k], a[k, k] = vector[1:], beta
+        a[k:, k + 1 :] -= np.outer(np.conj(scales[k]) * vector, vector.conj() @ a[k:, k + 1 :])
+    return a, scales
+
+
+def _reflections_all(a: Array) -> tuple[Array, ...]:
+    turned, scales = np.linalg.qr(a, mode="raw")
+    return np.swapaxes(turned, -1, -2), scales
+
+
+def _product_all(vectors: Array, scales: Array) -> tuple[Array, ...]:
+    """The first columns of the product of the reflections, the last of which is applied first."""
+    columns = vectors.shape[-1]
+    found = np.zeros(vectors.shape, vectors.dtype)
+    found[..., np.arange(columns), np.arange(columns)] = 1
+    for k in reversed(range(scales.shape[-1])):
+        vector = vectors[..., k:, k].copy()
+        vector[..., 0] = 1
+        turned = vector[..., None, :].conj() @ found[..., k:, k:]
+        found[..., k:, k:] -= (scales[..., k, None] * vector)[..., None] * turned
+    return (found,)
+
+
+def _product_one(vectors: Array, scales: Array) -> Array:
+    """Of whole matrices: ``I - scale * vector * vector'``, one after the other."""
+    rows, columns = vectors.shape
+    found = np.eye(rows, dtype=vectors.dtype)
+    for k, scale in enumerate(scales):
+        vector = np.concatenate([np.zeros(k), [1], vectors[k + 1 :, k]]).astype(vectors.dtype)
+        found = found - np.outer(scale * (found @ vector), vector.conj())
+    return found[:, :columns]
+
+
+def _or_nan(function: Any) -> tuple[Any, Any]:
+    """Of one matrix and of stacks: vectors have signs that only the function itself defines."""
+    whole = partial(or_nan, function, cores=(2,))
+    return whole, whole
+
+
+def _eigh_flops(sizes: Sizes) -> Any:
+    return 9 * sizes["n"] ** 3
+
+
+def _svd_flops(sizes: Sizes) -> Any:
+    """With the left vectors that go with a value; the longer side is the rows."""
+    rows, columns = larger(sizes["m"], sizes["n"]), smaller(sizes["m"], sizes["n"])
+    return 14 * rows * columns**2 + 8 * columns**3
+
+
+def _full_svd_flops(sizes: Sizes) -> Any:
+    rows, columns = larger(sizes["m"], sizes["n"]), smaller(sizes["m"], sizes["n"])
+    return 4 * rows**2 * columns + 8 * rows * columns**2 + 9 * columns**3
+
+
+def _has_shorter_side(sizes: Any) -> bool:
+    return sizes["k"] == min(sizes["m"], sizes["n"])
+
+
+def _svd(full: bool, a: Array) -> tuple[Array, ...]:
+    return tuple(np.linalg.svd(a, full_matrices=full))
+
+
+_LAPACK = "LAPACK by numpy.linalg"
+_COUNTS = "flops: Golub and Van Loan, Matrix Computations, 5.2.9, 5.4.5, 8.3.3"
+
+FACTORS: tuple[LibraryCodelet, ...] = (
+    *matrix_codelets(
+        "reflections",
+        "m n -> m n, k",
+        "m n p -> m n p, k p",
+        _reflections_one,
+        _reflections_all,
+        related=_has_shorter_side,
+        flops=lambda sizes: 2 * elimination_flops(sizes["m"], sizes["n"]),
+        steps=lambda sizes: 3 * sizes["k"],
+        scratch=lambda sizes: sizes["m"],
+        source=f"LAPACK's geqrf: R, below it the vectors of reflections, and their scales; {_COUNTS}",
+    ),
+    *matrix_codelets(
+        "reflections_product",
+        "m n, k -> m n",
+        "m n p, k p -> m n p",
+        _product_one,
+        _product_all,
+        related=lambda sizes: sizes["k"] <= sizes["n"] <= sizes["m"],
+        flops=lambda sizes: (
+            4 * sizes["m"] * sizes["n"] * sizes["k"]
+            - 2 * (sizes["m"] + sizes["n"]) * sizes["k"] ** 2
+            + 4 * sizes["k"] ** 3 // 3
+        ),
+        steps=lambda sizes: 2 * sizes["k"],
+        scratch=lambda sizes: sizes["m"] + sizes["n"],
+        source="LAPACK's orgqr and its count of flops: the first columns of the product of reflections",
+    ),
+    *matrix_codelets(
+        "eigh",
+        "n1 n2 -> n1, n1 n2",
+        "n1 n2 p -> n1, n1 n2 p",
+        *_or_nan(lambda a: tuple(np.linalg.eigh(a))),
+        flops=_eigh_flops,
+        steps=lambda sizes: 6 * sizes["n"],
+        scratch=lambda sizes: 2 * sizes["n"] ** 2 + 6 * sizes["n"],
+        source=f"{_LAPACK}.eigh: of the lower triangle, ascending, vectors in columns; NaN for NaN; {_COUNTS}",
+    ),
+    *matrix_codelets(
+        "eigvalsh",
+        "n1 n2 -> n1",
+        "n1 n2 p -> n1",
+        *_or_nan(np.linalg.eigvalsh),
+        flops=lambda sizes: 4 * sizes["n"] ** 3 // 3,
+        steps=lambda sizes: 6 * sizes["n"],
+        scratch=lambda sizes: sizes["n"] ** 2 + 2 * sizes["n"],
+        source=f"{_LAPACK}.eigvalsh: of the lower triangle, ascending; NaN for NaN; {_COUNTS}",
+    ),
+    *matrix_codelets(
+        "svd",
+        "m1 n1 -> m1 m2, k, n2 n1",
+        "m1 n1 p -> m1 m2 p, k, n2 n1 p",
+        *_or_nan(partial(_svd, True)),
+        related=_has_shorter_side,
+        flops=_full_svd_flops,
+        steps=lambda sizes: 8 * sizes["k"],
+        scratch=lambda sizes: sizes["m"] * sizes["n"] + 4 * sizes["k"] ** 2,
+        source=f"{_LAPACK}.svd: descending; NaN for NaN; {_COUNTS}",
+    ),
+    *matrix_codelets(
+        "svd_reduced",
+        "m n -> m k1, k1, k1 n",
+        "m n p -> m k1 p, k1, k1 n p",
+        *_or_nan(partial(_svd, False)),
+        related=_has_shorter_side,
+        flops=_svd_flops,
+        steps=lambda sizes: 8 * sizes["k"],
+        scratch=lambda sizes: sizes["m"] * sizes["n"] + 4 * sizes["k"] ** 2,
+        source=f"{_LAPACK}.svd without full matrices: descending; NaN for NaN; {_COUNTS}",
+    ),
+    *matrix_codelets(
+        "svdvals",
+        "m n -> k",
+        "m n p -> k",
+        *_or_nan(partial(np.linalg.svd, compute_uv=False)),
+        related=_has_shorter_side,
+        flops=lambda sizes: 4 * larger(sizes["m"], sizes["n"]) * smaller(sizes["m"], sizes["n"]) ** 2,
+        steps=lambda sizes: 8 * sizes["k"],
+        scratch=lambda sizes: sizes["m"] * sizes["n"],
+        source=f"{_LAPACK}.svdvals: descending; NaN for NaN; {_COUNTS}",
+    ),
+)
+"""Loops are those of the stack, then rows and columns."""
