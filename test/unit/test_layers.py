@@ -76,6 +76,8 @@ ROOMS = (
     "ipu_mlir/frontends",
     "ipu_mlir/programs",
     "ipu_mlir/compilation",
+    "ipu_mlir/tensorflow",
+    "ipu_mlir/tensorflow/ipu",
     "ipu_mlir",
     "tools/report",
     "tools/sweep",

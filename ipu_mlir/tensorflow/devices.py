@@ -1,0 +1,106 @@
+"""The IPUs that a process has: which devices are configured, and what programs on them are compiled for."""
+
+import os
+import re
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipu_mlir.dialects.machine.target import Target
+
+MOST_LISTED = 16
+"""IPUs of the system whose listing ``select_ipus`` counts in."""
+
+LISTING: tuple[tuple[int, ...], ...] = tuple(
+    tuple(range(first, first + size)) for size in (1, 2, 4, 8, 16) for first in range(0, MOST_LISTED, size)
+)
+"""Groups of IPUs by the number that they have in the listing: singles, pairs, fours, eights, all."""
+
+_NAME = re.compile(r"(?i)(?:.*/)?(?:device:)?ipu:(\d+)")
+
+
+@dataclass(frozen=True)
+class Device:
+    """One ``/device:IPU:n``.
+
+    Attributes:
+        target: the machine that programs on it are compiled for, with all of its IPUs.
+        members: which IPUs of the system it has.
+        partition: options of ``ipu-partition``, by name.
+        connection: when the process attaches to it, by the name of the ``DeviceConnectionType``.
+        executables: the folder for what was compiled, empty for none.
+        reports: the folder for reports of what was compiled and of what ran, empty for none.
+    """
+
+    target: Target = field(default_factory=Target)
+    members: tuple[int, ...] = (0,)
+    partition: tuple[tuple[str, Any], ...] = ()
+    connection: str = "ALWAYS"
+    executables: str = ""
+    reports: str = ""
+
+
+class System:
+    """What is configured: devices by their ordinal, each with the ``IPUConfig`` that it comes from."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._devices: tuple[Device, ...] = ()
+        self._config: Any = None
+
+    @property
+    def config(self) -> Any:
+        """What the system is configured by; None where it is not."""
+        return self._config
+
+    def configure(self, devices: tuple[Device, ...], config: Any) -> None:
+        """Let the system have ``devices``."""
+        with self._lock:
+            self._devices, self._config = devices, config
+
+    def device(self, ordinal: int = 0) -> Device:
+        """The device of that number; a system that nobody has configured has one of one IPU.
+
+        Raises:
+            ValueError: there is no such device.
+        """
+        devices = self._devices or (Device(),)
+        if not 0 <= ordinal < len(devices):
+            raise ValueError(
+                f"there is no /device:IPU:{ordinal}: the system is configured with {len(devices)}; give "
+                "auto_select_ipus a number of IPUs for each device"
+            )
+        return devices[ordinal]
+
+    def __len__(self) -> int:
+        return len(self._devices)
+
+
+SYSTEM = System()
+"""That of this process."""
+
+
+def ordinal_of(device: str) -> int:
+    """The number of a device from its name.
+
+    >>> ordinal_of("/device:IPU:1"), ordinal_of("/job:localhost/replica:0/task:0/device:IPU:0"), ordinal_of("IPU:2")
+    (1, 0, 2)
+
+    Raises:
+        ValueError: it is not the name of an IPU.
+    """
+    found = _NAME.fullmatch(device) if isinstance(device, str) else None
+    if found is None:
+        raise ValueError(f"{device!r} is not the name of an IPU device; expected one such as '/device:IPU:0'")
+    return int(found.group(1))
+
+
+def is_ipu(device: str) -> bool:
+    """Whether ``device`` is the name of an IPU."""
+    return isinstance(device, str) and _NAME.fullmatch(device) is not None
+
+
+def flags() -> dict[str, str]:
+    """The options in the environment variable ``TF_POPLAR_FLAGS``, those without a value as ``true``."""
+    given = (each.removeprefix("--").partition("=") for each in os.environ.get("TF_POPLAR_FLAGS", "").split())
+    return {name.replace("-", "_"): value or "true" for name, _, value in given}

@@ -1,0 +1,47 @@
+"""General utilities (guide 21.6)."""
+
+from enum import Enum
+from typing import Any
+
+from ipu_mlir.tensorflow.devices import SYSTEM, flags, ordinal_of
+
+
+class SyntheticDataCategory(Enum):
+    """Kinds of data that may be made up on the device, so that nothing is moved."""
+
+    Infeed = 1
+    Outfeed = 2
+    Seed = 3
+    HostEmbedding = 4
+    Parameters = 5
+
+
+def get_num_of_ipus_in_device(ipu_device: str, device: str = "cpu") -> int:
+    """How many IPUs a configured device has.
+
+    Args:
+        ipu_device: such as ``/device:IPU:0``.
+        device: of the host; there is one.
+
+    Raises:
+        ValueError: there is no such device.
+    """
+    return SYSTEM.device(ordinal_of(ipu_device)).target.ipus
+
+
+def running_on_ipu_model() -> bool:
+    """Whether ``TF_POPLAR_FLAGS`` asks for the model. Without it programs run on the simulator all the same."""
+    return "use_ipu_model" in flags()
+
+
+def use_synthetic_data_for(synthetic_data_category: Any) -> bool:
+    """Whether ``TF_POPLAR_FLAGS`` asks for synthetic data of this category.
+
+    Raises:
+        TypeError: it is no ``SyntheticDataCategory``.
+    """
+    if not isinstance(synthetic_data_category, SyntheticDataCategory):
+        raise TypeError(f"expected a SyntheticDataCategory, got {synthetic_data_category!r}")
+    given = flags()
+    named = given.get("synthetic_data_categories", "").strip("{}'\"").lower().split(",")
+    return "use_synthetic_data" in given or synthetic_data_category.name.lower() in [each.strip() for each in named]

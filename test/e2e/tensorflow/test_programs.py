@@ -1,0 +1,28 @@
+"""The programs of ``programs/`` run as they are and check themselves."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+keras = pytest.importorskip("keras")
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("Keras runs on another backend here", allow_module_level=True)
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def _as_a_process_begins():
+    yield
+    from ipu_mlir.tensorflow import ipu
+
+    ipu.config.reset_ipu_configuration()
+    keras.utils.clear_session()
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_program(program, capfd):
+    keras.utils.set_random_seed(0)
+    runpy.run_path(str(program), run_name="__main__")
+    assert capfd.readouterr().out.rstrip().endswith("ok")
