@@ -1,0 +1,102 @@
+"""The distribution strategy of one system with IPUs (guide 3.1)."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.distribute.one_device_strategy import OneDeviceExtended
+
+from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of
+from ipu_mlir.tensorflow.program import Programs
+from ipu_mlir.tensorflow.variables import resident
+
+
+class _Extended(OneDeviceExtended):
+    """Variables that are made in the scope live on the device from the beginning."""
+
+    def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
+        variable = super()._create_variable(next_creator, **kwargs)
+        resident(variable, is_new=True)
+        return variable
+
+
+class IPUStrategy(tf.distribute.OneDeviceStrategy):
+    """Variables, models, iterators and queues that are made in its scope belong to the IPU.
+
+        strategy = ipu.ipu_strategy.IPUStrategy()
+        with strategy.scope():
+            result = strategy.run(function, args=(x, y))
+
+    Variables live on the device between runs, and are read and assigned from Python as any others.
+    """
+
+    def __init__(
+        self,
+        ipu_device: str = "/device:IPU:0",
+        cpu_device: str = "/device:CPU:0",
+        enable_dataset_iterators: bool = True,
+        enable_keras_extensions: bool = True,
+    ) -> None:
+        """Make a strategy.
+
+        Args:
+            ipu_device: the device that functions run on.
+            cpu_device: the host, on which everything else runs.
+            enable_dataset_iterators: whether ``iter(dataset)`` in the scope streams elements to the device.
+            enable_keras_extensions: whether models of Keras that are made in the scope run on the device.
+        """
+        self._ordinal = ordinal_of(ipu_device)
+        super(tf.distribute.OneDeviceStrategy, self).__init__(_Extended(self, cpu_device))
+        self._programs = Programs()
+        self._enable_iterators = enable_dataset_iterators
+        self._enable_keras = enable_keras_extensions
+
+    @property
+    def device(self) -> Device:
+        """The device that functions run on, as it is configured now."""
+        return SYSTEM.device(self._ordinal)
+
+    def run(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        options: Any = None,
+    ) -> Any:
+        """What ``fn`` gives, run on the device.
+
+        Args:
+            fn: a ``tf.function`` with ``jit_compile=True``.
+            args: tensors are its inputs; everything else is part of the program.
+            kwargs: arguments by name.
+            options: without effect, as of TensorFlow's own.
+
+        Raises:
+            ValueError: ``fn`` is a plain Python function, or is not compiled.
+            CompileError: TensorFlow cannot compile it, or we cannot; with the line of the user.
+        """
+        if not tf.executing_eagerly():  # in a function that is being traced, for the device or for the host
+            return super().run(fn, args, kwargs or {}, options)
+        if getattr(fn, "_jit_compile", None) is not True:
+            raise ValueError(
+                f"strategy.run takes a function with @tf.function(jit_compile=True), got {fn!r}; decorate it so"
+            )
+        bound = inspect.signature(fn.python_function).bind(*args, **(kwargs or {}))  # by place or by name: one program
+        bound.apply_defaults()
+        return self._programs.call(fn, bound.args, bound.kwargs, self.device, self._trace)
+
+    def experimental_run_v2(self, *args: Any, **kwargs: Any) -> Any:
+        """The former name of ``run``."""
+        return self.run(*args, **kwargs)
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """``dataset``: all of it goes to the one device."""
+        return dataset
+
+    def _trace(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Call ``function`` as a replica does: optimizers of Keras ask in which context they are."""
+        return self.extended.call_for_each_replica(function, args=args, kwargs=kwargs)
+
+
+IPUStrategyV1 = IPUStrategy

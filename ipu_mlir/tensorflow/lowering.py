@@ -1,0 +1,137 @@
+"""From what TensorFlow traces to a module of ours: variables are variables, constants are constants."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ipu_mlir.compilation.entry import entry_of
+from ipu_mlir.compilation.sources import load_module
+from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.tensorflow.variables import tracing
+from ipu_mlir.tracing.graph import dense_attribute
+
+_ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>")
+
+
+_MHLO = re.compile(r"\bmhlo\.(\w+) (%[\w#]+) : (tensor<[^>]*>)")
+"""An op that nobody registers, as TensorFlow writes it: the parser takes its generic form."""
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A function of TensorFlow as a module.
+
+    Attributes:
+        module: it has an ``ipu.variable`` for each variable that the function has, and takes the other arguments.
+        variables: by their names in the module.
+        changed: names of those that the function gives values.
+        outputs: what it gives, as TensorFlow nests it, with specs in the place of tensors.
+    """
+
+    module: ir.Module
+    variables: dict[str, Any]
+    changed: tuple[str, ...]
+    outputs: Any
+
+
+def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: str) -> Traced:
+    """``function`` of flat tensors as a module.
+
+    Raises:
+        CompileError: XLA cannot compile it; with the line of the user where TensorFlow knows it.
+    """
+    wrapper = tf.function(function, jit_compile=True, autograph=False)
+    with tracing():
+        concrete = wrapper.get_concrete_function(*specs)
+        try:
+            text = wrapper.experimental_get_compiler_ir(*specs)(stage="stablehlo")
+        except (ValueError, tf.errors.OpError) as error:
+            raise CompileError(f"TensorFlow cannot compile {name}: {_without_frames(error)}") from error
+    outputs = concrete.structured_outputs
+    count = len([each for each in tf.nest.flatten(outputs, expand_composites=True) if each is not None])
+    known = {id(each._handle): each for each in concrete.graph.variables}
+    captured = {len(specs) + place: outside for place, (outside, _) in enumerate(concrete.graph.captures)}
+    names = _names([known.get(id(each)) for each in captured.values()])
+    variables = {place: known[id(each)] for place, each in captured.items() if id(each) in known}
+    constants = {place: each for place, each in captured.items() if id(each) not in known}
+    for each in constants.values():
+        if each.dtype == tf.resource:
+            raise CompileError(f"{name} uses {each!r}, a resource of the host, which the device does not have")
+    aliases = {int(number or 0): int(place) for place, number in _ALIAS.findall(text.partition("func.func")[0])}
+    module = load_module(_MHLO.sub(r'"mhlo.\1"(\2) : (\3) -> \3', text))
+    named = {place: names[id(variable)] for place, variable in variables.items()}
+    updates = {number: named[place] for number, place in aliases.items() if number >= count}
+    with module.context, ir.Location.unknown():
+        _give_state(module, named, {place: each.numpy() for place, each in constants.items()}, updates)
+    by_name = {names[id(variable)]: variable for variable in variables.values()}
+    return Traced(module, by_name, tuple(updates.values()), tf.nest.map_structure(_spec, outputs))
+
+
+def _without_frames(error: Exception) -> str:
+    return str(error).split("\n\nStack trace for op definition:")[0].strip()
+
+
+def _spec(leaf: Any) -> Any:
+    return tf.TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, tf.Tensor) else leaf
+
+
+def _names(variables: Sequence[Any]) -> dict[int, str]:
+    """Names for variables, by their identity: TensorFlow's, with a number where several have one."""
+    names: dict[int, str] = {}
+    for variable in variables:
+        if variable is None or id(variable) in names:
+            continue
+        base = name = str(getattr(variable, "path", None) or variable.name).removesuffix(":0")
+        number = 1
+        while name in names.values():
+            number += 1
+            name = f"{base}_{number}"
+        names[id(variable)] = name
+    return names
+
+
+def _give_state(
+    module: ir.Module, variables: dict[int, str], constants: dict[int, np.ndarray], updates: dict[int, str]
+) -> None:
+    """Let arguments be variables and constants, and results the new values of variables, by their numbers."""
+    function = entry_of(module, "main")
+    block = function.regions[0].blocks[0]
+    if len(block.arguments) <= max([*variables, *constants], default=-1):
+        raise CompileError("TensorFlow made a value that the function captures part of the program; pass it to it")
+    declared = set()
+    with ir.InsertionPoint.at_block_begin(module.body):
+        for place, name in variables.items():
+            if name not in declared:
+                declared.add(name)
+                kind = ir.TypeAttr.get(block.arguments[place].type)
+                VariableOp(sym_name=ir.StringAttr.get(name), type=kind)
+    with ir.InsertionPoint.at_block_begin(block):
+        for place, name in variables.items():
+            kind = block.arguments[place].type
+            read = ReadOp(variable=ir.FlatSymbolRefAttr.get(name), value=kind)
+            block.arguments[place].replace_all_uses_with(read.operation.results[0])
+        for place, array in constants.items():
+            kind = block.arguments[place].type
+            value = dense_attribute(array, kind)
+            made = ir.Operation.create("arith.constant", [kind], attributes={"value": value})
+            block.arguments[place].replace_all_uses_with(made.results[0])
+    for place in sorted([*variables, *constants], reverse=True):
+        block.erase_argument(place)
+    end = block.operations[len(block.operations) - 1].operation
+    kept = [value for number, value in enumerate(end.operands) if number not in updates]
+    with ir.InsertionPoint(end):
+        for number, name in updates.items():
+            AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=end.operands[number])
+        ir.Operation.create("func.return", [], kept, loc=end.location)
+    end.erase()
+    kind = ir.FunctionType.get([each.type for each in block.arguments], [each.type for each in kept])
+    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    for attribute in ("arg_attrs", "res_attrs"):
+        if attribute in function.attributes:
+            del function.attributes[attribute]

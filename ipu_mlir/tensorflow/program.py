@@ -1,0 +1,195 @@
+"""A function of TensorFlow, compiled for the shapes of its arguments, with the variables that it shares."""
+
+import logging
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ipu_mlir.compilation.compiler import compile_module
+from ipu_mlir.compilation.executable import Executable
+from ipu_mlir.compilation.lowering import Lowering, plan_lowering
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.passes.core.steps import replace_pass
+from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.runtime.engine.state import State
+from ipu_mlir.tensorflow.devices import Device
+from ipu_mlir.tensorflow.lowering import trace
+from ipu_mlir.tensorflow.variables import resident
+
+_LOG = logging.getLogger("ipu_mlir.tensorflow")
+_CONSTANT_NEEDED = "must be a compile-time constant"
+
+
+class Program:
+    """A function that takes flat tensors and gives what it nests as TensorFlow does.
+
+    Attributes:
+        executable: what runs.
+    """
+
+    def __init__(self, function: Callable[..., Any], specs: Sequence[tf.TensorSpec], device: Device, name: str) -> None:
+        """Trace and compile ``function``.
+
+        Raises:
+            CompileError: TensorFlow cannot compile it, or we cannot.
+        """
+        begun = time.perf_counter()
+        traced = trace(function, specs, name)
+        executable = compile_module(traced.module, "main", _lowering(device))
+        assert isinstance(executable, Executable), "what TensorFlow compiles has static shapes"
+        self.executable = executable
+        self._outputs = traced.outputs
+        forms = {form.name: form for form in executable.engine.variables}
+        used = {name: resident(variable) for name, variable in traced.variables.items() if name in forms}
+        cells = {name: each.cell_for(forms[name]) for name, each in used.items()}
+        self._residents = tuple(used.values())
+        self._changed = tuple(used[name] for name in traced.changed if name in used)
+        self._state = State(executable.engine.variables, cells, queues=executable.engine.queues)
+        self._dtypes = [spec.dtype.as_numpy_dtype for spec in specs]
+        shapes = ", ".join(f"{spec.dtype.name}{list(spec.shape)}" for spec in specs)
+        _LOG.info("compiled %s(%s) in %.1f s", name, shapes, time.perf_counter() - begun)
+
+    def __call__(self, tensors: Sequence[Any]) -> Any:
+        """Run on tensors or arrays; gives tensors, nested as the function nests them."""
+        arrays = [_array(each, dtype) for each, dtype in zip(tensors, self._dtypes, strict=True)]
+        with self._state.turn:
+            for each in self._residents:
+                if not each.is_current:
+                    each.bring()
+            try:
+                results = iter(self.executable.engine.run(arrays, self._state))
+            finally:
+                for each in self._changed:
+                    each.changed()
+        return tf.nest.map_structure(
+            lambda leaf: _tensor(next(results), leaf) if isinstance(leaf, tf.TensorSpec) else leaf, self._outputs
+        )
+
+
+class Programs:
+    """Functions by what they were called with: each is compiled once for shapes, types and what is no tensor."""
+
+    def __init__(self) -> None:
+        self._programs: dict[Hashable, Any] = {}
+        self._seen: set[Any] = set()
+
+    def call(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, device: Device, trace_in: Callable[..., Any]
+    ) -> Any:
+        """What ``function`` gives for these arguments.
+
+        Args:
+            args: tensors, and values that are part of the program.
+            trace_in: calls the function while it is traced.
+        """
+        given = (args, kwargs)
+        leaves = tf.nest.flatten(given)
+        at = [place for place, leaf in enumerate(leaves) if _is_tensor(leaf)]
+        rest = [_Same(leaf) for leaf in leaves if not _is_tensor(leaf)]
+        form = tuple(_signature(leaves[place]) for place in at)
+        key = (function, device, _Structure(given), tuple(rest), form)
+        constants = self._programs.get((key, "constants"), ())
+        if constants:
+            key = (key, tuple((place, int(leaves[place])) for place in constants))
+            at = [place for place in at if place not in constants]
+        found = self._programs.get(key)
+        if found is None:
+            try:
+                found = self._compile(function, given, leaves, at, device, trace_in)
+            except (ValueError, CompileError) as error:
+                small = tuple(place for place in at if _may_be_constant(leaves[place]))
+                if _CONSTANT_NEEDED not in str(error) or not small:
+                    raise
+                self._programs[key, "constants"] = small
+                return self.call(function, args, kwargs, device, trace_in)
+            self._programs[key] = found
+        return found([leaves[place] for place in at])
+
+    def _compile(
+        self,
+        function: Callable[..., Any],
+        given: Any,
+        leaves: Sequence[Any],
+        at: Sequence[int],
+        device: Device,
+        trace_in: Callable[..., Any],
+    ) -> Program:
+        name = getattr(function, "__name__", None) or type(function).__name__
+        if function in self._seen:
+            _LOG.warning("%s is compiled again: its shapes, types or other arguments have changed", name)
+        self._seen.add(function)
+
+        def whole(*tensors: Any) -> Any:
+            filled = list(leaves)
+            for place, tensor in zip(at, tensors, strict=True):
+                filled[place] = tensor
+            args, kwargs = tf.nest.pack_sequence_as(given, filled)
+            return trace_in(function, args, kwargs)
+
+        specs = [tf.TensorSpec(*_signature(leaves[place])) for place in at]
+        return Program(whole, specs, device, name)
+
+
+class _Same:
+    """A value of a key: numbers and text by what they are, other objects by who they are."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._plain = value is None or isinstance(value, bool | int | float | str | bytes)
+
+    def __hash__(self) -> int:
+        return hash(self.value) if self._plain else id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Same):
+            return NotImplemented
+        if self.value is other.value:
+            return True
+        return self._plain and type(self.value) is type(other.value) and self.value == other.value
+
+
+class _Structure:
+    """How arguments are nested, as part of a key."""
+
+    def __init__(self, given: Any) -> None:
+        self._text = repr(tf.nest.map_structure(lambda _: 0, given))
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Structure) and self._text == other._text
+
+
+def _is_tensor(leaf: Any) -> bool:
+    return isinstance(leaf, tf.Tensor | np.ndarray | np.generic)
+
+
+def _signature(leaf: Any) -> tuple[tuple[int, ...], tf.DType]:
+    return tuple(leaf.shape), tf.as_dtype(leaf.dtype)
+
+
+def _may_be_constant(leaf: Any) -> bool:
+    return leaf.ndim == 0 and tf.as_dtype(leaf.dtype).is_integer
+
+
+def _array(value: Any, dtype: Any) -> np.ndarray:
+    array = np.asarray(value, dtype=dtype)
+    return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
+
+
+def _tensor(result: np.ndarray, spec: tf.TensorSpec) -> tf.Tensor:
+    wanted = np.dtype(spec.dtype.as_numpy_dtype)
+    return tf.constant(result.view(wanted) if wanted.kind == "u" else result, dtype=spec.dtype)
+
+
+def _lowering(device: Device) -> Lowering:
+    lowering = plan_lowering(device.target)
+    if not device.partition:
+        return lowering
+    stage = replace_pass(lowering.stages["l2"], Partition(**dict(device.partition)))
+    return replace(lowering, stages={**lowering.stages, "l2": stage})

@@ -1,0 +1,198 @@
+"""``IPUStrategy.run``: functions of tensors, with variables that live on the device and are TensorFlow's as well."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.tensorflow import ipu
+
+tf = pytest.importorskip("tensorflow")
+keras = pytest.importorskip("keras")
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("Keras runs on another backend here", allow_module_level=True)
+
+
+@pytest.fixture
+def strategy():
+    config = ipu.config.IPUConfig()
+    config.ipu_model.tiles_per_ipu = 16
+    config.configure_ipu_system()
+    yield ipu.ipu_strategy.IPUStrategy()
+    ipu.config.reset_ipu_configuration()
+
+
+def compiled(function):
+    return tf.function(function, jit_compile=True)
+
+
+def test_arguments_and_results_keep_their_structure_and_types(strategy):
+    @compiled
+    def f(pair, n, scale=2.0, *, mask=None):
+        x, y = pair
+        return {"sum": x + y["y"] * scale, "same": x, "none": mask, "count": tf.constant(n), "is": y["y"] > 0}
+
+    x, y = np.float32([1, -2]), tf.constant([3.0, -4.0])
+    found = strategy.run(f, args=((x, {"y": y}), 3), kwargs={"scale": tf.constant(3.0)})
+    assert found["none"] is None and int(found["count"]) == 3
+    np.testing.assert_allclose(found["sum"], [10, -14])
+    np.testing.assert_array_equal(found["same"], x)
+    np.testing.assert_array_equal(found["is"], [True, False])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int32", "uint8", "uint32", "int64", "bool"])
+def test_element_types_of_arguments_variables_and_results(strategy, dtype):
+    with strategy.scope():
+        v = tf.Variable(tf.cast([1, 0, 3], dtype))
+
+    @compiled
+    def swap(x):
+        old = tf.identity(v)
+        v.assign(x)
+        return old
+
+    x = tf.cast([0, 200, 1], dtype)
+    old = strategy.run(swap, args=(x,))
+    assert old.dtype == v.dtype == tf.as_dtype(dtype)
+    np.testing.assert_array_equal(old, tf.cast([1, 0, 3], dtype))
+    np.testing.assert_array_equal(strategy.run(swap, args=(x,)), x)
+    np.testing.assert_array_equal(v, x)
+
+
+def test_functions_share_variables_and_python_reads_and_assigns_them(strategy, tmp_path):
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0], name="v")
+        unused = tf.Variable(7.0)
+
+    @compiled
+    def add(x):
+        v.assign_add(x)
+
+    @compiled
+    def double():
+        v.assign(v * 2.0)
+        return v + 0.0
+
+    checkpoint = tf.train.Checkpoint(v=v, unused=unused)
+    assert strategy.run(add, args=(tf.constant([1.0, 1.0]),)) is None
+    np.testing.assert_allclose(strategy.run(double), [4, 6])
+    np.testing.assert_allclose(v, [4, 6])
+    path = checkpoint.write(str(tmp_path / "saved"))
+    v.assign([0.0, 1.0])
+    np.testing.assert_allclose(strategy.run(double), [0, 2])
+    v.assign_sub([0.0, 1.0])
+    np.testing.assert_allclose(strategy.run(double), [0, 2])
+    checkpoint.read(path).assert_consumed()
+    np.testing.assert_allclose(strategy.run(double), [8, 12])
+    assert float(unused) == 7.0
+
+
+def test_a_function_of_the_host_sees_every_value(strategy):
+    with strategy.scope():
+        v = tf.Variable(1.0)
+
+    @tf.function
+    def on_host():
+        v.assign_add(10.0)
+        return v * 1.0
+
+    @compiled
+    def add():
+        v.assign_add(1.0)
+        return v * 1.0
+
+    assert float(on_host()) == 11
+    assert float(strategy.run(add)) == 12
+    assert float(on_host()) == 22
+    assert float(strategy.run(add)) == 23
+    assert float(v) == 23
+
+
+def test_values_that_a_function_captures_are_constants(strategy):
+    inside, v = tf.constant(np.linspace(0, 1, 300, dtype=np.float32)), tf.Variable(tf.ones(300))
+    flags = tf.constant([True, False] * 150)
+
+    @compiled
+    def f(x):
+        v.assign(v + inside)
+        return tf.where(flags, v, x)
+
+    x = np.arange(300, dtype=np.float32)
+    expected = np.where(np.arange(300) % 2 == 0, 1 + np.linspace(0, 1, 300), x)
+    np.testing.assert_allclose(strategy.run(f, args=(x,)), expected, rtol=1e-6)
+
+
+def test_a_number_that_shapes_depend_on_is_part_of_the_program(strategy):
+    @compiled
+    def f(x, n):
+        total = tf.zeros([])
+        for i in tf.range(n):
+            total += x * tf.cast(i, tf.float32)
+        return total
+
+    assert float(strategy.run(f, args=(tf.constant(2.0), tf.constant(4)))) == 12
+    assert float(strategy.run(f, args=(tf.constant(2.0), tf.constant(5)))) == 20
+
+
+def test_a_program_is_compiled_again_only_for_other_shapes_types_or_values(strategy, caplog):
+    @compiled
+    def f(x, n, flag=True):
+        return x + n if flag else x
+
+    caplog.set_level(logging.INFO, "ipu_mlir.tensorflow")
+    x = tf.ones(3)
+    for args, kwargs in [((x, 1), {}), ((2 * x, 1), {}), ((), {"n": 1, "x": x}), ((x.numpy(), 1, True), {})]:
+        strategy.run(f, args=args, kwargs=kwargs)
+    assert [each.message[:12] for each in caplog.records] == ["compiled f(f"]
+    strategy.run(f, args=(tf.ones(4), 1))
+    assert "f is compiled again" in caplog.records[1].message
+    strategy.run(f, args=(x, 2))
+    strategy.run(f, args=(x, 1.0))
+    strategy.run(f, args=(x, 1, False))
+    assert sum("compiled f(" in each.message for each in caplog.records) == 5
+
+
+def test_training_as_tensorflow_does(strategy):
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((16, 4), dtype=np.float32), rng.integers(0, 3, 16).astype(np.int32)
+
+    def trained(run):
+        keras.utils.set_random_seed(1)
+        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8, activation="tanh"), keras.layers.Dense(3)])
+        optimizer = keras.optimizers.Adam(0.01)
+
+        @compiled
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(y, model(x), from_logits=True))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+            return loss
+
+        losses = [float(run(step, (x, y))) for _ in range(10)]
+        return losses, model.get_weights()
+
+    with strategy.scope():
+        found, weights = trained(lambda step, args: strategy.run(step, args=args))
+    expected, others = trained(lambda step, args: step(*args))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    for one, other in zip(weights, others, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_what_cannot_run_on_the_device_is_refused_with_the_line_of_the_user(strategy):
+    with pytest.raises(ValueError, match=r"tf.function\(jit_compile=True\)"):
+        strategy.run(lambda: 1)
+    with pytest.raises(ValueError, match=r"tf.function\(jit_compile=True\)"):
+        strategy.run(tf.function(lambda: 1))
+
+    @compiled
+    def text(x):
+        return tf.strings.length(tf.strings.as_string(x))
+
+    with pytest.raises(CompileError, match=r"cannot compile text.*AsString[\s\S]*test_strategy.py"):
+        strategy.run(text, args=(tf.ones(2),))
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1], [2]), 0)
+    with pytest.raises(CompileError):
+        strategy.run(compiled(lambda x: table.lookup(x)), args=(tf.constant([1]),))
