@@ -22,6 +22,7 @@ from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.library_call import LibraryCallOp
 from ipu_mlir.dialects.ops.place import PlaceOp
+from ipu_mlir.dialects.ops.print import PrintOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
 from ipu_mlir.dialects.ops.remote import (
     FetchOp,
@@ -63,6 +64,7 @@ __all__ = [
     "OutfeedOp",
     "PartsAttr",
     "PlaceOp",
+    "PrintOp",
     "PutOp",
     "ReadControlOp",
     "ReadOp",

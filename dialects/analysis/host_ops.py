@@ -2,5 +2,5 @@
 
 FROM_HOST = frozenset(("ipu.element", "ipu.remote_load", "ipu.host_gather"))
 """Each gives a tensor that is not computed on tiles."""
-TO_HOST = frozenset(("ipu.put", "ipu.remote_store", "ipu.host_gather", "ipu.host_update_add"))
+TO_HOST = frozenset(("ipu.print", "ipu.put", "ipu.remote_store", "ipu.host_gather", "ipu.host_update_add"))
 """Each takes tensors off the tiles."""

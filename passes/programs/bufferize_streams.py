@@ -18,8 +18,8 @@ class BufferizeStreams(Pass):
 
     Needs:  placed tensors (``ipu-place-tensors``).
     Leaves: ``ipu.receive`` or ``ipu.fetch`` into a ``memref.alloc`` for every ``ipu.element``, ``ipu.remote_load`` and
-            ``ipu.host_gather`` that is used; ``ipu.put``, ``ipu.remote_store`` and ``ipu.host_update_add`` of buffers
-            only.
+            ``ipu.host_gather`` that is used; ``ipu.put``, ``ipu.print``, ``ipu.remote_store`` and
+            ``ipu.host_update_add`` of buffers only.
     """
 
     name = "ipu-bufferize-streams"

@@ -88,7 +88,8 @@ class Engine:
     @property
     def has_state(self) -> bool:
         """Whether a run depends on a session."""
-        return bool(self.translation.variables or self.translation.queues or self.translation.remote)
+        given = self.translation
+        return bool(given.variables or given.has_streams or given.remote)
 
     def run(self, inputs: Sequence[Any], state: State | None = None) -> list[np.ndarray]:
         """The results for ``inputs``, which are not modified; the results belong to the caller.
@@ -106,7 +107,7 @@ class Engine:
         state = state or State(self.variables, queues=self.queues, remote=self.remote)
         with state.turn:
             given: list[Any] = [*arrays, *state.memory_of(self.translation.variables)]
-            given += [state.streams] if self.translation.queues else []
+            given += [state.streams] if self.translation.has_streams else []
             given += [state.remote] if self.translation.remote else []
             results = self._run(given)
             state.have_values(self.translation.variables)

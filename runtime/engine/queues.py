@@ -1,5 +1,6 @@
 """Queues between the host and running programs: infeeds with a thread that prefetches, outfeeds with a limit."""
 
+import sys
 import threading
 import time
 import weakref
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.translator.translate import ArraySpec, Stream
 
@@ -285,11 +287,16 @@ def _bytes(specs: Sequence[ArraySpec]) -> int:
 
 
 class Streams:
-    """The queues of one session, as running programs see them."""
+    """The host of one session, as running programs see it.
+
+    Attributes:
+        is_quiet: whether nothing is printed.
+    """
 
     def __init__(self) -> None:
         self.infeeds: dict[str, Infeed] = {}
         self.outfeeds: dict[str, Outfeed] = {}
+        self.is_quiet = False
 
     def dequeue(self, name: str) -> None:
         """Take the next element of an infeed."""
@@ -306,3 +313,13 @@ class Streams:
     def enqueue(self, name: str) -> None:
         """Hand over what was put."""
         self.outfeeds[name].hand_over()
+
+    def print(self, label: str, index: int, value: Any) -> None:
+        """Show ``value`` after its label, in one line on standard error; of many elements, the first and last ones."""
+        if not self.is_quiet:
+            shown = " ".join(np.array2string(np.asarray(value), threshold=100).split()).replace("[ ", "[")
+            print(f"{printable(label)}: {shown}", file=sys.stderr, flush=True)
+
+    def print_unsigned(self, label: str, index: int, value: Any) -> None:
+        """As ``print``, integers without a sign."""
+        self.print(label, index, np.asarray(value).view(f"u{np.asarray(value).dtype.itemsize}"))

@@ -123,6 +123,7 @@ class State:
     def copy(self) -> "State":
         """The same values, in memory of their own; with queues that do without the host."""
         copied = State(cell.variable for cell in self.cells.values())
+        copied.streams.is_quiet = True
         copied.streams.infeeds = {name: SyntheticInfeed(each.stream) for name, each in self.streams.infeeds.items()}
         copied.streams.outfeeds = {name: SyntheticOutfeed(each.stream) for name, each in self.streams.outfeeds.items()}
         with self.turn:

@@ -65,8 +65,7 @@ class StepsPart:
         elif step.kind == "exchange":
             op, name = self.ops.add_exchange(number, step.op, cost, count), exchange_name(step.op)
         elif step.kind == "host_exchange":
-            of = remote_buffer_of(step.op) if step.op.name in MOVES else queue_of(step.op)
-            name = f"{step.op.name.removeprefix('ipu.')} of @{of}"
+            name = f"{step.op.name.removeprefix('ipu.')} {_called(step.op)}"
         self._live_step(number, step.kind, name, place_of(step.op.location) or None, op)
         self._execute(cost, count)
 
@@ -192,3 +191,10 @@ def _host_step(cycles: int, held: IntArray, target: Target) -> StepCost:
     """A step of the host, with the sync in which the IPUs and the host meet; none where nothing is handed over."""
     sync = all_sync_cycles(target.ipus, machine_of(target)) if held.any() else 0
     return StepCost(np.zeros(target.num_tiles, dtype=np.int64), host=cycles, sync=sync)
+
+
+def _called(op: ir.Operation) -> str:
+    """What an op that talks to the host works on."""
+    if op.name == "ipu.print":
+        return ir.StringAttr(op.attributes["label"]).value
+    return f"of @{remote_buffer_of(op) if op.name in MOVES else queue_of(op)}"

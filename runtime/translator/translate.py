@@ -121,9 +121,11 @@ class Translation:
     variables: tuple[Variable, ...] = ()
     """Their memory comes after the arguments."""
     queues: tuple[Stream, ...] = ()
-    """What the program gets from the host and gives to it while it runs; then ``streams`` come after the variables."""
+    """What the program gets from the host and gives to it while it runs."""
     remote: tuple[RemoteSpec, ...] = ()
-    """Its remote buffers; then ``remote`` comes after them."""
+    """Its remote buffers; then ``remote`` comes after ``streams``."""
+    has_streams: bool = False
+    """Whether ``streams`` come after the variables: queues, or what the host shows."""
 
     def compiled(self) -> Callable[[Any], Callable[..., None]]:
         """The ``build`` function of the source: memory -> main(*arguments, *variables, *results).
@@ -157,9 +159,11 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
     names = writer.texts.arguments
-    used = {who: dict.fromkeys(each.queue for each in transfers_by(program, who)) for who in ("streams", "remote")}
-    queues = tuple(Stream(name, "", (), 0, "") for name in used["streams"])
-    remote = tuple(RemoteSpec(name, (), np.dtype(np.uint8)) for name in used["remote"])
+    used = {who: transfers_by(program, who) for who in ("streams", "remote")}
+    of_queues = dict.fromkeys(each.queue for each in used["streams"] if not each.codelet.startswith("print"))
+    queues = tuple(Stream(name, "", (), 0, "") for name in of_queues)
+    of_rows = dict.fromkeys(each.queue for each in used["remote"])
+    remote = tuple(RemoteSpec(name, (), np.dtype(np.uint8)) for name in of_rows)
     arguments = tuple(_spec(names[b], b.shape, b) for b in program.arguments if b.role is not Role.STATE)
     variables = tuple(
         Variable(names[b], b.shape, b.dtype if b.narrow is None else array_dtype(b.narrow), b.dtype)
@@ -180,6 +184,7 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
         variables,
         queues,
         remote,
+        bool(used["streams"]),
     )
 
 

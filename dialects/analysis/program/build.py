@@ -19,6 +19,7 @@ STEP_KINDS: dict[str, StepKind] = {
     "ipu.fetch": "host_exchange",
     "ipu.remote_store": "host_exchange",
     "ipu.host_update_add": "host_exchange",
+    "ipu.print": "host_exchange",
 }
 """The ops that take time of the machine."""
 

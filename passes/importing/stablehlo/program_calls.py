@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.ipu import AssignOp, DequeueOp, ElementOp, EnqueueOp, PlaceOp, PutOp, ReadOp
+from ipu_mlir.dialects.ipu import AssignOp, DequeueOp, ElementOp, EnqueueOp, PlaceOp, PrintOp, PutOp, ReadOp
 from ipu_mlir.dialects.ops.streams import MODES
 from ipu_mlir.dialects.support.bindings import ir
 
@@ -36,12 +36,14 @@ class Call:
     Attributes:
         operands: what it takes.
         takes, gives: the types of operands and results; integers have no sign.
+        unsigned: for each operand, whether it has integers from 0 on.
         attributes: those that are given, by name.
     """
 
     operands: Sequence[ir.Value]
     takes: Sequence[ir.Type]
     gives: Sequence[ir.Type]
+    unsigned: Sequence[bool]
     attributes: Mapping[str, ir.Attribute]
 
     def chosen(self, *names: str) -> dict[str, ir.Attribute]:
@@ -118,6 +120,13 @@ def _place(call: Call) -> list[ir.Value]:
     return list(op.operation.results)
 
 
+def _print(call: Call) -> list[ir.Value]:
+    op = PrintOp(label=call.attributes["label"], value=call.operands[0])
+    if call.unsigned[0]:
+        op.operation.attributes["unsigned"] = ir.UnitAttr.get()
+    return []
+
+
 def _number(value: int) -> ir.IntegerAttr:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
 
@@ -190,6 +199,13 @@ CALLS: dict[str, ProgramCall] = {
             )
         },
         keeps_types=True,
+    ),
+    "print": ProgramCall(
+        "shows a value on standard error of the host",
+        _print,
+        operands=1,
+        settings={"label": Setting("text", "what stands before the value", is_required=True)},
+        is_ordered=True,
     ),
     "read": ProgramCall(
         "gives the value that a variable of the device has at this point",

@@ -40,7 +40,8 @@ def read_call(op: ir.Operation) -> Call:
     attributes = {key: KINDS[row.settings[key].kind](value) for key, value in given.items() if key != TOKEN}
     operands = list(op.operands)[skipped:]
     takes, gives = [value.type for value in operands], result_types(op)[skipped:]
-    return Call(operands, list(map(without_sign, takes)), list(map(without_sign, gives)), attributes)
+    unsigned = [without_sign(kind) != kind for kind in takes]
+    return Call(operands, list(map(without_sign, takes)), list(map(without_sign, gives)), unsigned, attributes)
 
 
 def result_types(op: ir.Operation) -> list[ir.Type]:

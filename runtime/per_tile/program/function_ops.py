@@ -226,6 +226,18 @@ def _move_rows(program: Program, op: ir.OpView) -> Run:
     return run
 
 
+def _print(program: Program, op: ir.OpView) -> Run:
+    source, label = program.slot_of(op.operands[0]), ir.StringAttr(op.attributes["label"]).value
+
+    def run(machine: Machine) -> None:
+        found = gather(machine.values[source], machine.memories, machine.strict, op.location, "what is shown")
+        show = machine.streams.print_unsigned if "unsigned" in op.attributes else machine.streams.print
+        show(label, 0, found)
+        machine.record_step(place_of(op.location))
+
+    return run
+
+
 _VIEWS = ("cast", "collapse_shape", "expand_shape", "reinterpret_cast", "subview", "transpose")
 
 FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
@@ -240,6 +252,7 @@ FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
     "ipu.read_control": _read_control,
     "ipu.number_replica": _number_replica,
     "ipu.collective": _collective,
+    "ipu.print": _print,
     **{f"ipu.{kind}": _transfer for kind in ("dequeue", "receive", "put", "enqueue")},
     **{f"ipu.{kind}": _move_rows for kind in ("fetch", "remote_store", "host_update_add")},
 }

@@ -28,7 +28,7 @@ _METHODS = frozenset(
     ["accumulate", "astype", "data", "item", "reduce", "reshape", "take", "view", "T"]
 )  # of ufuncs and arrays
 _METHODS_OF_MEMORY = frozenset(["constant", "per_thread", "run_blocks", "scalar", "temporary"])
-_METHODS_OF_STREAMS = frozenset(["dequeue", "enqueue", "put", "receive"])
+_METHODS_OF_STREAMS = frozenset(["dequeue", "enqueue", "print", "print_unsigned", "put", "receive"])
 _METHODS_OF_REMOTE_MEMORY = frozenset(["fetch", "host_update_add", "remote_store"])
 _ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_STREAMS | _METHODS_OF_REMOTE_MEMORY
 _NODES = frozenset(

@@ -50,6 +50,7 @@ _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose
 _VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())
 _CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
 _TRANSFERS = frozenset(f"ipu.{kind}" for kind in TRANSFERS)
+_SHOWN = {False: "print", True: "print_unsigned"}
 _FIRST_EXTREMES = frozenset(codelet.name for codelet in FIRST_EXTREMES)
 _IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])
 
@@ -256,12 +257,15 @@ class Reader:
             arrays.reverse()  # its destination is the first operand
         accesses, shapes = tuple(access for access, _ in arrays), tuple(shape for _, shape in arrays)
         count = len(arrays) - (op.name in ("ipu.receive", "ipu.fetch"))
-        name = remote_buffer_of(op) if op.name in MOVES else queue_of(op)
+        kind = op.name.removeprefix("ipu.")
+        if kind == "print":
+            kind, name = _SHOWN["unsigned" in op.attributes], ir.StringAttr(op.attributes["label"]).value
+        else:
+            name = remote_buffer_of(op) if op.name in MOVES else queue_of(op)
         index = next(
             (ir.IntegerAttr(op.attributes[each]).value for each in ("index", "every") if each in op.attributes), 0
         )
         updated = (False,) * (len(arrays) - count)
-        kind = op.name.removeprefix("ipu.")
         call = Transfer((), _origin(op), kind, accesses[:count], accesses[count:], shapes, updated, name, index)
         self.statements.append(call)
 

@@ -60,4 +60,14 @@ func.func @values(%x: tensor<4xf32>, %y: tensor<i1>) -> (tensor<4xf32>, tensor<i
   return %b#0, %b#1 : tensor<4xf32>, tensor<i1>
 }
 
+// CHECK-LABEL: func.func @shown
+// CHECK-NEXT: "ipu.print"(%{{.*}}) {label = "x"} : (tensor<4xf32>) -> ()
+// CHECK-NEXT: %[[N:.*]] = builtin.unrealized_conversion_cast
+// CHECK-NEXT: "ipu.print"(%[[N]]) {label = "n", unsigned} : (tensor<i8>) -> ()
+func.func @shown(%x: tensor<4xf32>, %n: tensor<ui8>) {
+  stablehlo.custom_call @ipu.print(%x) {mhlo.backend_config = {label = "x"}} : (tensor<4xf32>) -> ()
+  stablehlo.custom_call @ipu.print(%n) {mhlo.backend_config = {label = "n"}} : (tensor<ui8>) -> ()
+  return
+}
+
 "ipu.variable"() {sym_name = "there", type = tensor<4xf32>, init = dense<0.0> : tensor<4xf32>} : () -> ()
