@@ -23,6 +23,12 @@ def test_page_of_passes_is_what_pipelines_and_docstrings_say():
     assert headings.index("ipu-partition") < headings.index("ipu-place-tensors") < headings.index("ipu-form-supersteps")
 
 
+def test_page_of_program_calls_is_what_their_table_says():
+    writer = runpy.run_path(str(DOCS.parent / "scripts" / "write_program_calls_page.py"))
+    page = (DOCS / "program-calls.md").read_text()
+    assert writer["with_table"](page) == page, "run python scripts/write_program_calls_page.py"
+
+
 @pytest.mark.parametrize("pass_class", PASSES, ids=lambda pass_class: pass_class.name)
 def test_docstring_says_what_the_pass_needs_and_leaves(pass_class):
     assert "Needs:" in pass_class.__doc__

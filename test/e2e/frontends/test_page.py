@@ -1,4 +1,4 @@
-"""The Python of ``docs/frontends.md`` runs, each block where its framework is installed."""
+"""The Python of ``docs/frontends.md`` and ``program-calls.md`` runs, each block where its framework is installed."""
 
 import importlib.util
 import re
@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[3] / "docs" / "frontends.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+PAGES = [Path(__file__).parents[3] / "docs" / name for name in ("frontends.md", "program-calls.md")]
+BLOCKS = [
+    block
+    for page in PAGES
+    for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+]
 
 
 def framework(block: str) -> str:
@@ -19,8 +23,8 @@ def framework(block: str) -> str:
 def test_a_block_of_the_page_runs(block: str):
     if importlib.util.find_spec(framework(block)) is None:
         pytest.skip(f"needs {framework(block)}")
-    exec(compile(block, str(PAGE), "exec"), {"__name__": "page"})
+    exec(compile(block, "<page>", "exec"), {"__name__": "page"})
 
 
-def test_the_page_has_a_block_for_each_framework_with_functions():
-    assert [framework(block) for block in BLOCKS] == ["jax", "torch", "tensorflow"]
+def test_the_pages_have_a_block_for_each_framework_with_functions():
+    assert [framework(block) for block in BLOCKS] == ["jax", "torch", "tensorflow", "jax"]
