@@ -20,6 +20,7 @@ from ipu_mlir.dialects.ops.collectives import (
 )
 from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
+from ipu_mlir.dialects.ops.fifo import FifoOp
 from ipu_mlir.dialects.ops.library_call import LibraryCallOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.print import PrintOp
@@ -54,6 +55,7 @@ __all__ = [
     "EnqueueOp",
     "ExchangeOp",
     "FetchOp",
+    "FifoOp",
     "HostGatherOp",
     "HostUpdateAddOp",
     "InfeedOp",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
+    from ipu_mlir.programs.fifo import fifo
     from ipu_mlir.programs.remote import HostEmbedding, RemoteBuffer
     from ipu_mlir.programs.session import Session
     from ipu_mlir.programs.streams import Infeed, Outfeed
@@ -65,6 +66,7 @@ __all__ = [
     "cond",
     "dynamic_slice",
     "dynamic_update_slice",
+    "fifo",
     "fori_loop",
     "function",
     "map",
@@ -103,6 +105,7 @@ _HOME = {
     "cond": "ipu_mlir.tracing.control.branches",
     "dynamic_slice": "ipu_mlir.tracing.elements.dynamic_slices",
     "dynamic_update_slice": "ipu_mlir.tracing.elements.dynamic_slices",
+    "fifo": "ipu_mlir.programs.fifo",
     "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
     "map": "ipu_mlir.tracing.control.scans",

@@ -47,6 +47,7 @@ from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
 from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
 from ipu_mlir.passes.programs.check_remote_buffers import CheckRemoteBuffers
 from ipu_mlir.passes.programs.check_streams import CheckStreams
+from ipu_mlir.passes.programs.expand_fifos import ExpandFifos
 from ipu_mlir.passes.programs.fold_collectives import FoldCollectives
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
@@ -89,6 +90,7 @@ PASSES: tuple[type[Pass], ...] = (
     DropIdleOps,
     DropPlacement,
     DropRepeatedChecks,
+    ExpandFifos,
     ExpandRandom,
     ExpandScatters,
     ExpandSorts,

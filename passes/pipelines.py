@@ -35,6 +35,7 @@ NORMALIZE: tuple[str, ...] = (
     "inline{default-pipeline=}",
     "symbol-dce",
     "ipu-check-streams",
+    "ipu-expand-fifos",
     "ipu-check-remote-buffers",
     "ipu-promote-variables",
     "ipu-fold-collectives",

@@ -84,9 +84,10 @@ class RemoteArray:
             RunError: updates are waiting for others before they are added.
         """
         if self._waiting:
+            waiting = counted(len(self._waiting), "update")
             raise RunError(
-                f"table {self.spec.name!r} has gathered {counted(len(self._waiting), 'update')} and not added them yet; save it "
-                "after a run that ends with a whole number of windows"
+                f"table {self.spec.name!r} has gathered {waiting} and not added them yet; save it after a run that ends "
+                "with a whole number of windows"
             )
         if self._map is not None:
             self._map.flush()

@@ -48,9 +48,7 @@ def test_windows_go_on_from_run_to_run_and_are_whole_when_saved(tmp_path):
     exe = ipu.compile(stepping(ipu.HostEmbedding(TABLE, name="table"), 2), args=(IDS,), target=TARGET)
     session = exe.session()
     session(IDS)
-    with pytest.raises(
-        ipu.RunError, match="table 'table' has gathered 1 update and not added them yet; save it after"
-    ):
+    with pytest.raises(ipu.RunError, match="table 'table' has gathered 1 update and not added them yet; save it after"):
         session.save(tmp_path / "state.npz")
     session(IDS)
     np.testing.assert_array_equal(session["table"], moved(6))
