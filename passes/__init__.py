@@ -50,6 +50,7 @@ from ipu_mlir.passes.programs.check_streams import CheckStreams
 from ipu_mlir.passes.programs.expand_fifos import ExpandFifos
 from ipu_mlir.passes.programs.fold_collectives import FoldCollectives
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
+from ipu_mlir.passes.programs.offload_variables import OffloadVariables
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
 from ipu_mlir.passes.programs.update_variables import UpdateVariables
 from ipu_mlir.passes.programs.write_in_place import WriteInPlace
@@ -114,6 +115,7 @@ PASSES: tuple[type[Pass], ...] = (
     MergeComputeSets,
     MergeReductions,
     NormalizeIndices,
+    OffloadVariables,
     Partition,
     PlaceTensors,
     PromoteVariables,

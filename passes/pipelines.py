@@ -36,6 +36,7 @@ NORMALIZE: tuple[str, ...] = (
     "symbol-dce",
     "ipu-check-streams",
     "ipu-expand-fifos",
+    "ipu-offload-variables",
     "ipu-check-remote-buffers",
     "ipu-promote-variables",
     "ipu-fold-collectives",

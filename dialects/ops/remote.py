@@ -21,7 +21,8 @@ class RemoteBufferOp(Ipu.Operation, name="remote_buffer"):
         "ipu.remote_buffer"() {sym_name = "b", type = tensor<1000000x64xf32>} : () -> ()
 
     ``memory`` is ``"streaming"``, beside the chip, where it is not given, or ``"host"``. Without ``init`` the buffer
-    begins with zeros.
+    begins with zeros. With ``variable`` its only row is a variable to the host, and ``init``
+    is of its type: ``ipu-offload-variables`` makes such.
     """
 
     sym_name: ir.StringAttr
@@ -48,9 +49,12 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
     if not is_plain or not len(tensor.shape) or 0 in tensor.shape:
         yield f"is of type {tensor}; it is a ranked tensor of static shape, with one row at least, without encoding"
         return
+    if "variable" in op.attributes and tensor.shape[0] != 1:
+        yield f"is a variable of type {tensor}; a variable is one row"
     init = op.attributes.get("init", None)
-    if init is not None and not (isinstance(init, ir.DenseElementsAttr) and init.type == tensor):
-        yield f"begins with {init.type if isinstance(init, ir.DenseElementsAttr) else init}, but is of type {tensor}"
+    rows = ir.RankedTensorType.get(tensor.shape[1:], tensor.element_type) if "variable" in op.attributes else tensor
+    if init is not None and not (isinstance(init, ir.DenseElementsAttr) and init.type == rows):
+        yield f"begins with {init.type if isinstance(init, ir.DenseElementsAttr) else init}, but is of type {rows}"
 
 
 def _broken_rows(rows: ir.Value, moved: ir.Value) -> str | None:

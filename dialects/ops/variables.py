@@ -14,7 +14,7 @@ class VariableOp(Ipu.Operation, name="variable"):
 
     Stands in the module, and has a ranked type of static shape. ``init`` is its value before the first run; without it
     somebody has to give it one first. ``ipu.map`` is where it lies in all functions: a wish, and after
-    ``ipu-partition`` the decision.
+    ``ipu-partition`` the decision. With ``offload`` it lies in remote memory (``ipu-offload-variables``).
     """
 
     sym_name: ir.StringAttr
@@ -37,6 +37,10 @@ class VariableOp(Ipu.Operation, name="variable"):
             return fail(op, f"begins with {init}; give it dense<...>, or none for a value that comes from the host")
         if init is not None and init.type != tensor:
             return fail(op, f"begins with {init.type}, but is of type {tensor}")
+        if "offload" in operation.attributes and init is None:
+            return fail(op, "has no value to begin with; what is offloaded needs one: give it init = dense<...>")
+        if "offload" in operation.attributes and "ipu.map" in operation.attributes:
+            return fail(op, "lies on tiles and in remote memory; leave out ipu.map or offload")
         return True
 
 

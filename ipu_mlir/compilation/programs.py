@@ -8,7 +8,7 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.programs.session import Run, Session
 from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, SyntheticInfeed, SyntheticOutfeed
 from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
-from ipu_mlir.runtime.engine.state import State
+from ipu_mlir.runtime.engine.state import RemoteCell, State
 
 if TYPE_CHECKING:
     import os
@@ -72,7 +72,9 @@ class Programs(Mapping[str, "Executable"]):
         variables = [each for each in self._declared.values() if each.kind == "variable"]
         shared = {name: cell for variable in variables for name, cell in variable.cells.items()}
         buffers = [each for each in self._declared.values() if each.kind == "remote"]
-        state = self._state(shared, _TURN, {each.name: each.own for each in buffers if each.own is not None})
+        used = {each.name: each.own for each in buffers if each.own is not None}
+        used |= {name: cell.buffer for name, cell in shared.items() if isinstance(cell, RemoteCell)}
+        state = self._state(shared, _TURN, used)
         for each in buffers:
             each.own = state.remote.buffers.get(each.name)
         for variable in variables:

@@ -37,7 +37,7 @@ class Session(Mapping[str, Any]):
         variables: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "variable"}
         inside = {leaf for variable in variables.values() for leaf in variable.specs}
         plain = {name: None for name in state.cells if name not in inside}
-        buffers: dict[str, Any] = dict.fromkeys(state.remote.buffers)
+        buffers = {name: None for name in state.remote.buffers if name not in state.cells}
         self._variables: dict[str, Any] = {**variables, **plain, **buffers}
 
     def run(self, program: str, *args: Any, **kwargs: Any) -> Any:
@@ -68,7 +68,7 @@ class Session(Mapping[str, Any]):
         """
         variable = self._variables[name]
         with self._state.turn:
-            if name in self._state.remote.buffers:
+            if name in self._state.remote.buffers and name not in self._state.cells:
                 return self._state.remote.buffers[name].array
             if variable is None:
                 return self._state.cells[name].value(name)

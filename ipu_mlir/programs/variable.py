@@ -39,13 +39,16 @@ class Variable:
 
     kind = "variable"
 
-    def __init__(self, init: Any, name: str | None = None, *, mapping: Mapping | None = None) -> None:
+    def __init__(
+        self, init: Any, name: str | None = None, *, mapping: Mapping | None = None, offload: bool = False
+    ) -> None:
         """Make a variable.
 
         Args:
             init: what it begins with: an array, a number, or tuples, lists and dicts of them. A ``TensorSpec`` stands
                 for a value that is given later.
             mapping: where it lies, for a single tensor; the compiler decides where none is given.
+            offload: keep it in remote memory: it is on tiles from where it is read to where it is assigned.
         """
         self.name = f"variable_{next(_NUMBERS)}" if name is None else name
         self.structure, leaves = flatten(init, self.name, is_number)
@@ -53,8 +56,10 @@ class Variable:
             raise TraceTypeError(f"variable {self.name} begins with {init!r}, which has no tensors; give arrays")
         if mapping is not None and paths(self.structure) != [self.name]:
             raise TraceTypeError(f"variable {self.name} has several tensors, and mapping= places one; use ipu.place")
+        if offload and any(isinstance(leaf, TensorSpec) for leaf in leaves):
+            raise TraceTypeError(f"variable {self.name} has no value to begin with, and what is offloaded needs one")
         self._init = [leaf if isinstance(leaf, TensorSpec) else np.array(leaf) for leaf in leaves]
-        self._mapping = mapping
+        self._mapping, self._offload = mapping, offload
         self.specs = dict(zip(paths(self.structure), map(spec_of, self._init), strict=True))
         self.cells: dict[str, Cell] = {}
 
@@ -114,6 +119,8 @@ class Variable:
                 op = VariableOp(sym_name=ir.StringAttr.get(name), type=ir.TypeAttr.get(type_))
                 if not isinstance(init, TensorSpec):
                     op.operation.attributes["init"] = dense_attribute(init, type_)
+                if self._offload:
+                    op.operation.attributes["offload"] = ir.UnitAttr.get()
                 if self._mapping is not None:
                     op.operation.attributes["ipu.map"] = mapping_to_attr(self._mapping)
 

@@ -86,8 +86,8 @@ class RemoteArray:
         if self._waiting:
             waiting = counted(len(self._waiting), "update")
             raise RunError(
-                f"table {self.spec.name!r} has gathered {waiting} and not added them yet; save it after a run that ends "
-                "with a whole number of windows"
+                f"table {self.spec.name!r} has gathered {waiting} and not added them yet; save it after a run that "
+                "ends with a whole number of windows"
             )
         if self._map is not None:
             self._map.flush()

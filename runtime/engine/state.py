@@ -10,7 +10,7 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.engine.memory import aligned_bytes
 from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, Streams, SyntheticInfeed, SyntheticOutfeed
-from ipu_mlir.runtime.engine.remote import RemoteMemory
+from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.translator.translate import RemoteSpec, Stream, Variable
 
 
@@ -45,6 +45,16 @@ class Cell:
         self.has_value = True
 
 
+class RemoteCell(Cell):
+    """A variable in the only row of a remote buffer."""
+
+    def __init__(self, buffer: RemoteArray) -> None:
+        spec = buffer.spec
+        self.variable = Variable(spec.name, spec.shape[1:], spec.dtype, spec.dtype)
+        self.array, self.has_value = buffer.array.reshape(spec.shape[1:]), True
+        self.buffer = buffer
+
+
 class State:
     """The variables and queues of one session. Whoever runs a program on it holds ``turn``: threads take turns.
 
@@ -74,6 +84,15 @@ class State:
             if variable.name not in self.cells:
                 self.cells[variable.name] = Cell(variable)
         self.remote = remote if isinstance(remote, RemoteMemory) else RemoteMemory(remote)
+        offloaded = {name: each for name, each in self.remote.buffers.items() if each.spec.is_variable}
+        for name, buffer in offloaded.items():
+            self.cells.setdefault(name, RemoteCell(buffer))
+        for name, cell in self.cells.items():
+            if isinstance(cell, RemoteCell) != (name in offloaded):
+                raise RunError(
+                    f"variable {name!r} is in remote memory for some functions and on tiles for others; compile them "
+                    "alike, or together"
+                )
         self.streams = Streams()
         for queue in queues:
             if queue.kind == "infeed":
@@ -106,8 +125,8 @@ class State:
         with self.turn:
             for buffer in self.remote.buffers.values():
                 buffer.flush()
-            remote = {name: each.array.copy() for name, each in self.remote.buffers.items() if each.file is None}
-            return {name: cell.value(name) for name, cell in self.cells.items()} | remote
+            rows = {name: each.array.copy() for name, each in self.remote.buffers.items() if each.file is None}
+            return rows | {name: cell.value(name) for name, cell in self.cells.items()}
 
     def give(self, values: Mapping[str, Any]) -> None:
         """Give variables and remote buffers values, which are copied: all of them, or none.
@@ -122,18 +141,19 @@ class State:
 
     def copy(self) -> "State":
         """The same values, in memory of their own; with queues that do without the host."""
-        copied = State(cell.variable for cell in self.cells.values())
+        own = {name: cell for name, cell in self.cells.items() if name not in self.remote.buffers}
+        copied = State(cell.variable for cell in own.values())
         copied.streams.is_quiet = True
         copied.streams.infeeds = {name: SyntheticInfeed(each.stream) for name, each in self.streams.infeeds.items()}
         copied.streams.outfeeds = {name: SyntheticOutfeed(each.stream) for name, each in self.streams.outfeeds.items()}
         with self.turn:
             copied.remote.buffers = {name: each.copy() for name, each in self.remote.buffers.items()}
-            for name, cell in self.cells.items():
+            for name, cell in own.items():
                 copied.cells[name].array[...], copied.cells[name].has_value = cell.array, cell.has_value
         return copied
 
     def _checked(self, name: str, value: Any) -> np.ndarray:
-        if name in self.remote.buffers:
+        if name in self.remote.buffers and name not in self.cells:
             return self.remote.expected(name, value)
         if name not in self.cells:
             raise RunError(f"there is no variable {name!r}; there are: {', '.join(self.cells) or 'none'}")

@@ -91,12 +91,14 @@ class RemoteSpec:
 
     Attributes:
         initial: what it begins with; None for zeros.
+        is_variable: whether its only row is a variable to the host.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     initial: np.ndarray | None = field(default=None, repr=False, compare=False)
+    is_variable: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -249,8 +251,9 @@ def _remote(module: ir.Operation, used: tuple[RemoteSpec, ...]) -> tuple[RemoteS
         if name not in declared:
             known = ", ".join(declared) or "none"
             raise CompileError(f"the program uses remote buffer @{name}, but the module has {known}")
-        spec, initial = _host_spec(f"remote buffer {name!r}", declared[name].type), initial_value(declared[name].op)
-        found.append(RemoteSpec(name, spec.shape, spec.dtype, initial))
+        op = declared[name].op
+        spec = _host_spec(f"remote buffer {name!r}", declared[name].type)
+        found.append(RemoteSpec(name, spec.shape, spec.dtype, initial_value(op), "variable" in op.attributes))
     return tuple(found)
 
 

@@ -92,3 +92,8 @@ func.func @fetch_into_nowhere(%x: memref<4xf32, 1>, %row: index) {
   "ipu.fetch"(%x, %row) {buffer = @b} : (memref<4xf32, 1>, index) -> ()
   return
 }
+
+// -----
+
+// expected-error @below {{'ipu.remote_buffer' op is a variable of type tensor<2x4xf32>; a variable is one row}}
+"ipu.remote_buffer"() {sym_name = "b", type = tensor<2x4xf32>, variable} : () -> ()

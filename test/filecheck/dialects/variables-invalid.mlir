@@ -38,3 +38,13 @@ func.func @read_without_a_name() -> tensor<4xf32> {
   %w = "ipu.read"() : () -> tensor<4xf32>
   return %w : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{'ipu.variable' op has no value to begin with; what is offloaded needs one: give it init = dense<...>}}
+"ipu.variable"() {sym_name = "w", type = tensor<4xf32>, offload} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.variable' op lies on tiles and in remote memory; leave out ipu.map or offload}}
+"ipu.variable"() {sym_name = "w", type = tensor<4xf32>, init = dense<0.0> : tensor<4xf32>, offload, ipu.map = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>} : () -> ()

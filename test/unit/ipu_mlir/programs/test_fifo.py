@@ -9,8 +9,7 @@ TARGET = ipu.Target(name="small", tiles_per_ipu=4)
 
 
 @pytest.mark.parametrize("offload", [False, True])
-@pytest.mark.parametrize("shape", [(), (3,), (2, 5)])
-@pytest.mark.parametrize("depth", [-1, 0, 1, 2, 5])
+@pytest.mark.parametrize("depth, shape", [(-1, (3,)), (0, (2, 5)), (1, ()), (2, (3,)), (5, (2, 5))])
 def test_as_in_a_list(depth, shape, offload):
     """In a loop, with another one beside it, over two runs of which the second goes on from the first."""
 
