@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs.fifo import fifo
     from ipu_mlir.programs.remote import HostEmbedding, RemoteBuffer
+    from ipu_mlir.programs.replicas import (
+        all_gather,
+        all_reduce,
+        all_to_all,
+        assume_equal,
+        broadcast,
+        reduce_scatter,
+        replica_index,
+    )
     from ipu_mlir.programs.session import Session
     from ipu_mlir.programs.streams import Infeed, Outfeed
     from ipu_mlir.programs.variable import Variable
@@ -61,7 +70,12 @@ __all__ = [
     "TensorSpec",
     "Variable",
     "__version__",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
     "associative_scan",
+    "assume_equal",
+    "broadcast",
     "compile",
     "cond",
     "dynamic_slice",
@@ -72,7 +86,9 @@ __all__ = [
     "map",
     "nn",
     "place",
+    "reduce_scatter",
     "register_dataclass",
+    "replica_index",
     "scan",
     "switch",
     "vmap",
@@ -100,7 +116,12 @@ _HOME = {
     "Tensor": "ipu_mlir.tracing.surface.tensor",
     "TensorSpec": "ipu_mlir.specs.specs",
     "Variable": "ipu_mlir.programs.variable",
+    "all_gather": "ipu_mlir.programs.replicas",
+    "all_reduce": "ipu_mlir.programs.replicas",
+    "all_to_all": "ipu_mlir.programs.replicas",
     "associative_scan": "ipu_mlir.tracing.control.scans",
+    "assume_equal": "ipu_mlir.programs.replicas",
+    "broadcast": "ipu_mlir.programs.replicas",
     "compile": "ipu_mlir.compilation.compiler",
     "cond": "ipu_mlir.tracing.control.branches",
     "dynamic_slice": "ipu_mlir.tracing.elements.dynamic_slices",
@@ -110,7 +131,9 @@ _HOME = {
     "function": "ipu_mlir.compilation.function",
     "map": "ipu_mlir.tracing.control.scans",
     "place": "ipu_mlir.tracing.hints",
+    "reduce_scatter": "ipu_mlir.programs.replicas",
     "register_dataclass": "ipu_mlir.tracing.structure",
+    "replica_index": "ipu_mlir.programs.replicas",
     "scan": "ipu_mlir.tracing.control.scans",
     "switch": "ipu_mlir.tracing.control.branches",
     "vmap": "ipu_mlir.tracing.batching.vmap",

@@ -4,6 +4,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.host.drop_placement import DropPlacement
 from ipu_mlir.passes.host.forward_copies import ForwardCopies
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
+from ipu_mlir.passes.host.replicas.batch_replicas import BatchReplicas
 from ipu_mlir.passes.importing.anchor_hints import AnchorHints
 from ipu_mlir.passes.importing.clamp_slices import ClampSlices
 from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
@@ -73,6 +74,7 @@ from ipu_mlir.passes.supersteps.use_codelet_operands import UseCodeletOperands
 
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
+    BatchReplicas,
     BranchSwitches,
     BufferizeCollectives,
     BufferizeStreams,

@@ -125,6 +125,7 @@ TO_HOST: tuple[str, ...] = (
     "ipu-drop-placement",
     "ipu-forward-copies",
     "ipu-merge-reductions",
+    "ipu-batch-replicas",
 )
 """Supersteps -> the same program for one memory: what only undoes placing and partitioning."""
 

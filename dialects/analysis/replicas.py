@@ -10,7 +10,7 @@ from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.analysis.collectives import collective_of
-from ipu_mlir.dialects.analysis.control_flow import control_op, flows
+from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_terminator
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
 from ipu_mlir.dialects.analysis.matchers import terminator
@@ -56,6 +56,10 @@ class Varying:
     def __contains__(self, value: ir.Value) -> bool:
         return value in self._origins
 
+    def forget(self, value: ir.Value) -> None:
+        """``value`` goes away."""
+        self._origins.pop(value, None)
+
     def origin(self, value: ir.Value) -> ir.Location:
         """Where the difference comes from."""
         return self._origins[value]
@@ -95,7 +99,7 @@ class Varying:
             self._call(op)
         elif _is_function(op):
             self._function(op)
-        else:
+        elif not is_terminator(op):
             self._compute(op)
 
     def _compute(self, op: ir.Operation) -> None:
@@ -141,6 +145,11 @@ class Varying:
         for name, argument in taken:
             if name in self.variables:
                 self._mark(argument, function.location)
+
+
+def replicas_of(module: ir.Operation) -> int:
+    """How many replicas run a module without a target: 1 unless it says otherwise."""
+    return ir.IntegerAttr(module.attributes[REPLICAS]).value if REPLICAS in module.attributes else 1
 
 
 def is_marked(attributes: Any) -> bool:

@@ -180,13 +180,21 @@ class Executable:
     def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """As ``run``, but tile by tile, each with a memory of its own: slow, exact, and the judge of ``run``."""
         if not self.engine.has_state:
-            return self._per_tile.run(list(inputs))
-        state, names = self._together.own_state, [variable.name for variable in self.engine.variables]
+            return self._as_run_gives(self._per_tile.run(list(inputs)))
+        state, variables = self._together.own_state, self.engine.variables
         with state.turn:
-            values = {name: cell.value(name) for name in names if (cell := state.cells[name]).has_value}
+            values = {
+                each.name: cell.value(each.name) for each in variables if (cell := state.cells[each.name]).has_value
+            }
             results = self._per_tile.run(list(inputs), values, state.streams, state.remote)
-            state.give(values)
-        return results
+            left = [one_or_each(values[each.name], each.shape, f"variable {each.name!r}") for each in variables]
+            state.give({each.name: value for each, value in zip(variables, left, strict=True)})
+        return self._as_run_gives(results)
+
+    def _as_run_gives(self, results: list[np.ndarray]) -> list[np.ndarray]:
+        """Results of the per-tile executor, which has them of every replica, as those of ``run``."""
+        specs = enumerate(self.engine.results)
+        return [one_or_each(array, spec.shape, f"result {n}") for (n, spec), array in zip(specs, results, strict=True)]
 
     @cached_property
     def _per_tile(self) -> Any:
@@ -265,6 +273,15 @@ def lower_together(module: ir.Module, entries: Sequence[str], lowering: Lowering
     timings = lowering.run(copied.operation)
     on_host = copied.operation.clone()
     return Lowered(copied, on_host, timings + to_host(on_host.operation))
+
+
+def one_or_each(array: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
+    """``array``, which may have a first dimension for replicas, in ``shape``: if that has none, they must be equal."""
+    if array.shape == shape:
+        return array
+    rows = [row.tobytes() for row in array]
+    assert all(row == rows[0] for row in rows), f"{name} is one for all replicas, but theirs differ"
+    return array[0]
 
 
 def _made_again(fields: dict[str, Any], engine: Engine) -> Executable:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.attributes.attributes import TARGET
+from ipu_mlir.dialects.analysis.replicas import REPLICAS
+from ipu_mlir.dialects.attributes.attributes import TARGET, target_from_attr
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.placement_hints import MAP
@@ -19,7 +20,7 @@ class DropPlacement(Pass):
 
     Needs:  supersteps (``ipu-form-supersteps``), or linalg on buffers already.
     Leaves: linalg, memref, scf, func and arith; a ``memref.copy`` for each exchange, a ``memref.load`` for each read of
-            control flow.
+            control flow; of the target, ``ipu.replicas`` if there are several.
     """
 
     name = "ipu-drop-placement"
@@ -29,6 +30,9 @@ class DropPlacement(Pass):
         containers: list[ir.Operation] = []
         with module.context:
             if TARGET in module.attributes:
+                replicas = target_from_attr(module.attributes[TARGET]).replicas
+                if replicas > 1:
+                    module.attributes[REPLICAS] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), replicas)
                 del module.attributes[TARGET]
             for op in list_outside_bodies(module):
                 if op.name in ("ipu.exchange", "ipu.read_control"):

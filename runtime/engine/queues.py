@@ -50,6 +50,7 @@ class _Prefetched:
         self.is_running = self.is_closed = self.has_ended = False
         self._stream, self._elements, self._number = stream, elements, number
         self._free: list[list[np.ndarray]] = []
+        self._most = stream.depth * stream.replicas
 
     def start(self) -> None:
         """Fetch in a thread, if none does and there may be more."""
@@ -83,12 +84,12 @@ class _Prefetched:
 
     def is_low(self) -> bool:
         """Whether it is time to fetch more: seldom, for waking a thread costs more than fetching."""
-        return 2 * len(self.ready) <= self._stream.depth
+        return 2 * len(self.ready) <= self._most
 
     def _has_room(self) -> bool:
         """Wait for room, once there is none until half of it is free; False when nobody wants more."""
         with self.changed:
-            if len(self.ready) >= self._stream.depth:
+            if len(self.ready) >= self._most:
                 while not (self.is_low() or self.is_closed):
                     self.changed.wait()
             return not self.is_closed
@@ -124,7 +125,8 @@ class Infeed:
     def __init__(self, stream: Stream, source: Callable[[], Iterator[Element]] | None) -> None:
         """Fetch from what ``source`` gives, which is called once for each time that the queue begins."""
         self.stream, self._source = stream, source
-        self._taken: list[np.ndarray] | None = None
+        self._taken: list[list[np.ndarray]] = []
+        """The current element, of each replica in turn; fewer while it is being taken."""
         self._elements = 0
         self._waited = 0.0
         self._prefetched: _Prefetched | None = None
@@ -134,19 +136,27 @@ class Infeed:
         """Begin again with the first element; what was fetched is dropped."""
         if self._finalizer is not None:
             self._finalizer()
-        self._prefetched = self._taken = None
+        self._prefetched, self._taken = None, []
 
     def take(self) -> None:
-        """Make the next element the current one; wait until there is one.
+        """Make the next element the current one, or the next one of each replica; wait until there is one.
+
+        What replicas have taken when an error ends that is theirs when the program asks again.
 
         Raises:
             RunError: the queue has no source, has ended, or the element is not what the program takes. Anything that
                 the user's iterator raises.
         """
         queue = self._prefetched or self._begin()
-        if self._taken is not None:
-            queue.give_back(self._taken)
-            self._taken = None
+        if len(self._taken) == self.stream.replicas:
+            for arrays in self._taken:
+                queue.give_back(arrays)
+            self._taken = []
+        while len(self._taken) < self.stream.replicas:
+            self._taken.append(self._next(queue))
+            self._elements += 1
+
+    def _next(self, queue: _Prefetched) -> list[np.ndarray]:
         with queue.changed:
             if not queue.ready:
                 begun = time.perf_counter()
@@ -165,13 +175,13 @@ class Infeed:
                 queue.changed.notify_all()
         if isinstance(found, BaseException):
             raise found
-        self._taken = found
-        self._elements += 1
+        return found
 
-    def tensor(self, index: int) -> np.ndarray:
-        """A tensor of the current element."""
-        assert self._taken is not None, "an element is taken before its tensors"
-        return self._taken[index]
+    def hand_out(self, index: int, out: np.ndarray) -> None:
+        """Write a tensor of the current element to ``out``; for several replicas that has one row for each."""
+        assert self._taken, "an element is taken before its tensors"
+        for row, arrays in zip(out if self.stream.replicas > 1 else (out,), self._taken, strict=True):
+            np.copyto(row, arrays[index], "unsafe")
 
     def statistics(self) -> Statistics:
         """What it has done so far."""
@@ -195,12 +205,13 @@ class Outfeed:
     def __init__(self, stream: Stream, most_bytes: int = MOST_BYTES) -> None:
         self.stream, self._most_bytes = stream, most_bytes
         self._lock = threading.Lock()
-        self._pending = [np.empty(spec.shape, spec.dtype) for spec in stream.specs]
+        leading = () if stream.replicas == 1 else (stream.replicas,)
+        self._pending = [np.empty((*leading, *spec.shape), spec.dtype) for spec in stream.specs]
         self._kept = self._nothing()
         self._count = self._elements = 0
 
     def put(self, index: int, value: Any) -> None:
-        """Let ``value`` be tensor number ``index`` of the next element."""
+        """Let ``value`` be tensor number ``index`` of the next element: of each replica, or one for all of them."""
         self._pending[index][...] = value
 
     def hand_over(self) -> None:
@@ -238,13 +249,17 @@ class Outfeed:
 
     def statistics(self) -> Statistics:
         """What it has done so far."""
-        return Statistics(self._elements, self._elements * _bytes(self.stream.specs), 0.0)
+        return Statistics(self._elements, self._elements * self._bytes_each, 0.0)
+
+    @property
+    def _bytes_each(self) -> int:
+        return _bytes(self.stream.specs) * self.stream.replicas
 
     def _nothing(self) -> list[np.ndarray]:
-        return [np.empty((0, *spec.shape), spec.dtype) for spec in self.stream.specs]
+        return [np.empty((0, *pending.shape), pending.dtype) for pending in self._pending]
 
     def _grow(self) -> None:
-        each, count = max(1, _bytes(self.stream.specs)), len(self._kept[0])
+        each, count = max(1, self._bytes_each), len(self._kept[0])
         most = max(1, self._most_bytes // each)
         if count >= most:
             raise RunError(
@@ -268,8 +283,8 @@ class SyntheticInfeed(Infeed):
         pass
 
     def take(self) -> None:
-        self._taken = self._zeros
-        self._elements += 1
+        self._taken = [self._zeros] * self.stream.replicas
+        self._elements += self.stream.replicas
 
 
 class SyntheticOutfeed(Outfeed):
@@ -304,7 +319,7 @@ class Streams:
 
     def receive(self, name: str, index: int, out: np.ndarray) -> None:
         """Write a tensor of the current element to ``out``."""
-        np.copyto(out, self.infeeds[name].tensor(index), "unsafe")
+        self.infeeds[name].hand_out(index, out)
 
     def put(self, name: str, index: int, value: Any) -> None:
         """Let ``value`` be part of the next element of an outfeed."""

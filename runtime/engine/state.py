@@ -157,7 +157,10 @@ class State:
             return self.remote.expected(name, value)
         if name not in self.cells:
             raise RunError(f"there is no variable {name!r}; there are: {', '.join(self.cells) or 'none'}")
-        return as_expected(value, self.cells[name].variable, f"the value of variable {name!r}")
+        variable = self.cells[name].variable
+        if variable.replicas and np.shape(value) == variable.shape[1:]:
+            value = np.broadcast_to(value, variable.shape)  # one for all replicas
+        return as_expected(value, variable, f"the value of variable {name!r}")
 
 
 def _unset(name: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.queues import queues_in
 from ipu_mlir.dialects.analysis.remote import remote_buffers_in
+from ipu_mlir.dialects.analysis.replicas import is_marked, replicas_of
 from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments, variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
@@ -50,6 +51,7 @@ class Variable:
         held: the type of the numbers in memory: float32 for floats of 16 and 8 bits.
         initial: what it begins with, of type ``held``; None for a value that somebody gives it first.
         is_read: whether the program needs the value that it has before.
+        replicas: how many have a value of their own, along the first dimension; 0 if all have one.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Variable:
     held: np.dtype[Any]
     initial: np.ndarray | None = field(default=None, repr=False, compare=False)
     is_read: bool = True
+    replicas: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -76,6 +79,7 @@ class Stream:
         kind: ``infeed`` or ``outfeed``.
         depth: of an infeed, how many elements may wait.
         mode: of an outfeed, ``all`` or ``last``.
+        replicas: how many take an element, or give one, at a time.
     """
 
     name: str
@@ -83,6 +87,7 @@ class Stream:
     specs: tuple[ArraySpec, ...]
     depth: int
     mode: str
+    replicas: int = 1
 
 
 @dataclass(frozen=True)
@@ -214,11 +219,12 @@ def _declared(module: ir.Operation, entry: str, variables: tuple[Variable, ...])
     if not variables:
         return ()
     function, declared = find_function(module, entry), variables_in(module)
-    unset = unset_arguments(function)
+    unset, replicas = unset_arguments(function), replicas_of(module)
     found = []
     for (number, name), variable in zip(variable_arguments(function).items(), variables, strict=True):
         initial = initial_value(declared[name]) if name in declared else None
-        found.append(replace(variable, name=name, initial=initial, is_read=number not in unset))
+        own = replicas if name in declared and is_marked(declared[name].attributes) else 0
+        found.append(replace(variable, name=name, initial=initial, is_read=number not in unset, replicas=own))
     return tuple(found)
 
 
@@ -235,7 +241,7 @@ def _streams(module: ir.Operation, used: tuple[Stream, ...]) -> tuple[Stream, ..
             raise CompileError(f"the program uses queue @{name}, but the module has {', '.join(declared) or 'none'}")
         queue = declared[name]
         specs = tuple(_host_spec(f"tensor {number} of {name!r}", kind) for number, kind in enumerate(queue.types))
-        found.append(Stream(name, queue.kind, specs, queue.depth, queue.mode))
+        found.append(Stream(name, queue.kind, specs, queue.depth, queue.mode, replicas_of(module)))
     return tuple(found)
 
 

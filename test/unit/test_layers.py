@@ -48,6 +48,7 @@ ROOMS = (
     "passes/supersteps/checks",
     "passes/supersteps",
     "passes/host",
+    "passes/host/replicas",
     "passes",
     "runtime/numeric",
     "runtime/translator/array_ir",
