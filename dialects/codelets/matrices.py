@@ -1,6 +1,7 @@
 """What codelets on stacks of matrices have in common: their declaration, their cycles, complex numbers as pairs."""
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,10 @@ _INSTRUCTIONS = 3
 def of_each(function: Callable[..., Any], *operands: Array, cores: tuple[int, ...]) -> tuple[Array, ...]:
     """``function`` of every matrix of stacks, whose operands have ``cores`` dimensions, as stacks again."""
     stack = operands[0].shape[: operands[0].ndim - cores[0]]
-    flat = [each.reshape(-1, *each.shape[len(stack) :]) for each in operands]
+    flat = [each.reshape(prod(stack), *each.shape[len(stack) :]) for each in operands]
     found = [function(*parts) for parts in zip(*flat, strict=True)]
     columns = list(zip(*(each if isinstance(each, tuple) else (each,) for each in found), strict=True))
-    return tuple(np.stack(column).reshape(*stack, *column[0].shape) for column in columns)
+    return tuple(np.stack(column).reshape((*stack, *column[0].shape)) for column in columns)
 
 
 def or_nan(function: Any, a: Array, *others: Array, cores: tuple[int, ...]) -> tuple[Array, ...]:

@@ -95,6 +95,8 @@ def structured(batcher: Batcher, op: ir.Operation) -> None:
     count = maps[0].n_dims
     kinds = list(attributes["iterator_types"])
     inputs = [batcher.new(value) for value in list(op.operands)[: len(op.operands) - len(op.results)]]
+    if "library_call" in attributes:  # stacks of one shape
+        inputs = [New(batcher.repeated(each), True) for each in inputs]
     outs = [batcher.for_all(value) for value in list(op.operands)[len(inputs) :]]
     batched = [*(each.batched for each in inputs), *(True for _ in outs)]
     shifted = ir.AffineMap.get(count + 1, 0, [ir.AffineDimExpr.get(each + 1) for each in range(count)])

@@ -1,19 +1,20 @@
-"""``np.fft``: transforms as products with the matrices of small ones, which is what the machine is quick at."""
+"""``np.fft``: each row is transformed by a library codelet on one tile; long ones are put together from short ones."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ipu_mlir.specs.tensor_types import kind_of, part_dtype, whole_dtype
+from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import views
+from ipu_mlir.tracing.codelets import apply_codelet
 from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.arranging import moveaxis, roll
 from ipu_mlir.tracing.pairs import complex_of, is_complex, part
 
-_LARGEST = 64
-"""Sizes up to it are one product with a matrix; larger ones are two transforms of their factors, if they have such."""
+_LARGEST = 4096
+"""Rows up to it are transformed by a vertex each; larger ones by two transforms of factors, if they have such."""
 
 _OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -29,8 +30,11 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     if is_complex(a):
         raise TraceTypeError(f"rfft of {a}: give real numbers, or use np.fft.fft")
-    size = a.shape[views.axis_of("rfft", a, axis)] if n is None else n
-    return _sized(_transform("rfft", a, n, axis, norm, -1), size // 2 + 1, axis)
+    rows, along, size = _rows("rfft", a, n, axis, norm)
+    if size > _LARGEST:
+        return _sized(fft(a, n, axis, norm), size // 2 + 1, axis)
+    (found,) = apply_codelet("rfft", "rfft", rows)
+    return moveaxis(_scaled(found, size, norm, -1), -1, along)
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
@@ -39,7 +43,10 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     size = 2 * (a.shape[along] - 1) if n is None else n
     if size < 1:
         raise TraceValueError(f"irfft of {a}: the result would have {size} elements; give n=")
-    half = moveaxis(_sized(_complex(a), size // 2 + 1, along), along, -1)
+    half, _, _ = _rows("irfft", _complex(a), size // 2 + 1, along, norm)
+    if size <= _LARGEST:
+        (found,) = apply_codelet("irfft", "irfft_odd" if size % 2 else "irfft", half, n=size)
+        return moveaxis(_scaled(found, size, norm, 1), -1, along)
     real, imaginary = part(half, 0), part(half, 1)
     alone = [place for place in (0, size // 2) if place == 0 or size % 2 == 0]  # their imaginary part is not looked at
     imaginary = np.where(np.isin(np.arange(size // 2 + 1), alone), 0, imaginary)
@@ -48,8 +55,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
         np.concatenate([real, np.flip(real[..., mirrored], -1)], -1),
         np.concatenate([imaginary, -np.flip(imaginary[..., mirrored], -1)], -1),
     )
-    found = _transform("irfft", complex_of(*both), None, -1, norm, 1)
-    return moveaxis(part(found, 0), -1, along)
+    return moveaxis(part(ifft(complex_of(*both), None, -1, norm), 0), -1, along)
 
 
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
@@ -115,6 +121,12 @@ def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Any:
 
 
 def _transform(name: str, a: Any, n: int | None, axis: int, norm: str | None, sign: int) -> Any:
+    rows, along, size = _rows(name, _complex(a), n, axis, norm)
+    return moveaxis(_scaled(_along_last(rows, sign), size, norm, sign), -1, along)
+
+
+def _rows(name: str, a: Any, n: int | None, axis: int, norm: str | None) -> tuple[Any, int, int]:
+    """``a`` with ``n`` elements along ``axis``, which comes last; where it was, and its size."""
     along = views.axis_of(name, a, axis)
     size = a.shape[along] if n is None else n
     if size < 1:
@@ -122,25 +134,26 @@ def _transform(name: str, a: Any, n: int | None, axis: int, norm: str | None, si
     if norm not in _OPPOSITE:
         raise TraceValueError(f"{name}: norm is 'backward', 'ortho' or 'forward', got {norm!r}")
     if not is_complex(a):
-        a = astype(a, np.float32 if kind_of(a.dtype) == "f" and a.dtype.itemsize < 4 else np.result_type(a.dtype, "f4"))
-    found = _along_last(moveaxis(_sized(a, size, along), along, -1), sign)
-    scaled = (sign > 0) == (norm in (None, "backward")) if norm != "ortho" else True
-    if scaled:
-        found = found * (size**-0.5 if norm == "ortho" else 1.0 / size)
-    return moveaxis(found, -1, along)
+        a = astype(a, np.float32 if kind_of(a.dtype) == "f" and a.dtype.itemsize <= 4 else np.float64)
+    return moveaxis(_sized(a, size, along), along, -1), along, size
+
+
+def _scaled(found: Any, size: int, norm: str | None, sign: int) -> Any:
+    """What a codelet gives, scaled by 1 / size in the inverse direction, as ``norm`` wants it."""
+    power = {None: 0.0, "backward": 0.0, "ortho": 0.5, "forward": 1.0}[norm]
+    return found * float(size) ** (sign * power) if power else found
 
 
 def _along_last(x: Any, sign: int) -> Any:
-    """The transform, not scaled: first that of every ``rest``-th element, turned, then that of the results."""
+    """The transform: first that of every ``rest``-th element, turned, then that of the results."""
     size = x.shape[-1]
-    dtype = whole_dtype(part_dtype(x.dtype))
     first = next((each for each in range(min(_LARGEST, size), 1, -1) if size % each == 0), size)
     if size <= _LARGEST or first == size:
-        return _complex(x @ _roots(size, np.arange(size)[:, None] * np.arange(size), sign, dtype))
+        return apply_codelet("fft", "fft" if sign < 0 else "ifft", x)[0]
     rest = size // first
     columns = np.swapaxes(views.reshape(x, (*x.shape[:-1], first, rest)), -1, -2)
-    turned = _along_last(columns, sign) * _roots(size, np.arange(rest)[:, None] * np.arange(first), sign, dtype)
-    found = _along_last(np.swapaxes(turned, -1, -2), sign)
+    roots = _roots(size, np.arange(rest)[:, None] * np.arange(first), sign, x.dtype)
+    found = _along_last(np.swapaxes(_along_last(columns, sign) * roots, -1, -2), sign)
     return views.reshape(np.swapaxes(found, -1, -2), x.shape)
 
 

@@ -24,8 +24,7 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "its results may be complex for real matrices; use np.linalg.eigh or eigvalsh for symmetric ones": (
         *("linalg.eig", "linalg.eigvals", "roots"),
     ),
-    "the shape of what it gives depends on values; use np.linalg.pinv(a) @ b": ("linalg.lstsq",),
-    "use np.linalg.pinv(np.vander(x, n + 1)) @ y": ("polyfit",),
+    "use np.linalg.lstsq(np.vander(x, n + 1), y)[0]": ("polyfit",),
     "count what is between the edges: np.sum((x >= low) & (x < high))": ("histogram2d", "histogramdd"),
     "use astype, or shift and mask the integers": ("view", "byteswap", "getfield"),
 }
