@@ -49,20 +49,22 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
     wrapper = tf.function(function, jit_compile=True, autograph=False)
     with tracing():
         concrete = wrapper.get_concrete_function(*specs)
+        known = {id(each._handle): each for each in concrete.graph.variables}
+        captured = {len(specs) + place: outside for place, (outside, _) in enumerate(concrete.graph.captures)}
+        for each in captured.values():
+            if each.dtype == tf.resource and id(each) not in known:
+                raise CompileError(
+                    f"TensorFlow cannot compile {name}, which uses {each!r}: the device has no such thing"
+                )
         try:
             text = wrapper.experimental_get_compiler_ir(*specs)(stage="stablehlo")
         except (ValueError, tf.errors.OpError) as error:
             raise CompileError(f"TensorFlow cannot compile {name}: {_without_frames(error)}") from error
     outputs = concrete.structured_outputs
     count = len([each for each in tf.nest.flatten(outputs, expand_composites=True) if each is not None])
-    known = {id(each._handle): each for each in concrete.graph.variables}
-    captured = {len(specs) + place: outside for place, (outside, _) in enumerate(concrete.graph.captures)}
     names = _names([known.get(id(each)) for each in captured.values()])
     variables = {place: known[id(each)] for place, each in captured.items() if id(each) in known}
     constants = {place: each for place, each in captured.items() if id(each) not in known}
-    for each in constants.values():
-        if each.dtype == tf.resource:
-            raise CompileError(f"{name} uses {each!r}, a resource of the host, which the device does not have")
     aliases = {int(number or 0): int(place) for place, number in _ALIAS.findall(text.partition("func.func")[0])}
     module = load_module(_MHLO.sub(r'"mhlo.\1"(\2) : (\3) -> \3', text))
     named = {place: names[id(variable)] for place, variable in variables.items()}

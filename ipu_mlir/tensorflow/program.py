@@ -78,15 +78,26 @@ class Programs:
         self._seen: set[Any] = set()
 
     def call(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, device: Device, trace_in: Callable[..., Any]
+        self,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        device: Device,
+        trace_in: Callable[..., Any],
+        name: str | None = None,
     ) -> Any:
         """What ``function`` gives for these arguments.
 
         Args:
             args: tensors, and values that are part of the program.
             trace_in: calls the function while it is traced.
+            name: what messages call it.
+
+        Raises:
+            CompileError: it cannot be compiled, or an argument is of a type that the device does not have.
         """
         given = (args, kwargs)
+        name = name or getattr(function, "__name__", None) or type(function).__name__
         leaves = tf.nest.flatten(given)
         at = [place for place, leaf in enumerate(leaves) if _is_tensor(leaf)]
         rest = [_Same(leaf) for leaf in leaves if not _is_tensor(leaf)]
@@ -99,13 +110,13 @@ class Programs:
         found = self._programs.get(key)
         if found is None:
             try:
-                found = self._compile(function, given, leaves, at, device, trace_in)
+                found = self._compile(function, given, leaves, at, device, trace_in, name)
             except (ValueError, CompileError) as error:
                 small = tuple(place for place in at if _may_be_constant(leaves[place]))
                 if _CONSTANT_NEEDED not in str(error) or not small:
                     raise
                 self._programs[key, "constants"] = small
-                return self.call(function, args, kwargs, device, trace_in)
+                return self.call(function, args, kwargs, device, trace_in, name)
             self._programs[key] = found
         return found([leaves[place] for place in at])
 
@@ -117,8 +128,14 @@ class Programs:
         at: Sequence[int],
         device: Device,
         trace_in: Callable[..., Any],
+        name: str,
     ) -> Program:
-        name = getattr(function, "__name__", None) or type(function).__name__
+        for leaf in (leaves[place] for place in at):
+            if tf.as_dtype(leaf.dtype) in (tf.string, tf.variant, tf.resource):
+                raise CompileError(
+                    f"TensorFlow cannot compile {name} for an argument of type {leaf.dtype.name}, which no device "
+                    "has; make numbers of it before, as in dataset.map"
+                )
         if function in self._seen:
             _LOG.warning("%s is compiled again: its shapes, types or other arguments have changed", name)
         self._seen.add(function)

@@ -79,6 +79,7 @@ ROOMS = (
     "ipu_mlir/compilation",
     "ipu_mlir/tensorflow",
     "ipu_mlir/tensorflow/ipu",
+    "ipu_mlir/tensorflow/ipu/keras",
     "ipu_mlir",
     "tools/report",
     "tools/sweep",

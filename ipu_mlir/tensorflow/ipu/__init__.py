@@ -6,7 +6,7 @@ Modules are imported when they are first asked for; those of ``ipu.ops`` are her
 import importlib
 from types import ModuleType
 
-_MODULES = ("config", "ipu_strategy", "utils")
+_MODULES = ("config", "ipu_strategy", "keras", "utils")
 
 
 def __getattr__(name: str) -> ModuleType:

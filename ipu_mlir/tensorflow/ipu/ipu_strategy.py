@@ -8,6 +8,7 @@ import tensorflow as tf
 from tensorflow.python.distribute.one_device_strategy import OneDeviceExtended
 
 from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of
+from ipu_mlir.tensorflow.keras_steps import take_over
 from ipu_mlir.tensorflow.program import Programs
 from ipu_mlir.tensorflow.variables import resident
 
@@ -29,6 +30,9 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
             result = strategy.run(function, args=(x, y))
 
     Variables live on the device between runs, and are read and assigned from Python as any others.
+
+    Attributes:
+        runs_keras: whether models of Keras that are made in the scope run on the device.
     """
 
     def __init__(
@@ -50,7 +54,9 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         super(tf.distribute.OneDeviceStrategy, self).__init__(_Extended(self, cpu_device))
         self._programs = Programs()
         self._enable_iterators = enable_dataset_iterators
-        self._enable_keras = enable_keras_extensions
+        self.runs_keras = enable_keras_extensions
+        if enable_keras_extensions:
+            take_over(IPUStrategy)
 
     @property
     def device(self) -> Device:
@@ -84,7 +90,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
             )
         bound = inspect.signature(fn.python_function).bind(*args, **(kwargs or {}))  # by place or by name: one program
         bound.apply_defaults()
-        return self._programs.call(fn, bound.args, bound.kwargs, self.device, self._trace)
+        return self._programs.call(fn, bound.args, bound.kwargs, self.device, self.trace)
 
     def experimental_run_v2(self, *args: Any, **kwargs: Any) -> Any:
         """The former name of ``run``."""
@@ -94,7 +100,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         """``dataset``: all of it goes to the one device."""
         return dataset
 
-    def _trace(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def trace(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Call ``function`` as a replica does: optimizers of Keras ask in which context they are."""
         return self.extended.call_for_each_replica(function, args=args, kwargs=kwargs)
 

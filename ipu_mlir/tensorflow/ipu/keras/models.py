@@ -1,0 +1,72 @@
+"""Models whose training accumulates gradients, and that run by ``fit``, ``evaluate`` and ``predict`` alone."""
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ipu_mlir.tensorflow.ipu.ipu_strategy import IPUStrategy
+
+
+class _OnIPU:
+    """What both kinds of models have.
+
+    Attributes:
+        gradient_accumulation_count: how many batches a step of ``fit`` takes, before the weights change once.
+        gradient_accumulation_dtype: the type in which gradients are summed; None for that of each.
+    """
+
+    name: str
+
+    def _accumulate(self, count: int, dtype: Any, layer_replacement: bool) -> None:
+        """Take the options.
+
+        Raises:
+            ValueError: the count is no number from 1.
+            RuntimeError: there is no strategy around.
+            NotImplementedError: layers are to be replaced.
+        """
+        if type(count) is not int or count < 1:
+            raise ValueError(f"gradient_accumulation_count is a number from 1, got {count!r}")
+        if not isinstance(tf.distribute.get_strategy(), IPUStrategy):
+            raise RuntimeError(f"{type(self).__name__} needs an IPUStrategy; make it inside of strategy.scope()")
+        if layer_replacement:
+            raise NotImplementedError("layer_replacement has no effect here: the layers of Keras run as they are")
+        self.gradient_accumulation_count, self.gradient_accumulation_dtype = count, dtype
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """As a layer of a model, and in programs; not with values."""
+        if tf.executing_eagerly() and not any(map(keras.backend.is_keras_tensor, tf.nest.flatten((args, kwargs)))):
+            raise ValueError(f"model {self.name!r} cannot be called directly; use fit, evaluate or predict")
+        return super().__call__(*args, **kwargs)  # type: ignore[misc]
+
+
+class Model(_OnIPU, keras.Model):
+    """A functional model, made of its ``inputs`` and ``outputs``, or a subclass with a ``call``."""
+
+    def __init__(
+        self,
+        *args: Any,
+        gradient_accumulation_count: int = 1,
+        gradient_accumulation_dtype: Any = None,
+        layer_replacement: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """As of ``keras.Model``; a step of ``fit`` takes ``gradient_accumulation_count`` batches."""
+        super().__init__(*args, **kwargs)
+        self._accumulate(gradient_accumulation_count, gradient_accumulation_dtype, layer_replacement)
+
+
+class Sequential(_OnIPU, keras.Sequential):
+    """A stack of layers."""
+
+    def __init__(
+        self,
+        layers: Any = None,
+        gradient_accumulation_count: int = 1,
+        gradient_accumulation_dtype: Any = None,
+        layer_replacement: bool = False,
+    ) -> None:
+        """As of ``keras.Sequential``; a step of ``fit`` takes ``gradient_accumulation_count`` batches."""
+        super().__init__(layers)
+        self._accumulate(gradient_accumulation_count, gradient_accumulation_dtype, layer_replacement)

@@ -1,0 +1,241 @@
+"""Models of Keras in the scope of an ``IPUStrategy``: steps of ``fit``, ``evaluate`` and ``predict`` on the device."""
+
+import functools
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ipu_mlir.tensorflow.program import Programs
+
+_FUNCTIONS = {"train": "train_step", "test": "test_step", "predict": "predict_step"}
+
+
+@functools.cache
+def take_over(strategy: type) -> None:
+    """Let models that are made in the scope of a ``strategy`` run their steps on its device."""
+    from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
+
+    for kind in _FUNCTIONS:
+        name = f"make_{kind}_function"
+        setattr(TensorFlowTrainer, name, _making(kind, getattr(TensorFlowTrainer, name), strategy))
+
+
+def _making(kind: str, theirs: Callable[..., Any], strategy: type) -> Callable[..., Any]:
+    @functools.wraps(theirs)
+    def make(self: Any, force: bool = False) -> Any:
+        own = self._distribute_strategy
+        if not isinstance(own, strategy) or not own.runs_keras:
+            return theirs(self, force)
+        if self.run_eagerly:
+            raise ValueError(
+                f"model {self.name!r} is compiled with run_eagerly=True, and steps run on the device as one program; "
+                "leave it out, or make the model outside of the strategy's scope"
+            )
+        attribute = f"{kind}_function"
+        if getattr(self, attribute) is None or force:
+            setattr(self, attribute, (_PredictFunction if kind == "predict" else _StepFunction)(self, kind))
+        return getattr(self, attribute)
+
+    return make
+
+
+class _StepFunction:
+    """Steps of a model on the device, as many at a time as ``steps_per_execution`` says."""
+
+    def __init__(self, model: Any, kind: str) -> None:
+        self._model = model
+        self._programs = Programs()
+        self._given = getattr(model, _FUNCTIONS[kind])
+        self._name = f"{_FUNCTIONS[kind]} of model {model.name!r}"
+        self._accumulated = getattr(model, "gradient_accumulation_count", 1) if kind == "train" else 1
+        self._step = self._given if self._accumulated == 1 else self._accumulating
+
+    def __call__(self, iterator: Any) -> Any:
+        """The logs after the last of the steps, each of which takes a batch, or several where gradients accumulate.
+
+        Raises:
+            StopIteration: there is no batch.
+        """
+        batches = []
+        for _ in range(self._model.steps_per_execution * self._accumulated):
+            try:
+                batches.append(next(iterator))
+            except (StopIteration, tf.errors.OutOfRangeError):
+                break
+        if self._accumulated > 1:
+            whole = range(0, len(batches) - self._accumulated + 1, self._accumulated)
+            batches = [_stacked(batches[first : first + self._accumulated]) for first in whole]
+        if not batches:
+            raise StopIteration
+        logs = None
+        for group in _alike(batches):
+            logs = self._run(group)
+        return logs
+
+    def _run(self, batches: Sequence[Any]) -> Any:
+        plain = [self._model._autoconvert_optionals(lambda batch: batch)(batch) for batch in batches]
+        strategy = self._model._distribute_strategy
+        with strategy.scope(), _interrupted_afterwards():
+            function, given = (self._one, plain) if len(plain) == 1 else (self._several, [len(plain), _stacked(plain)])
+            return self._programs.call(function, given, {}, strategy.device, strategy.trace, self._name)
+
+    def _one(self, batch: Any) -> Any:
+        return self._step(batch)
+
+    def _several(self, count: int, batches: Any) -> Any:
+        """The logs of the last of ``count`` steps, in a loop."""
+
+        def body(number: Any, _: Any) -> Any:
+            return number + 1, self._step(_at(batches, number))
+
+        logs = _zeros(_form(self._step, _at(batches, 0)))
+        return tf.while_loop(lambda number, _: number < count, body, (tf.constant(0), logs))[1]
+
+    def _accumulating(self, batches: Any) -> Any:
+        """A step on several batches: the weights change once, by the sum of the gradients."""
+        optimizer, taken = self._model.optimizer, []
+
+        def once(batch: Any) -> Any:
+            taken.clear()
+            logs = self._given(batch)
+            if len(taken) != 1:
+                raise ValueError(
+                    f"{self._name} applies gradients {len(taken)} times, and they accumulate to be applied once; leave "
+                    "out gradient_accumulation_count, or let the step apply them once"
+                )
+            ((gradients, _),) = taken
+            return logs, [self._accumulator(each) for each in gradients]
+
+        def body(number: Any, _: Any, sums: Any) -> Any:
+            logs, gradients = once(_at(batches, number))
+            return number + 1, logs, [total + each for total, each in zip(sums, gradients, strict=True)]
+
+        optimizer.__dict__["apply"] = lambda gradients, variables=None: taken.append((list(gradients), variables))
+        try:
+            logs, gradients = _zeros(_form(once, _at(batches, 0)))
+            start = (tf.constant(0), logs, gradients)
+            _, logs, sums = tf.while_loop(lambda number, *_: number < self._accumulated, body, start)
+            ((gradients, variables),) = taken
+        finally:
+            del optimizer.__dict__["apply"]
+        optimizer.apply([tf.cast(total, each.dtype) for total, each in zip(sums, gradients, strict=True)], variables)
+        return logs
+
+    def _accumulator(self, gradient: Any) -> Any:
+        dtype = getattr(self._model, "gradient_accumulation_dtype", None)
+        dense = tf.convert_to_tensor(gradient)
+        return dense if dtype is None else tf.cast(dense, dtype)
+
+
+class _PredictFunction(_StepFunction):
+    """Predictions of a model on the device."""
+
+    def __call__(self, batches: Any) -> Any:
+        """What the model gives for the batches, one after another."""
+        found = []
+        for group in _alike(batches):
+            result = self._run(group)
+            if len(group) > 1:
+                result = tf.nest.map_structure(lambda each: tf.reshape(each, [-1, *each.shape[2:]]), result)
+            found.append(result)
+        return tf.nest.map_structure(lambda *each: tf.concat(each, 0) if len(each) > 1 else each[0], *found)
+
+    def _several(self, count: int, batches: Any) -> Any:
+        """What each of ``count`` steps gives, one beside the other, in a loop."""
+
+        def body(number: Any, found: Any) -> Any:
+            given = self._step(_at(batches, number))
+            update = tf.tensor_scatter_nd_update
+            return number + 1, tf.nest.map_structure(
+                lambda all_, own: update(all_, [[number]], own[None]), found, given
+            )
+
+        form = _form(self._step, _at(batches, 0))
+        found = tf.nest.map_structure(lambda spec: tf.zeros((count, *spec.shape), spec.dtype), form)
+        return tf.while_loop(lambda number, _: number < count, body, (tf.constant(0), found))[1]
+
+
+def _at(batches: Any, number: Any) -> Any:
+    """One of the batches that were stacked."""
+    return tf.nest.map_structure(lambda each: each[number] if tf.is_tensor(each) else each, batches)
+
+
+def _zeros(form: Any) -> Any:
+    return tf.nest.map_structure(lambda spec: tf.zeros(spec.shape, spec.dtype), form)
+
+
+def _form(step: Callable[..., Any], batch: Any) -> Any:
+    """What ``step`` gives for a batch, as specs."""
+    leaves = tf.nest.flatten(batch)
+    at = [place for place, leaf in enumerate(leaves) if tf.is_tensor(leaf)]
+
+    def flat(*tensors: Any) -> Any:
+        filled = list(leaves)
+        for place, tensor in zip(at, tensors, strict=True):
+            filled[place] = tensor
+        return step(tf.nest.pack_sequence_as(batch, filled))
+
+    specs = [tf.TensorSpec(leaves[place].shape, leaves[place].dtype) for place in at]
+    return tf.function(flat, autograph=False).get_concrete_function(*specs).structured_outputs
+
+
+def _alike(batches: Sequence[Any]) -> Iterator[list[Any]]:
+    """``batches`` in order, those beside each other together that have the same shapes and types."""
+    group: list[Any] = []
+    form = None
+    for batch in batches:
+        own = [(each.shape, each.dtype) if hasattr(each, "shape") else each for each in tf.nest.flatten(batch)]
+        if group and own != form:
+            yield group
+            group = []
+        group.append(batch)
+        form = own
+    if group:
+        yield group
+
+
+def _stacked(batches: Sequence[Any]) -> Any:
+    """Batches as one, with one more dimension in front.
+
+    Raises:
+        ValueError: they are not alike.
+    """
+    first = next(_alike(batches))
+    if len(first) != len(batches):
+        raise ValueError(
+            "the batches whose gradients accumulate differ in their shapes; use batch(..., drop_remainder=True)"
+        )
+    return tf.nest.map_structure(
+        lambda *each: np.stack([np.asarray(one) for one in each]) if hasattr(each[0], "shape") else each[0], *batches
+    )
+
+
+@contextmanager
+def _interrupted_afterwards() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block, so that variables have the values of whole steps; a second does not.
+
+    Only the main thread is interrupted.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    waiting: list[Any] = []
+
+    def wait(number: int, frame: Any) -> None:
+        if waiting:
+            before(number, frame)
+        waiting.append((number, frame))
+
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if len(waiting) == 1:
+        before(*waiting[0])

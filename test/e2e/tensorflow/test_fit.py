@@ -1,0 +1,232 @@
+"""``fit``, ``evaluate`` and ``predict`` of models made in the scope: what plain Keras gives, computed on the device."""
+
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.tensorflow import ipu
+
+tf = pytest.importorskip("tensorflow")
+keras = pytest.importorskip("keras")
+if keras.backend.backend() != "tensorflow":
+    pytest.skip("Keras runs on another backend here", allow_module_level=True)
+
+with np.load(Path(__file__).parents[3] / "examples" / "digits" / "digits.npz") as _data:
+    X, Y = _data["images"][:200].reshape(-1, 64).astype(np.float32) / 16, _data["labels"][:200].astype(np.int32)
+
+
+@pytest.fixture(autouse=True)
+def strategy():
+    config = ipu.config.IPUConfig()
+    config.ipu_model.tiles_per_ipu = 16
+    config.configure_ipu_system()
+    yield ipu.ipu_strategy.IPUStrategy()
+    ipu.config.reset_ipu_configuration()
+
+
+def classifier(layers=None, optimizer="sgd", **options):
+    keras.utils.set_random_seed(3)
+    model = keras.Sequential(layers or [keras.Input((64,)), keras.layers.Dense(16, "relu"), keras.layers.Dense(10)])
+    options.setdefault("metrics", ["accuracy"])
+    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True), **options)
+    return model
+
+
+def agree(one, other, atol=1e-5):
+    for a, b in zip(one.get_weights(), other.get_weights(), strict=True):
+        np.testing.assert_allclose(a, b, atol=atol)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "steps"),
+    [
+        (lambda: keras.optimizers.SGD(0.1), 50),
+        (lambda: keras.optimizers.SGD(keras.optimizers.schedules.ExponentialDecay(0.1, 5, 0.9), momentum=0.9), 1),
+        (lambda: keras.optimizers.Adam(0.01, clipnorm=1.0, weight_decay=0.01), 2),
+        (lambda: keras.optimizers.RMSprop(0.01), 3),
+    ],
+    ids=["sgd", "momentum", "adam", "rmsprop"],
+)
+def test_three_epochs_as_on_the_host(strategy, optimizer, steps):
+    """Seven batches, the last of which is smaller."""
+    with strategy.scope():
+        model = classifier(optimizer=optimizer(), steps_per_execution=steps)
+    plain = classifier(optimizer=optimizer())
+    kwargs = {"batch_size": 32, "epochs": 3, "verbose": 0, "validation_data": (X[:50], Y[:50])}
+    found, expected = (each.fit(X, Y, **kwargs).history for each in (model, plain))
+    agree(model, plain)
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-4, atol=1e-5)
+    rows = (X[:70], Y[:70])
+    np.testing.assert_allclose(model.evaluate(*rows, verbose=0), plain.evaluate(*rows, verbose=0), rtol=1e-4)
+    np.testing.assert_allclose(model.predict(X[:70], verbose=0), plain.predict(X[:70], verbose=0), atol=1e-4)
+    assert model.predict_on_batch(X[:3]).shape == (3, 10)
+
+
+def test_weights_of_samples_and_classes_callbacks_and_files(strategy, tmp_path):
+    def trained(model, folder):
+        halved = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
+        stops = keras.callbacks.EarlyStopping("loss", min_delta=10.0, patience=1)
+        model.fit(X, Y, class_weight={i: 1.0 + i for i in range(10)}, batch_size=40, verbose=0)
+        saves = keras.callbacks.ModelCheckpoint(folder / "{epoch}.weights.h5", save_weights_only=True)
+        kwargs = {"callbacks": [halved, stops, saves], "batch_size": 40, "epochs": 5, "verbose": 0}
+        return model.fit(X, Y, sample_weight=np.linspace(0, 1, 200), **kwargs).history
+
+    with strategy.scope():
+        model = classifier(steps_per_execution=5)
+    plain = classifier(steps_per_execution=5)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    found, expected = trained(model, tmp_path / "a"), trained(plain, tmp_path / "b")
+    assert len(found["loss"]) == len(expected["loss"]) == 2
+    agree(model, plain)
+    model.save(tmp_path / "model.keras")
+    with strategy.scope():
+        loaded = keras.models.load_model(tmp_path / "model.keras")
+    agree(loaded, model, atol=0)
+    for each in (loaded, plain):
+        each.fit(X[:80], Y[:80], batch_size=40, verbose=0)
+    agree(loaded, plain)
+    model.load_weights(tmp_path / "b" / "1.weights.h5")
+    plain.load_weights(tmp_path / "b" / "1.weights.h5")
+    np.testing.assert_allclose(model.predict(X[:64], verbose=0), plain.predict(X[:64], verbose=0), atol=1e-4)
+
+
+def test_layers_with_state_and_two_outputs(strategy):
+    def made():
+        keras.utils.set_random_seed(3)
+        rows = keras.Input((8, 8, 1))
+        hidden = keras.layers.BatchNormalization()(keras.layers.Conv2D(4, 3, activation="relu")(rows))
+        pooled = keras.layers.GlobalAveragePooling2D()(keras.layers.MaxPooling2D()(hidden))
+        digit, size = (
+            keras.layers.Dense(10, "softmax", name="digit")(pooled),
+            keras.layers.Dense(1, name="size")(pooled),
+        )
+        model = keras.Model(rows, {"digit": digit, "size": size})
+        model.compile("adam", {"digit": "sparse_categorical_crossentropy", "size": "mse"}, steps_per_execution=2)
+        return model
+
+    with strategy.scope():
+        model = made()
+    plain = made()
+    y = {"digit": Y[:64], "size": X[:64].sum(1, keepdims=True) / 20}
+    for each in (model, plain):
+        each.fit(X[:64].reshape(-1, 8, 8, 1), y, batch_size=16, epochs=2, verbose=0)
+    agree(model, plain, atol=1e-4)
+    found = model.predict(X[:32].reshape(-1, 8, 8, 1), batch_size=8, verbose=0)
+    assert found["digit"].shape == (32, 10) and found["size"].shape == (32, 1)
+
+
+def test_a_train_step_of_the_users(strategy):
+    class Doubled(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(10)
+
+        def call(self, x):
+            return self.dense(x)
+
+        def train_step(self, data):
+            x, y = data
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(y, self(x), from_logits=True))
+            gradients = tape.gradient(loss, self.trainable_variables)
+            self.optimizer.apply_gradients(
+                (2 * gradient, variable) for gradient, variable in zip(gradients, self.trainable_variables, strict=True)
+            )
+            return {"loss": loss}
+
+    def trained():
+        keras.utils.set_random_seed(3)
+        model = Doubled()
+        model.compile(keras.optimizers.SGD(0.1))
+        history = model.fit(tf.data.Dataset.from_tensor_slices((X, Y)).batch(50), epochs=2, verbose=0)
+        return model, history.history["loss"]
+
+    with strategy.scope():
+        model, found = trained()
+    plain, expected = trained()
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    agree(model, plain)
+
+
+def test_gradients_of_several_batches_accumulate(strategy):
+    def layers():
+        return [keras.Input((64,)), keras.layers.Dense(16, "tanh"), keras.layers.Dense(10)]
+
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    with strategy.scope():
+        keras.utils.set_random_seed(3)
+        model = ipu.keras.Sequential(layers(), gradient_accumulation_count=4, gradient_accumulation_dtype="float32")
+        model.compile(keras.optimizers.SGD(0.025), loss, steps_per_execution=2)
+        rows = tf.data.Dataset.from_tensor_slices((X[:160], Y[:160]))
+        begin = model.get_weights()
+        model.fit(rows.batch(8), epochs=2, verbose=0)
+        with pytest.raises(ValueError, match="cannot be called directly"):
+            model(X[:4])
+        with pytest.raises(ValueError, match="differ in their shapes"):
+            model.fit(rows.take(30).batch(8), verbose=0)
+        with pytest.raises(ValueError, match="a number from 1, got 0"):
+            ipu.keras.Sequential(layers(), gradient_accumulation_count=0)
+        with pytest.raises(NotImplementedError, match="layer_replacement"):
+            ipu.keras.Sequential(layers(), layer_replacement=True)
+    plain = classifier(layers(), keras.optimizers.SGD(0.1))
+    plain.set_weights(begin)
+    plain.fit(rows.batch(32), epochs=2, verbose=0)
+    agree(model, plain)
+    with pytest.raises(RuntimeError, match="needs an IPUStrategy"):
+        ipu.keras.Sequential(layers())
+
+
+def test_what_goes_wrong_on_the_host_leaves_whole_steps(strategy):
+    with strategy.scope():
+        model = classifier()
+    model.fit(X[:64], Y[:64], verbose=0)
+    weights = model.get_weights()
+    rows = tf.data.Dataset.from_tensor_slices((X, Y)).batch(16)
+
+    def ends_badly():
+        yield X[:16], Y[:16]
+        yield X[16:32], Y[16:32]
+        raise RuntimeError("the disk is gone")
+
+    class Stops(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            raise KeyError("mine")
+
+    class Interrupts(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            signal.raise_signal(signal.SIGINT)
+
+    for error, source, callbacks in (
+        (tf.errors.OpError, ends_badly(), []),
+        (KeyError, rows, [Stops()]),
+        (KeyboardInterrupt, rows, [Interrupts()]),
+    ):
+        model.set_weights(weights)
+        with pytest.raises(error):
+            model.fit(source, callbacks=callbacks, verbose=0)
+        plain = classifier()
+        plain.set_weights(weights)
+        plain.fit(rows.take(2 if not callbacks else 1), verbose=0)
+        agree(model, plain)
+
+
+def test_what_does_not_run_on_the_device_is_said(strategy):
+    with strategy.scope():
+        model = classifier(run_eagerly=True)
+        with pytest.raises(ValueError, match="run_eagerly=True"):
+            model.fit(X, Y, verbose=0)
+        text = keras.Sequential([keras.Input((1,), dtype="string"), keras.layers.StringLookup(vocabulary=["a"])])
+        with pytest.raises(CompileError, match=r"cannot compile predict_step of model.*of type string"):
+            text.predict(tf.constant([["a"], ["b"]]), verbose=0)
+    host = ipu.ipu_strategy.IPUStrategy(enable_keras_extensions=False)
+    with host.scope():
+        assert type(classifier().train_function).__name__ == "NoneType"
+        model = classifier()
+    model.make_train_function()
+    assert "ipu_mlir" not in type(model.train_function).__module__
