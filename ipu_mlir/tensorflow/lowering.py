@@ -13,6 +13,7 @@ from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.tensorflow.calls import is_token
 from ipu_mlir.tensorflow.variables import tracing
 from ipu_mlir.tracing.graph import dense_attribute
 
@@ -62,17 +63,21 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
             raise CompileError(f"TensorFlow cannot compile {name}: {_without_frames(error)}") from error
     outputs = concrete.structured_outputs
     count = len([each for each in tf.nest.flatten(outputs, expand_composites=True) if each is not None])
-    names = _names([known.get(id(each)) for each in captured.values()])
-    variables = {place: known[id(each)] for place, each in captured.items() if id(each) in known}
-    constants = {place: each for place, each in captured.items() if id(each) not in known}
+    tokens = {place for place, each in captured.items() if is_token(known.get(id(each)))}
+    variables = {
+        place: known[id(each)] for place, each in captured.items() if id(each) in known and place not in tokens
+    }
+    names = _names(list(variables.values()))
+    constants = {place: each.numpy() for place, each in captured.items() if id(each) not in known}
     aliases = {int(number or 0): int(place) for place, number in _ALIAS.findall(text.partition("func.func")[0])}
     module = load_module(_MHLO.sub(r'"mhlo.\1"(\2) : (\3) -> \3', text))
     named = {place: names[id(variable)] for place, variable in variables.items()}
-    updates = {number: named[place] for number, place in aliases.items() if number >= count}
+    updates = {number: named.get(place) for number, place in aliases.items() if number >= count}
     with module.context, ir.Location.unknown():
-        _give_state(module, named, {place: each.numpy() for place, each in constants.items()}, updates)
+        _give_state(module, named, {**constants, **dict.fromkeys(tokens, np.int32(0))}, updates)
     by_name = {names[id(variable)]: variable for variable in variables.values()}
-    return Traced(module, by_name, tuple(updates.values()), tf.nest.map_structure(_spec, outputs))
+    changed = tuple(name for name in updates.values() if name is not None)
+    return Traced(module, by_name, changed, tf.nest.map_structure(_spec, outputs))
 
 
 def _without_frames(error: Exception) -> str:
@@ -99,9 +104,12 @@ def _names(variables: Sequence[Any]) -> dict[int, str]:
 
 
 def _give_state(
-    module: ir.Module, variables: dict[int, str], constants: dict[int, np.ndarray], updates: dict[int, str]
+    module: ir.Module, variables: dict[int, str], constants: dict[int, Any], updates: dict[int, str | None]
 ) -> None:
-    """Let arguments be variables and constants, and results the new values of variables, by their numbers."""
+    """Let arguments be variables and constants, and results the new values of variables, by their numbers.
+
+    A result that nobody has goes.
+    """
     function = entry_of(module, "main")
     block = function.regions[0].blocks[0]
     if len(block.arguments) <= max([*variables, *constants], default=-1):
@@ -120,7 +128,7 @@ def _give_state(
             block.arguments[place].replace_all_uses_with(read.operation.results[0])
         for place, array in constants.items():
             kind = block.arguments[place].type
-            value = dense_attribute(array, kind)
+            value = dense_attribute(np.asarray(array), kind)
             made = ir.Operation.create("arith.constant", [kind], attributes={"value": value})
             block.arguments[place].replace_all_uses_with(made.results[0])
     for place in sorted([*variables, *constants], reverse=True):
@@ -129,6 +137,8 @@ def _give_state(
     kept = [value for number, value in enumerate(end.operands) if number not in updates]
     with ir.InsertionPoint(end):
         for number, name in updates.items():
+            if name is None:
+                continue
             AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=end.operands[number])
         ir.Operation.create("func.return", [], kept, loc=end.location)
     end.erase()

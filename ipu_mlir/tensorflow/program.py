@@ -17,6 +17,7 @@ from ipu_mlir.passes.core.steps import replace_pass
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.tensorflow.devices import Device
+from ipu_mlir.tensorflow.feeds import connect
 from ipu_mlir.tensorflow.lowering import trace
 from ipu_mlir.tensorflow.variables import resident
 
@@ -49,6 +50,7 @@ class Program:
         self._residents = tuple(used.values())
         self._changed = tuple(used[name] for name in traced.changed if name in used)
         self._state = State(executable.engine.variables, cells, queues=executable.engine.queues)
+        connect(self._state)
         self._dtypes = [spec.dtype.as_numpy_dtype for spec in specs]
         shapes = ", ".join(f"{spec.dtype.name}{list(spec.shape)}" for spec in specs)
         _LOG.info("compiled %s(%s) in %.1f s", name, shapes, time.perf_counter() - begun)

@@ -6,7 +6,15 @@ Modules are imported when they are first asked for; those of ``ipu.ops`` are her
 import importlib
 from types import ModuleType
 
-_MODULES = ("config", "ipu_strategy", "keras", "utils")
+_MODULES = (
+    "config",
+    "ipu_infeed_queue",
+    "ipu_outfeed_queue",
+    "ipu_strategy",
+    "keras",
+    "loops",
+    "utils",
+)
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,5 +1,6 @@
 """The distribution strategy of one system with IPUs (guide 3.1)."""
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,6 +9,7 @@ import tensorflow as tf
 from tensorflow.python.distribute.one_device_strategy import OneDeviceExtended
 
 from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of
+from ipu_mlir.tensorflow.feeds import Feed, feed_of
 from ipu_mlir.tensorflow.keras_steps import take_over
 from ipu_mlir.tensorflow.program import Programs
 from ipu_mlir.tensorflow.variables import resident
@@ -32,6 +34,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
     Variables live on the device between runs, and are read and assigned from Python as any others.
 
     Attributes:
+        streams_datasets: whether ``iter(dataset)`` in the scope streams elements to the device.
         runs_keras: whether models of Keras that are made in the scope run on the device.
     """
 
@@ -53,7 +56,9 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         self._ordinal = ordinal_of(ipu_device)
         super(tf.distribute.OneDeviceStrategy, self).__init__(_Extended(self, cpu_device))
         self._programs = Programs()
-        self._enable_iterators = enable_dataset_iterators
+        self.streams_datasets = enable_dataset_iterators
+        if enable_dataset_iterators:
+            _stream_datasets()
         self.runs_keras = enable_keras_extensions
         if enable_keras_extensions:
             take_over(IPUStrategy)
@@ -88,7 +93,8 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
             raise ValueError(
                 f"strategy.run takes a function with @tf.function(jit_compile=True), got {fn!r}; decorate it so"
             )
-        bound = inspect.signature(fn.python_function).bind(*args, **(kwargs or {}))  # by place or by name: one program
+        args, kwargs = tf.nest.map_structure(_streamed, (tuple(args), dict(kwargs or {})))
+        bound = inspect.signature(fn.python_function).bind(*args, **kwargs)  # by place or by name: one program
         bound.apply_defaults()
         return self._programs.call(fn, bound.args, bound.kwargs, self.device, self.trace)
 
@@ -103,6 +109,24 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
     def trace(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Call ``function`` as a replica does: optimizers of Keras ask in which context they are."""
         return self.extended.call_for_each_replica(function, args=args, kwargs=kwargs)
+
+
+def _streamed(leaf: Any) -> Any:
+    return feed_of(leaf) if isinstance(leaf, tf.data.Iterator) else leaf
+
+
+@functools.cache
+def _stream_datasets() -> None:
+    """Let ``iter(dataset)`` in the scope of such a strategy be a queue of the device."""
+    theirs = tf.data.Dataset.__iter__
+
+    @functools.wraps(theirs)
+    def iterate(self: Any) -> Any:
+        strategy = tf.distribute.get_strategy()
+        streams = isinstance(strategy, IPUStrategy) and strategy.streams_datasets and tf.executing_eagerly()
+        return Feed(self) if streams else theirs(self)
+
+    tf.data.Dataset.__iter__ = iterate
 
 
 IPUStrategyV1 = IPUStrategy

@@ -1,0 +1,203 @@
+"""Queues between datasets, programs on the device and Python."""
+
+import threading
+import weakref
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ipu_mlir.runtime.engine.queues import Infeed, Outfeed
+from ipu_mlir.runtime.engine.state import State
+from ipu_mlir.runtime.translator.translate import Stream
+from ipu_mlir.tensorflow.calls import call
+from ipu_mlir.tensorflow.variables import is_tracing
+
+_NUMBERS = count()
+_FEEDS: "weakref.WeakValueDictionary[str, Feed | Drain]" = weakref.WeakValueDictionary()
+
+
+_OF_ITERATORS: "weakref.WeakKeyDictionary[Any, Feed]" = weakref.WeakKeyDictionary()
+
+
+def feed_of(iterator: tf.data.Iterator) -> "Feed":
+    """The rest of an iterator of the host as a queue, the same one each time."""
+    if iterator not in _OF_ITERATORS:
+        _OF_ITERATORS[iterator] = Feed(iterator)
+    return _OF_ITERATORS[iterator]
+
+
+class Feed:
+    """Elements of a dataset for programs, in order; the position is kept from run to run.
+
+    Attributes:
+        name: what programs call it.
+        element_spec: what an element looks like.
+    """
+
+    def __init__(self, dataset: Any, prefetch_depth: int = 3) -> None:
+        """Stream the elements of ``dataset``, or the rest of an iterator."""
+        self.name = f"infeed_{next(_NUMBERS)}"
+        self.element_spec = dataset.element_spec
+        self._depth, self._dataset = prefetch_depth, dataset
+        self._queue: Infeed | None = None
+        self._own: Iterator[Any] | None = None
+        self._lock = threading.Lock()
+        _FEEDS[self.name] = self
+
+    def dequeue(self) -> Any:
+        """The next element, in a function that is being traced for the device."""
+        specs = tf.nest.flatten(self.element_spec)
+        for spec in specs:
+            if not spec.shape.is_fully_defined():
+                raise ValueError(
+                    f"Output shape {spec.shape} is not fully defined: the device takes elements of one size; use "
+                    "batch(..., drop_remainder=True)"
+                )
+        found = call("dequeue", results=specs, ordered=True, queue=self.name, prefetch_depth=self._depth)
+        return tf.nest.pack_sequence_as(self.element_spec, found)
+
+    def __next__(self) -> Any:
+        """The next element: on the device in functions that are traced for it, for Python elsewhere."""
+        if is_tracing():
+            return self.dequeue()
+        with self._lock:
+            if self._queue is None:
+                if self._own is None:
+                    self._own = _elements(self._dataset)
+                return next(self._own)
+        return self._taken(self._queue)
+
+    def __iter__(self) -> "Feed":
+        return self
+
+    get_next = __next__
+
+    def restart(self) -> None:
+        """Begin again with the first element."""
+        with self._lock:
+            self._own = None
+            if self._queue is not None:
+                self._queue.restart()
+
+    def queue(self, stream: Stream) -> Infeed:
+        """The queue that programs take elements from."""
+        with self._lock:
+            if self._queue is None:
+                self._queue = Infeed(stream, self._leaves)
+            return self._queue
+
+    def _leaves(self) -> "_Leaves":
+        own, self._own = self._own, None
+        return _Leaves(own or _elements(self._dataset))
+
+    def _taken(self, queue: Infeed) -> Any:
+        try:
+            queue.take()
+        except tf.errors.OutOfRangeError as error:
+            raise StopIteration from error
+        specs = tf.nest.flatten(self.element_spec)
+        leaves = [tf.constant(queue.tensor(place), spec.dtype) for place, spec in enumerate(specs)]
+        return tf.nest.pack_sequence_as(self.element_spec, leaves)
+
+
+class _Leaves(Iterator[list[np.ndarray]]):
+    """The tensors of elements as arrays; the end is an error, as TensorFlow has it."""
+
+    def __init__(self, elements: Iterator[Any]) -> None:
+        self._elements = elements
+
+    def __next__(self) -> list[np.ndarray]:
+        try:
+            return [np.asarray(leaf) for leaf in tf.nest.flatten(next(self._elements))]
+        except StopIteration:
+            raise tf.errors.OutOfRangeError(None, None, "the dataset has ended; the program asks for more") from None
+
+
+_ITERATE = tf.data.Dataset.__iter__
+
+
+def _elements(dataset: Any) -> Iterator[Any]:
+    """An iterator of the host, inside of a strategy's scope too."""
+    if isinstance(dataset, tf.data.Iterator):
+        return dataset
+    with tf.device("/cpu:0"):
+        return _ITERATE(dataset)
+
+
+class Drain:
+    """Elements from programs for Python.
+
+    Attributes:
+        name: what programs call it.
+        form: what an element looks like, with specs; None before a program has handed one over.
+    """
+
+    def __init__(self, keeps_last: bool = False) -> None:
+        self.name = f"outfeed_{next(_NUMBERS)}"
+        self.keeps_last = keeps_last
+        self.form: Any = None
+        self._queue: Outfeed | None = None
+        _FEEDS[self.name] = self
+
+    def enqueue(self, element: Any) -> None:
+        """Hand over an element, in a function that is being traced for the device.
+
+        Raises:
+            ValueError: it is of another form than those before.
+        """
+        leaves = [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(element)]
+        specs = [tf.TensorSpec(leaf.shape, leaf.dtype) for leaf in leaves]
+        form = tf.nest.pack_sequence_as(element, specs)
+        if self.form is not None and repr(form) != repr(self.form):
+            raise ValueError(f"the outfeed takes {self.form}, and was given {form}; all elements are alike")
+        self.form = form
+        call("enqueue", leaves, ordered=True, queue=self.name, mode="last" if self.keeps_last else "all")
+
+    def queue(self, stream: Stream) -> Outfeed:
+        """The queue that programs hand elements to."""
+        if self._queue is None:
+            self._queue = Outfeed(stream)
+        return self._queue
+
+    def clear(self) -> None:
+        """Forget what is there."""
+        if self._queue is not None:
+            self._queue = None if self.keeps_last else self._queue
+            if self._queue is not None:
+                self._queue.read()
+
+    def read(self) -> list[np.ndarray]:
+        """What is there now, the tensors of an element with one more dimension in front, or the last element.
+
+        Raises:
+            RunError: there is no last element.
+        """
+        specs = [(spec.shape, spec.dtype.as_numpy_dtype) for spec in tf.nest.flatten(self.form)]
+        if self._queue is None:
+            if self.keeps_last:
+                raise tf.errors.FailedPreconditionError(
+                    None,
+                    None,
+                    "Trying to get the last value from an outfeed queue that no program has written",
+                )
+            return [np.empty((0, *shape), dtype) for shape, dtype in specs]
+        return [_as(array, np.dtype(dtype)) for array, (_, dtype) in zip(self._queue.read(), specs, strict=True)]
+
+
+def _as(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """``array`` in the type of TensorFlow: programs have no unsigned ones."""
+    return array.view(dtype) if dtype.kind == "u" else array.astype(dtype, copy=False)
+
+
+def connect(state: State) -> None:
+    """Let the queues of a program be those that its name says.
+
+    What programs only know by its name is alive as long as one of them.
+    """
+    streams = state.streams
+    for queues in (streams.infeeds, streams.outfeeds):
+        for name, made in queues.items():
+            queues[name] = _FEEDS[name].queue(made.stream)
