@@ -341,7 +341,7 @@ func.func @library_codelet_with_other_operands(%x: memref<4xf32, #whole>, %y: me
 #whole = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
 func.func @no_library_codelet(%x: memref<4xf32, #whole>, %y: memref<4xf32, #whole>) {
   "ipu.compute_set"() ({
-    // expected-error @below {{calls 'shuffle', but no library codelet is called so; there are: first_maximum}}
+    // expected-error @below {{calls 'shuffle', but no library codelet is called so; there are: cholesky}}
     "ipu.vertices"() ({
       linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
           iterator_types = ["reduction"], library_call = "shuffle"}

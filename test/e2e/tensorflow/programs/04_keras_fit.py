@@ -16,16 +16,20 @@ config.configure_ipu_system()
 with np.load(DIGITS) as data:
     images = (data["images"] / 16.0).astype(np.float32)
     labels = data["labels"].astype(np.int32)
-dataset = tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(2000, seed=3).batch(32, drop_remainder=True).repeat()
+dataset = (
+    tf.data.Dataset.from_tensor_slices((images, labels)).shuffle(2000, seed=3).batch(32, drop_remainder=True).repeat()
+)
 
 strategy = ipu.ipu_strategy.IPUStrategy()
 with strategy.scope():
-    model = tf.keras.Sequential([
-        tf.keras.Input((8, 8)),
-        tf.keras.layers.Flatten(),
-        tf.keras.layers.Dense(32, activation="relu"),
-        tf.keras.layers.Dense(10),
-    ])
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input((8, 8)),
+            tf.keras.layers.Flatten(),
+            tf.keras.layers.Dense(32, activation="relu"),
+            tf.keras.layers.Dense(10),
+        ]
+    )
     model.compile(
         loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         optimizer=tf.keras.optimizers.Adam(0.01),

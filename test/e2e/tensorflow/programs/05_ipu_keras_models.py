@@ -48,7 +48,9 @@ with strategy.scope():
     for create in (functional, sequential):
         model = create()
         model.compile(
-            loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), optimizer=tf.keras.optimizers.Adam(0.01))
+            loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+            optimizer=tf.keras.optimizers.Adam(0.01),
+        )
         history = model.fit(batches(), epochs=3, steps_per_epoch=56)
         losses = history.history["loss"]
         assert len(losses) == 3 and losses[-1] < 0.7 * losses[0], losses

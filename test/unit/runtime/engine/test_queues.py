@@ -27,7 +27,9 @@ def taken(queue, count):
     found = []
     for _ in range(count):
         queue.take()
-        found.append(int(queue.tensor(0)))
+        element = np.empty((), np.int64)
+        queue.hand_out(0, element)
+        found.append(int(element))
     return found
 
 
