@@ -22,7 +22,7 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	touch $(READY)
 
-demo: $(READY)  ## train a network on handwritten digits on a simulated IPU
+demo: $(READY)  ## train a network on handwritten digits on four simulated IPUs
 	$(BIN)/python examples/digits/train.py
 
 test: $(READY)  ## unit tests, doctests, FileCheck, corpus programs

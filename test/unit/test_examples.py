@@ -20,9 +20,10 @@ EXAMPLES = ROOT / "examples"
 PROGRAM = (ROOT / "docs" / "dense.mlir").read_text()
 
 
-def run(name: str) -> str:
+def run(name: str, *arguments: object) -> str:
     """What an example prints."""
-    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, check=False)
+    command = [sys.executable, EXAMPLES / name, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -124,6 +125,16 @@ def test_planner_of_the_example_gives_right_results_on_ragged_sizes() -> None:
     x, w, b = (rng.standard_normal(shape, dtype=np.float32) for shape in [(48, 32), (32, 16), (16,)])
     assert np.allclose(exe(x, w, b), np.maximum(x @ w + b, 0), atol=1e-6)
     assert max(each.last_tile for each in exe.placements()) <= 3
+
+
+def test_the_demonstration_learns_digits_on_replicas_as_on_one(tmp_path: Path) -> None:
+    shown, losses = {}, {}
+    for replicas in (1, 4):
+        shown[replicas] = run("digits/train.py", "--epochs", "12", "--replicas", replicas, "--save", tmp_path / "w.npz")
+        losses[replicas] = float(re.search(r"epoch +12/12 +loss ([0-9.]+)", shown[replicas])[1])
+        assert float(re.search(r"held back: ([0-9.]+)", shown[replicas])[1]) >= 0.95
+    assert "compiled for 4 replicas of 1472 tiles" in shown[4] and "network['w1']" in shown[4]
+    assert abs(losses[1] - losses[4]) < 1e-3
 
 
 def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
