@@ -5,6 +5,7 @@
 
 import re
 
+from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.attributes import MappingAttr, PartsAttr, TargetAttr
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.ops.collectives import (
@@ -40,6 +41,11 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import collect
 
 _DIALECT = re.compile(r"\w+")
+
+HOST_CALLS: dict[str, HostCall] = {
+    op.OPERATION_NAME.removeprefix("ipu."): op.host_call for op in list(globals().values()) if hasattr(op, "host_call")
+}
+"""What ops ask of the host, by their names without the dialect."""
 
 __all__ = [
     "AllGatherOp",

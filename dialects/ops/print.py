@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ipu_mlir.dialects.analysis.effects import Effects, operands
+from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail, verifier
@@ -18,7 +18,8 @@ class PrintOp(Ipu.Operation, name="print"):
 
     label: ir.StringAttr
     value: ext.Operand[Any]
-    effects = Effects(operands(read=[0]), host=True, ordered=True)
+    host_call = HostCall("streams", "label", number="unsigned")
+    effects = host_call.effects
 
     @staticmethod
     @verifier

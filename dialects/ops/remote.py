@@ -8,6 +8,7 @@ from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
 from ipu_mlir.dialects.analysis.effects import Effects
+from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail, verifier
@@ -76,13 +77,7 @@ def _verify(op: Any, moved: ir.Value, rows: ir.Value) -> bool:
     return fail(op, broken) if broken is not None else True
 
 
-def _buffers(op: Any, written: tuple[int, ...]) -> Iterator[tuple[ir.Value, bool]]:
-    for number, value in enumerate(op.operation.operands):
-        if isinstance(value.type, ir.MemRefType):
-            yield value, number in written
-
-
-_READS = Effects(lambda op: _buffers(op, ()), host=True, ordered=True)
+_READS = Effects(host=True, ordered=True)
 
 
 class RemoteLoadOp(Ipu.Operation, name="remote_load"):
@@ -119,7 +114,8 @@ class RemoteStoreOp(Ipu.Operation, name="remote_store"):
     buffer: ir.FlatSymbolRefAttr
     value: ext.Operand[Any]
     row: ext.Operand[Any]
-    effects = _READS
+    host_call = HostCall("remote", "buffer")
+    effects = host_call.effects
 
     @staticmethod
     @verifier
@@ -167,7 +163,8 @@ class HostUpdateAddOp(Ipu.Operation, name="host_update_add"):
     buffer: ir.FlatSymbolRefAttr
     rows: ext.Operand[Any]
     update: ext.Operand[Any]
-    effects = _READS
+    host_call = HostCall("remote", "buffer", number="every")
+    effects = host_call.effects
 
     @staticmethod
     @verifier
@@ -192,7 +189,8 @@ class FetchOp(Ipu.Operation, name="fetch"):
     buffer: ir.FlatSymbolRefAttr
     dest: ext.Operand[Any]
     rows: ext.Operand[Any]
-    effects = Effects(lambda op: _buffers(op, (0,)), host=True, ordered=True)
+    host_call = HostCall("remote", "buffer", fills=0)
+    effects = host_call.effects
 
     @staticmethod
     @verifier

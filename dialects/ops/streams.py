@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
-from ipu_mlir.dialects.analysis.effects import Effects, operands
+from ipu_mlir.dialects.analysis.effects import Effects
+from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail, verifier
@@ -82,7 +83,8 @@ class DequeueOp(Ipu.Operation, name="dequeue"):
     """
 
     queue: ir.FlatSymbolRefAttr
-    effects = Effects(host=True, ordered=True)
+    host_call = HostCall("streams", "queue")
+    effects = host_call.effects
 
 
 class ElementOp(Ipu.Operation, name="element"):
@@ -106,7 +108,8 @@ class ReceiveOp(Ipu.Operation, name="receive"):
     queue: ir.FlatSymbolRefAttr
     index: ir.IntegerAttr
     dest: ext.Operand[Any]
-    effects = Effects(operands(written=[0]), host=True, ordered=True)
+    host_call = HostCall("streams", "queue", number="index", fills=0)
+    effects = host_call.effects
 
     @staticmethod
     @verifier
@@ -128,7 +131,8 @@ class PutOp(Ipu.Operation, name="put"):
     queue: ir.FlatSymbolRefAttr
     index: ir.IntegerAttr
     value: ext.Operand[Any]
-    effects = Effects(operands(read=[0]), host=True, ordered=True)
+    host_call = HostCall("streams", "queue", number="index")
+    effects = host_call.effects
 
 
 class EnqueueOp(Ipu.Operation, name="enqueue"):
@@ -138,4 +142,5 @@ class EnqueueOp(Ipu.Operation, name="enqueue"):
     """
 
     queue: ir.FlatSymbolRefAttr
-    effects = Effects(host=True, ordered=True)
+    host_call = HostCall("streams", "queue")
+    effects = host_call.effects

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.host_ops import FROM_HOST, TO_HOST
+from ipu_mlir.dialects.analysis.host_calls import FROM_HOST, TO_HOST
 from ipu_mlir.dialects.ipu import FetchOp, ReceiveOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass

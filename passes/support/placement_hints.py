@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
-from ipu_mlir.dialects.analysis.host_ops import FROM_HOST
+from ipu_mlir.dialects.analysis.host_calls import FROM_HOST
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
 from ipu_mlir.dialects.ipu import PlaceOp

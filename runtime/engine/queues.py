@@ -329,12 +329,10 @@ class Streams:
         """Hand over what was put."""
         self.outfeeds[name].hand_over()
 
-    def print(self, label: str, index: int, value: Any) -> None:
+    def print(self, label: str, is_unsigned: int, value: Any) -> None:
         """Show ``value`` after its label, in one line on standard error; of many elements, the first and last ones."""
         if not self.is_quiet:
-            shown = " ".join(np.array2string(np.asarray(value), threshold=100).split()).replace("[ ", "[")
+            array = np.asarray(value)
+            numbers = array.view(f"u{array.dtype.itemsize}") if is_unsigned else array
+            shown = " ".join(np.array2string(numbers, threshold=100).split()).replace("[ ", "[")
             print(f"{printable(label)}: {shown}", file=sys.stderr, flush=True)
-
-    def print_unsigned(self, label: str, index: int, value: Any) -> None:
-        """As ``print``, integers without a sign."""
-        self.print(label, index, np.asarray(value).view(f"u{np.asarray(value).dtype.itemsize}"))

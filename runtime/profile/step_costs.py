@@ -7,11 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.program.tree import Step
-from ipu_mlir.dialects.analysis.remote import MOVES, remote_buffer_around
+from ipu_mlir.dialects.analysis.remote import remote_buffer_around
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
 from ipu_mlir.dialects.costs.exchange import (
@@ -126,26 +127,25 @@ class StepCosts:
         return StepCost(self._idle, sync=all_sync_cycles(self._target.ipus, self._machine))
 
     def _host(self, op: ir.Operation) -> StepCost:
-        """A tensor to or from the host; or the sync in which the IPUs and the host agree on an element."""
-        if op.name in MOVES:
-            return self._remote(op)
+        """Data comes from the host or goes there; without any, it is the sync in which the IPUs and the host agree.
+
+        Rows come from or go to memory off the chip, or on the host, with the sync that such a copy has.
+        """
+        call = host_call_of(op)
+        assert call is not None, "a step of the host has a call of it"
         if not len(op.operands):
             return self._sync()
-        held = int(bytes_per_ipu([op.operands[0].type], self._target).max(initial=0))
-        cycles = host_write_cycles if op.name == "ipu.receive" else host_read_cycles
-        return StepCost(self._idle, host=cycles(held, self._machine))
-
-    def _remote(self, op: ir.Operation) -> StepCost:
-        """Rows come from or go to memory off the chip, with the sync that such a copy has."""
-        from_host, to_host = [], []
-        for number, operand in enumerate(op.operands):
-            (from_host if op.name == "ipu.fetch" and number == 0 else to_host).append(operand.type)
-        taken, given = (int(bytes_per_ipu(types, self._target).max(initial=0)) for types in (from_host, to_host))
-        if remote_buffer_around(op).memory == "streaming":
+        filled = call.filled_by(op)
+        taken, given = (
+            int(bytes_per_ipu([value.type for value in values], self._target).max(initial=0))
+            for values in ([] if filled is None else [filled], call.read_by(op))
+        )
+        if call.server == "remote" and remote_buffer_around(op).memory == "streaming":
             cycles = streaming_cycles(taken + given, self._machine)
         else:
             cycles = host_write_cycles(taken, self._machine) + host_read_cycles(given, self._machine)
-        return StepCost(self._idle, host=cycles, sync=all_sync_cycles(self._target.ipus, self._machine))
+        sync = all_sync_cycles(self._target.ipus, self._machine) if call.server == "remote" else 0
+        return StepCost(self._idle, host=cycles, sync=sync)
 
     def _exchange(self, op: ir.Operation) -> StepCost:
         cost = cost_of_exchange(op, self._target)

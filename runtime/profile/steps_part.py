@@ -2,11 +2,10 @@
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.program.tree import Step, sequences, steps
-from ipu_mlir.dialects.analysis.queues import queue_of
-from ipu_mlir.dialects.analysis.remote import MOVES, remote_buffer_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.costs.exchange import all_sync_cycles, host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
@@ -194,7 +193,8 @@ def _host_step(cycles: int, held: IntArray, target: Target) -> StepCost:
 
 
 def _called(op: ir.Operation) -> str:
-    """What an op that talks to the host works on."""
-    if op.name == "ipu.print":
-        return ir.StringAttr(op.attributes["label"]).value
-    return f"of @{remote_buffer_of(op) if op.name in MOVES else queue_of(op)}"
+    """What an op that asks the host for something works on."""
+    call = host_call_of(op)
+    assert call is not None, "a step of the host has a call of it"
+    is_named = isinstance(op.attributes[call.symbol], ir.FlatSymbolRefAttr)
+    return f"of @{call.symbol_of(op)}" if is_named else call.symbol_of(op)

@@ -11,6 +11,7 @@ from ipu_mlir.dialects.analysis.queues import queues_in
 from ipu_mlir.dialects.analysis.remote import remote_buffers_in
 from ipu_mlir.dialects.analysis.replicas import is_marked, replicas_of
 from ipu_mlir.dialects.analysis.variables import unset_arguments, variable_arguments, variables_in
+from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError
@@ -167,7 +168,7 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
     source = writer.write()
     names = writer.texts.arguments
     used = {who: transfers_by(program, who) for who in ("streams", "remote")}
-    of_queues = dict.fromkeys(each.queue for each in used["streams"] if not each.codelet.startswith("print"))
+    of_queues = dict.fromkeys(each.queue for each in used["streams"] if HOST_CALLS[each.codelet].symbol == "queue")
     queues = tuple(Stream(name, "", (), 0, "") for name in of_queues)
     of_rows = dict.fromkeys(each.queue for each in used["remote"])
     remote = tuple(RemoteSpec(name, (), np.dtype(np.uint8)) for name in of_rows)

@@ -1,6 +1,7 @@
 """From the functions of a module to the tree of its program."""
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
+from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, StepKind, While
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
@@ -12,16 +13,8 @@ STEP_KINDS: dict[str, StepKind] = {
     "ipu.exchange": "exchange",
     "memref.copy": "exchange",
     "ipu.read_control": "control",
-    "ipu.dequeue": "host_exchange",
-    "ipu.receive": "host_exchange",
-    "ipu.put": "host_exchange",
-    "ipu.enqueue": "host_exchange",
-    "ipu.fetch": "host_exchange",
-    "ipu.remote_store": "host_exchange",
-    "ipu.host_update_add": "host_exchange",
-    "ipu.print": "host_exchange",
 }
-"""The ops that take time of the machine."""
+"""The ops that take time of the machine, besides those that ask the host for something."""
 
 
 def program_tree(module: ir.Module | ir.Operation | ir.OpView, entry: str = "main") -> Sequence:
@@ -82,9 +75,9 @@ class _Builder:
     def _node(self, op: ir.Operation) -> Node | None:
         """What ``op`` is in the tree; None for an op that takes no time."""
         name = op.name
-        if name in STEP_KINDS:
+        if name in STEP_KINDS or host_call_of(op) is not None:
             self._num_steps += 1
-            return Step(self._num_steps - 1, op, STEP_KINDS[name])
+            return Step(self._num_steps - 1, op, STEP_KINDS.get(name, "host_exchange"))
         if name == "func.call":
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             return Call(op, callee, self.function(callee, op))

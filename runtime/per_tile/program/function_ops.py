@@ -1,11 +1,14 @@
 """The operations of a function that are no control flow: how each is made ready to run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects.analysis.collectives import collective_of
+from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.runtime.per_tile.memory.keeping import Kept
@@ -132,44 +135,6 @@ def _scalar(program: Program, op: ir.OpView) -> Run:
     return run
 
 
-def _transfer(program: Program, op: ir.OpView) -> Run:
-    """An element as such, or one of its tensors, comes from the host or goes to it; replicas have one in turn."""
-    name, queue = op.operation.name, ir.FlatSymbolRefAttr(op.attributes["queue"]).value
-    index = ir.IntegerAttr(op.attributes["index"]).value if "index" in op.attributes else 0
-    slots = tuple(program.slot_of(value) for value in op.operands)
-    place_in_text = place_of(op.location)
-
-    def run(machine: Machine) -> None:
-        if name == "ipu.dequeue":
-            machine.together(place_in_text, None, lambda values: machine.streams.dequeue(queue))
-        elif name == "ipu.enqueue":
-            machine.together(place_in_text, None, lambda values: machine.streams.enqueue(queue))
-        elif name == "ipu.put":
-            found = gather(machine.values[slots[0]], machine.memories, machine.strict, op.location, "what is put")
-            machine.together(
-                place_in_text, found, lambda values: machine.streams.put(queue, index, _stacked(machine, values))
-            )
-        else:
-            view = machine.values[slots[0]]
-            received = machine.together(place_in_text, None, lambda values: _received(machine, queue, index, view))
-            place(received if machine.replicas == 1 else received[machine.replica], view, machine.memories)
-        machine.record_step(place_in_text)
-
-    return run
-
-
-def _stacked(machine: Machine, values: list[np.ndarray]) -> np.ndarray:
-    return values[0] if machine.replicas == 1 else np.stack(values)
-
-
-def _received(machine: Machine, queue: str, index: int, view: View) -> np.ndarray:
-    """A tensor of the element that each replica has taken."""
-    leading = () if machine.replicas == 1 else (machine.replicas,)
-    received = np.empty((*leading, *view.shape), view.allocation.dtype)
-    machine.streams.receive(queue, index, received)
-    return received
-
-
 def _number_replica(program: Program, op: ir.OpView) -> Run:
     slot = program.slot_of(op.operands[0])
 
@@ -197,45 +162,43 @@ def _collective(program: Program, op: ir.OpView) -> Run:
     return run
 
 
-def _move_rows(program: Program, op: ir.OpView) -> Run:
-    """Rows come from a remote buffer or go to it."""
-    buffer, slots = (
-        ir.FlatSymbolRefAttr(op.attributes["buffer"]).value,
-        [program.slot_of(value) for value in op.operands],
-    )
-    every = ir.IntegerAttr(op.attributes["every"]).value if "every" in op.attributes else 0
-
-    def taken(machine: Machine, slot: int) -> np.ndarray:
-        value = machine.values[slot]
-        if not isinstance(value, View):
-            return value
-        return gather(value, machine.memories, machine.strict, op.location, "what goes to a remote buffer")
+def _host_call(program: Program, op: ir.OpView) -> Run:
+    """The replicas ask the host together: what each of them reads and fills has a first dimension for them."""
+    call = host_call_of(op)
+    assert call is not None, "an op that declares it"
+    operation, place_in_text = op.operation, place_of(op.location)
+    filled = call.filled_by(operation)
+    fills = None if filled is None else program.slot_of(filled)
+    slots = [program.slot_of(value) for value in call.read_by(operation)]
+    constants = [call.symbol_of(operation), *([] if call.number is None else [call.number_of(operation)])]
 
     def run(machine: Machine) -> None:
-        if op.operation.name == "ipu.fetch":
-            view = machine.values[slots[0]]
-            fetched = np.empty(view.shape, view.allocation.dtype)
-            machine.remote.fetch(buffer, taken(machine, slots[1]), fetched)
-            place(fetched, view, machine.memories)
-        elif op.operation.name == "ipu.remote_store":
-            machine.remote.remote_store(buffer, *(taken(machine, slot) for slot in slots))
-        else:
-            machine.remote.host_update_add(buffer, every, *(taken(machine, slot) for slot in slots))
-        machine.record_step(place_of(op.location))
+        def read(slot: int) -> Any:
+            value = machine.values[slot]
+            if not isinstance(value, View):
+                return value
+            return gather(value, machine.memories, machine.strict, op.location, "what the host gets")
+
+        def ask(given: list[list[Any]]) -> np.ndarray | None:
+            read_by_all = [_of_all(values) for values in zip(*given, strict=True)]
+            taken = [] if dest is None else [np.empty(leading + dest.shape, dest.allocation.dtype)]
+            server = getattr(machine, call.server)
+            getattr(server, operation.name.removeprefix("ipu."))(*constants, *read_by_all, *taken)
+            return taken[0] if taken else None
+
+        dest = None if fills is None else machine.values[fills]
+        leading = () if machine.replicas == 1 else (machine.replicas,)
+        found = machine.together(place_in_text, [read(slot) for slot in slots], ask)
+        if dest is not None:
+            place(found[machine.replica] if leading else found, dest, machine.memories)
+        machine.record_step(place_in_text)
 
     return run
 
 
-def _print(program: Program, op: ir.OpView) -> Run:
-    source, label = program.slot_of(op.operands[0]), ir.StringAttr(op.attributes["label"]).value
-
-    def run(machine: Machine) -> None:
-        found = gather(machine.values[source], machine.memories, machine.strict, op.location, "what is shown")
-        show = machine.streams.print_unsigned if "unsigned" in op.attributes else machine.streams.print
-        show(label, 0, found)
-        machine.record_step(place_of(op.location))
-
-    return run
+def _of_all(values: Sequence[Any]) -> Any:
+    """What the replicas have, one value if it is the same."""
+    return values[0] if all(np.array_equal(each, values[0]) for each in values[1:]) else np.stack(values)
 
 
 _VIEWS = ("cast", "collapse_shape", "expand_shape", "reinterpret_cast", "subview", "transpose")
@@ -252,7 +215,5 @@ FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
     "ipu.read_control": _read_control,
     "ipu.number_replica": _number_replica,
     "ipu.collective": _collective,
-    "ipu.print": _print,
-    **{f"ipu.{kind}": _transfer for kind in ("dequeue", "receive", "put", "enqueue")},
-    **{f"ipu.{kind}": _move_rows for kind in ("fetch", "remote_store", "host_update_add")},
+    **{f"ipu.{kind}": _host_call for kind in HOST_CALLS},
 }

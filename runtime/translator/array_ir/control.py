@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import TRANSFERS, Program, Statement, Transfer
+from ipu_mlir.runtime.translator.array_ir.statements import Program, Statement, Transfer
 
 Block = tuple[Statement, ...]
 Bound = int | Access
@@ -167,9 +168,9 @@ def all_statements(statements: Sequence[Statement]) -> list[Statement]:
 
 
 def transfers_by(program: Program, who: str) -> list[Transfer]:
-    """What ``streams`` or ``remote`` does in ``program``."""
+    """The calls of ``streams`` or ``remote`` in ``program``."""
     found = [statement for statement in all_statements(program.statements) if isinstance(statement, Transfer)]
-    return [each for each in found if TRANSFERS[each.codelet] == who]
+    return [each for each in found if HOST_CALLS[each.codelet].server == who]
 
 
 def _standing(*groups) -> tuple[Access, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Block, Bound, Branch, Control, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.array_ir.expression import (
@@ -21,7 +22,6 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 )
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.array_ir.statements import (
-    TRANSFERS,
     Check,
     Dot,
     Elementwise,
@@ -147,7 +147,7 @@ class _Parser(Tokens):
             return self._control(kind, origin)
         if kind == "call":
             return self._call(origin)
-        if kind in TRANSFERS:
+        if kind in HOST_CALLS:
             return self._transfer(kind, origin)
         first_word = self._next() if kind in ("reduce", "first_extreme") else ""
         unsigned = self._take("unsigned")

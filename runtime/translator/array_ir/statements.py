@@ -225,22 +225,12 @@ class LibraryCall(Statement):
         return list(self.outputs)
 
 
-TRANSFERS = {
-    **dict.fromkeys(("dequeue", "receive", "put", "enqueue", "print", "print_unsigned"), "streams"),
-    **dict.fromkeys(("fetch", "remote_store", "host_update_add"), "remote"),
-}
-"""What happens to elements of queues and rows of remote buffers, and what the host shows; and who does it in a run."""
-
-
 @dataclass(frozen=True)
 class Transfer(LibraryCall):
-    """What happens to an element of a queue or to rows of a remote buffer, in the order of the program.
+    """A call of the host, in the order of the program: ``HOST_CALLS`` has a row for each.
 
-    ``codelet`` says what: ``dequeue`` takes the next element, ``receive`` writes its tensor number ``index`` to the
-    output, ``put`` lets the input be that tensor of the next one, ``enqueue`` hands it over. ``print`` shows the input;
-    ``queue`` is its label. ``fetch`` writes the rows that the input names to the output, ``remote_store`` writes its
-    first input to the row that the second one names; ``host_update_add`` adds its second input to the rows that the
-    first one names, every so many times as ``index`` says.
+    ``codelet`` says which. ``queue`` is the queue, remote buffer or label that it is about, ``index`` the number that
+    goes with it. It reads the inputs and writes the output, if there is one.
     """
 
     queue: str = ""

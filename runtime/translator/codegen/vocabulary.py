@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy._core import umath
 
+from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime import numeric
 
@@ -28,9 +29,7 @@ _METHODS = frozenset(
     ["accumulate", "astype", "data", "item", "reduce", "reshape", "take", "view", "T"]
 )  # of ufuncs and arrays
 _METHODS_OF_MEMORY = frozenset(["constant", "per_thread", "run_blocks", "scalar", "temporary"])
-_METHODS_OF_STREAMS = frozenset(["dequeue", "enqueue", "print", "print_unsigned", "put", "receive"])
-_METHODS_OF_REMOTE_MEMORY = frozenset(["fetch", "host_update_add", "remote_store"])
-_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_STREAMS | _METHODS_OF_REMOTE_MEMORY
+_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | HOST_CALLS.keys()
 _NODES = frozenset(
     {
         *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.ImportFrom, ast.alias),

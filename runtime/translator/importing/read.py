@@ -5,10 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from ipu_mlir.dialects.analysis.host_calls import HostCall, host_call_of
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.queues import queue_of
-from ipu_mlir.dialects.analysis.remote import MOVES, remote_buffer_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
 from ipu_mlir.dialects.codelets.library import LIBRARY
@@ -21,7 +20,6 @@ from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.statements import (
-    TRANSFERS,
     Check,
     Elementwise,
     FirstExtreme,
@@ -49,8 +47,6 @@ from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
 _VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())
 _CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
-_TRANSFERS = frozenset(f"ipu.{kind}" for kind in TRANSFERS)
-_SHOWN = {False: "print", True: "print_unsigned"}
 _FIRST_EXTREMES = frozenset(codelet.name for codelet in FIRST_EXTREMES)
 _IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])
 
@@ -200,8 +196,8 @@ class Reader:
             self._load(op)
         elif name == "memref.store":
             self._store(op)
-        elif name in _TRANSFERS:
-            self._transfer(op)
+        elif (call := host_call_of(op)) is not None:
+            self._host_call(op, call)
         elif name == "func.return":
             self.results = [self.views[operand] for operand in op.operands]
         elif name.startswith("linalg."):
@@ -250,24 +246,22 @@ class Reader:
             if nest.outputs and 0 not in nest.extents:
                 self.statements.append(_statement(nest, _origin(op)))
 
-    def _transfer(self, op: ir.Operation) -> None:
-        """Tensors of an element, rows and their numbers are inputs or outputs; an element as such is neither."""
-        arrays = [self._transferred(operand, _origin(op)) for operand in op.operands]
-        if op.name == "ipu.fetch":
-            arrays.reverse()  # its destination is the first operand
-        accesses, shapes = tuple(access for access, _ in arrays), tuple(shape for _, shape in arrays)
-        count = len(arrays) - (op.name in ("ipu.receive", "ipu.fetch"))
-        kind = op.name.removeprefix("ipu.")
-        if kind == "print":
-            kind, name = _SHOWN["unsigned" in op.attributes], ir.StringAttr(op.attributes["label"]).value
-        else:
-            name = remote_buffer_of(op) if op.name in MOVES else queue_of(op)
-        index = next(
-            (ir.IntegerAttr(op.attributes[each]).value for each in ("index", "every") if each in op.attributes), 0
+    def _host_call(self, op: ir.Operation, call: HostCall) -> None:
+        filled = call.filled_by(op)
+        given = [self._transferred(value, _origin(op)) for value in call.read_by(op)]
+        taken = [] if filled is None else [self._transferred(filled, _origin(op))]
+        statement = Transfer(
+            (),
+            _origin(op),
+            op.name.removeprefix("ipu."),
+            tuple(access for access, _ in given),
+            tuple(access for access, _ in taken),
+            tuple(shape for _, shape in (*given, *taken)),
+            (False,) * len(taken),
+            call.symbol_of(op),
+            call.number_of(op),
         )
-        updated = (False,) * (len(arrays) - count)
-        call = Transfer((), _origin(op), kind, accesses[:count], accesses[count:], shapes, updated, name, index)
-        self.statements.append(call)
+        self.statements.append(statement)
 
     def _transferred(self, value: ir.Value, origin: Origin) -> tuple[Access, tuple[int, ...]]:
         if value in self.scalars:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.runtime.translator.array_ir.access import temporary
 from ipu_mlir.runtime.translator.array_ir.expression import reads
-from ipu_mlir.runtime.translator.array_ir.statements import TRANSFERS, Check, Elementwise, LibraryCall, Transfer
+from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, LibraryCall, Transfer
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.schedule import Schedule, View
 
@@ -41,12 +42,10 @@ def emit_transfer(statement: Transfer, schedule: Schedule) -> None:
         View(access.buffer, access.buffer.dtype, access.offset, shape, access.strides)
         for access, shape in zip((*statement.inputs, *statement.outputs), statement.shapes, strict=True)
     ]
-    who = TRANSFERS[statement.codelet]
+    call = HOST_CALLS[statement.codelet]
     arguments = [repr(statement.queue).replace("{", "{{").replace("}", "}}")]
-    arguments += (
-        [str(statement.index)] if views and (who == "streams" or statement.codelet == "host_update_add") else []
-    )
+    arguments += [] if call.number is None else [str(statement.index)]
     arguments += [f"{{{number}}}" for number in range(len(views))]
     nothing = View(schedule.scratch("nothing", 0, np.dtype(np.uint8)), np.dtype(np.uint8), 0, (0,), (1,))
-    template = f"{who}.{statement.codelet}({', '.join(arguments)})"
+    template = f"{call.server}.{statement.codelet}({', '.join(arguments)})"
     schedule.call(template, tuple(views), views[-1] if statement.outputs else nothing, statement.origin)
