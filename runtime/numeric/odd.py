@@ -41,12 +41,13 @@ def odd_multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarra
     >>> three, five, little = np.array([[3.0], [5.0], [2.0**-100]])
     >>> odd_multiply_add(three, five, little, np.empty(1)).tolist() == [15 + 2.0**-49]
     True
+    >>> odd_multiply_add(three, five, little, little).tolist() == [15 + 2.0**-49]
+    True
     """
     product = np.multiply(a, b)
-    np.add(product, c, out)
-    part = np.subtract(out, product)
-    error = (product - (out - part)) + (c - part)
-    away = np.isfinite(error) & (error != 0) & (out.view(np.int64) & 1 == 0)
-    if away.any():
-        out[...] = np.where(away, np.nextafter(out, np.copysign(np.inf, error)), out)
+    total = np.asarray(np.add(product, c))  # out may be the memory of c
+    part = np.subtract(total, product)
+    error = (product - (total - part)) + (c - part)
+    away = np.isfinite(error) & (error != 0) & (total.view(np.int64) & 1 == 0)
+    out[...] = np.where(away, np.nextafter(total, np.copysign(np.inf, error)), total) if away.any() else total
     return out

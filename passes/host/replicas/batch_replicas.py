@@ -298,9 +298,12 @@ class _Batch:
 
         for inner in block.operations:
             inner.operation.walk(visit)
+        if loads:
+            with ir.InsertionPoint.at_block_begin(block), op.location:
+                replica = loop_index(0)
         for load in loads:
             with ir.InsertionPoint(load), load.location:
-                found = upstream("memref").LoadOp(load.operands[0], [loop_index(0), *list(load.operands)[1:]]).result
+                found = upstream("memref").LoadOp(load.operands[0], [replica, *list(load.operands)[1:]]).result
             load.results[0].replace_all_uses_with(found)
             load.erase()
 
