@@ -13,9 +13,11 @@ import numpy as np
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.state import State
+from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,21 @@ def count_entries(
         return {}
     with module.context, ir.Location.unknown():
         _add_counters(copy, entry, [block.block for block in blocks])
-    results = Engine(copy, entry).run(inputs, state)
+    if module_target(copy).replicas == 1:
+        results = Engine(copy, entry).run(inputs, state)
+    else:
+        results = [rows[0] for rows in _run_on_replicas(copy, entry, inputs, state)]
     return {block.number: int(count) for block, count in zip(blocks, results[-len(blocks) :], strict=True)}
+
+
+def _run_on_replicas(
+    module: ir.Operation, entry: str, inputs: Many[np.ndarray], state: State | None
+) -> list[np.ndarray]:
+    """The results of every replica: of supersteps, only the per-tile executor runs several."""
+    if state is None:
+        return PerTileExecutor(module, entry).run(inputs)
+    values = {name: cell.value(name) for name, cell in state.cells.items() if cell.has_value}
+    return PerTileExecutor(module, entry).run(inputs, values, state.streams)
 
 
 _TEMPLATE = """

@@ -57,7 +57,8 @@ class TargetFacts:
 
     Attributes:
         name: the kind of chip, or a name of the user's own.
-        ipus: IPUs.
+        ipus: IPUs of a replica.
+        replicas: how many run the program at once; all else of the profile is of one of them.
         tiles_per_ipu: tiles of each IPU.
         num_tiles: tiles of all IPUs.
         bytes_per_tile: memory of a tile.
@@ -70,6 +71,7 @@ class TargetFacts:
 
     name: str
     ipus: int
+    replicas: int
     tiles_per_ipu: int
     num_tiles: int
     bytes_per_tile: int

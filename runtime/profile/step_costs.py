@@ -15,6 +15,7 @@ from ipu_mlir.dialects.analysis.program.tree import Step
 from ipu_mlir.dialects.analysis.remote import remote_buffer_around
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.collectives import cost_of_collective
 from ipu_mlir.dialects.costs.exchange import (
     all_sync_cycles,
     cost_of_exchange,
@@ -120,6 +121,9 @@ class StepCosts:
             return self._exchanges[source, dest]
         if step.kind == "host_exchange":
             return self._host(step.op)
+        if step.kind == "collective":
+            received, cycles, sync = cost_of_collective(step.op, self._target)
+            return StepCost(self._idle, inter_ipu=cycles, sync=sync, bytes_sent=received, bytes_received=received)
         assert step.kind == "control", f"a step of kind {step.kind}"
         return self._sync()
 

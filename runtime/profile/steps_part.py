@@ -65,7 +65,10 @@ class StepsPart:
             op, name = self.ops.add_exchange(number, step.op, cost, count), exchange_name(step.op)
         elif step.kind == "host_exchange":
             name = f"{step.op.name.removeprefix('ipu.')} {_called(step.op)}"
-        self._live_step(number, step.kind, name, place_of(step.op.location) or None, op)
+        elif step.kind == "collective":
+            name = f"{ir.StringAttr(step.op.attributes['kind']).value} of replicas"
+        kind: compilation.StepKind = "exchange" if step.kind == "collective" else step.kind
+        self._live_step(number, kind, name, place_of(step.op.location) or None, op)
         self._execute(cost, count)
 
     def _live_step(

@@ -31,7 +31,7 @@ def _head(profile: "Profile") -> list[str]:
     ipus = counted(target.ipus, "IPU")
     lines = [
         f"{profile.program.entry} on {target.name}: {ipus} with {target.tiles_per_ipu:,} tiles at "
-        f"{target.clock_hz / 1e9:.3f} GHz",
+        f"{target.clock_hz / 1e9:.3f} GHz" + (f", one of {target.replicas:,} replicas" if target.replicas > 1 else ""),
         f"{counted(profile.num_compute_sets, 'compute set')}, {counted(profile.num_vertices, 'vertex', 'vertices')}, "
         f"{counted(len(profile.compilation.steps), 'step')}",
     ]

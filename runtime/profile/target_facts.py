@@ -12,6 +12,7 @@ def target_facts(target: Target) -> model.TargetFacts:
     return model.TargetFacts(
         name=target.name,
         ipus=target.ipus,
+        replicas=target.replicas,
         tiles_per_ipu=target.tiles_per_ipu,
         num_tiles=target.num_tiles,
         bytes_per_tile=target.bytes_per_tile,

@@ -13,6 +13,7 @@ STEP_KINDS: dict[str, StepKind] = {
     "ipu.exchange": "exchange",
     "memref.copy": "exchange",
     "ipu.read_control": "control",
+    "ipu.collective": "collective",
 }
 """The ops that take time of the machine, besides those that ask the host for something."""
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from ipu_mlir.dialects.support.bindings import ir
 
-StepKind = Literal["compute", "exchange", "control", "host_exchange"]
+StepKind = Literal["compute", "exchange", "control", "host_exchange", "collective"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,8 @@ function summarySection(data) {
         [
           "target",
           `${target.name}${target.emulated ? " (emulated)" : ""}, ${counted(target.ipus, "IPU")} of ` +
-            `${counted(target.tiles_per_ipu, "tile")} with ${bytes(target.bytes_per_tile)}`,
+            `${counted(target.tiles_per_ipu, "tile")} with ${bytes(target.bytes_per_tile)}` +
+            (target.replicas > 1 ? `; ${whole(target.replicas)} replicas, of which this is one` : ""),
         ],
         ["clock", `${Number((target.clock_hz / 1e9).toPrecision(4))} GHz`],
         [

@@ -59,6 +59,7 @@ class Network:
             "target": {
                 "name": "ipu2",
                 "ipus": self.ipus,
+                "replicas": 1,
                 "tiles_per_ipu": self.tiles_per_ipu,
                 "num_tiles": self.tiles,
                 "bytes_per_tile": self.limit,
