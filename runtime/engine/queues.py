@@ -180,8 +180,11 @@ class Infeed:
     def hand_out(self, index: int, out: np.ndarray) -> None:
         """Write a tensor of the current element to ``out``; for several replicas that has one row for each."""
         assert self._taken, "an element is taken before its tensors"
-        for row, arrays in zip(out if self.stream.replicas > 1 else (out,), self._taken, strict=True):
-            np.copyto(row, arrays[index], "unsafe")
+        if self.stream.replicas == 1:
+            np.copyto(out, self._taken[0][index], "unsafe")
+            return
+        for replica, arrays in enumerate(self._taken):
+            np.copyto(out[replica, ...], arrays[index], "unsafe")
 
     def statistics(self) -> Statistics:
         """What it has done so far."""

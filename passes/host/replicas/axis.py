@@ -45,6 +45,17 @@ def view(source: ir.Value, shape: Sequence[int], strides: Sequence[int], offset:
     return ir.Operation.create("memref.reinterpret_cast", [kind], [source], attributes).results[0]
 
 
+def is_plain(value: ir.Value) -> bool:
+    """Whether the elements of a buffer lie one after the other, from the first of its allocation on."""
+    kind = value.type
+    return bool(kind == ir.MemRefType.get(list(kind.shape), kind.element_type))
+
+
+def view_as(value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """A plain buffer in another shape."""
+    return view(value, shape, [prod(shape[d + 1 :]) for d in range(len(shape))], 0)
+
+
 def row_of(batched: ir.Value, replica: int = 0) -> ir.Value:
     """What ``replica`` has of a buffer."""
     (step, *strides), offset = strides_and_offset(batched.type)

@@ -1,17 +1,29 @@
 """``ipu-batch-replicas``: what differs between replicas has an axis for them, and all of them run at once."""
 
 from dataclasses import dataclass
+from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, strides_and_offset
 from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, loads_in, loop_nest, num_outputs
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.replicas import VARIES, Varying, is_marked, replicas_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
-from ipu_mlir.passes.host.replicas.axis import allocated, batched_type, broadcast, computed, copied, row_of, view
+from ipu_mlir.passes.host.replicas.axis import (
+    allocated,
+    batched_type,
+    broadcast,
+    computed,
+    copied,
+    is_plain,
+    row_of,
+    view,
+    view_as,
+)
 from ipu_mlir.passes.host.replicas.batch_codelets import batch_codelet
 from ipu_mlir.passes.host.replicas.batch_collectives import expand_collective
 from ipu_mlir.passes.support.linalg_builders import (
@@ -186,13 +198,32 @@ class _Batch:
         collective, (source, dest) = collective_of(op), op.operands
         assert collective is not None, "asked before"
         source = self._with_axis(source)
-        if collective.makes_equal(self._replicas) and dest in self._batched:
-            row = allocated(list(dest.type.shape)[1:], dest.type.element_type)
-            expand_collective(collective, source, row, self._replicas)
-            broadcast(row, self._replicas, dest)
-        else:
-            expand_collective(collective, source, dest, self._replicas)
+        found = dest
+        if collective.makes_equal(self._replicas):
+            if dest in self._batched:
+                found = allocated(list(dest.type.shape)[1:], dest.type.element_type)
+            if collective.kind == "all_reduce" and is_plain(found) and (whole := self._without_views(source, op)):
+                source, found = whole, view_as(found, list(whole.type.shape)[1:])
+        expand_collective(collective, source, found, self._replicas)
+        if dest in self._batched and collective.makes_equal(self._replicas):
+            broadcast(view_as(found, list(dest.type.shape)[1:]), self._replicas, dest)
         self._erase(op)
+
+    def _without_views(self, value: ir.Value, reader: ir.Operation) -> ir.Value | None:
+        """The allocation that ``value`` shows in another shape for ``reader`` alone; what shows it goes away."""
+        shown = []
+        while (op := defining_op(value, *VIEW_OPS)) is not None:
+            if not is_plain(value) or any(use.owner.operation != reader for use in value.uses):
+                return None
+            shown.append(op)
+            value, reader = op.operands[0], op
+        if not shown or not is_plain(value) or prod(value.type.shape) != prod(shown[0].results[0].type.shape):
+            return None
+        collective = next(iter(shown[0].results[0].uses)).owner.operation
+        collective.operands[0] = value
+        for op in shown:
+            self._erase(op)
+        return value
 
     def _control(self, op: ir.Operation) -> None:
         """What comes in and goes out of blocks has one type wherever it comes from."""
