@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ipu_mlir.tracing.batching.vmap import vmap
     from ipu_mlir.tracing.control.branches import cond, switch
     from ipu_mlir.tracing.control.loops import fori_loop, while_loop
+    from ipu_mlir.tracing.control.outlined import outlined
     from ipu_mlir.tracing.control.scans import associative_scan, map, scan
     from ipu_mlir.tracing.elements.dynamic_slices import dynamic_slice, dynamic_update_slice
     from ipu_mlir.tracing.hints import place
@@ -85,6 +86,7 @@ __all__ = [
     "function",
     "map",
     "nn",
+    "outlined",
     "place",
     "reduce_scatter",
     "register_dataclass",
@@ -130,6 +132,7 @@ _HOME = {
     "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
     "map": "ipu_mlir.tracing.control.scans",
+    "outlined": "ipu_mlir.tracing.control.outlined",
     "place": "ipu_mlir.tracing.hints",
     "reduce_scatter": "ipu_mlir.programs.replicas",
     "register_dataclass": "ipu_mlir.tracing.structure",

@@ -52,6 +52,7 @@ from ipu_mlir.passes.programs.expand_fifos import ExpandFifos
 from ipu_mlir.passes.programs.fold_collectives import FoldCollectives
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.offload_variables import OffloadVariables
+from ipu_mlir.passes.programs.outline_functions import OutlineFunctions
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
 from ipu_mlir.passes.programs.update_variables import UpdateVariables
 from ipu_mlir.passes.programs.write_in_place import WriteInPlace
@@ -118,6 +119,7 @@ PASSES: tuple[type[Pass], ...] = (
     MergeReductions,
     NormalizeIndices,
     OffloadVariables,
+    OutlineFunctions,
     Partition,
     PlaceTensors,
     PromoteVariables,

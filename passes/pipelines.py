@@ -32,6 +32,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
 cannot."""
 
 NORMALIZE: tuple[str, ...] = (
+    "ipu-outline-functions",
     "inline{default-pipeline=}",
     "symbol-dce",
     "ipu-check-streams",

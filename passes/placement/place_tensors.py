@@ -10,7 +10,7 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.variables import VARIABLE, variable_arguments, variable_results
-from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr
+from ipu_mlir.dialects.attributes.attributes import MappingAttr, mapping_from_attr, mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -47,7 +47,8 @@ class PlaceTensors(Pass):
 def _has_home(op: ir.Operation) -> bool:
     """Whether ``ipu-partition`` writes into ``op`` where its results are stored."""
     is_tensor = any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
-    return is_tensor and (is_structured(op) or control_op(op) is not None or op.name == "tensor.insert_slice")
+    is_control = control_op(op) is not None or op.name == "func.call"
+    return is_tensor and (is_structured(op) or is_control or op.name == "tensor.insert_slice")
 
 
 def _place_function(function: ir.Operation) -> None:
@@ -99,6 +100,8 @@ def _place_op(op: ir.Operation) -> None:
         _place_placed(op)
     elif control_op(op) is not None:
         _place_control(op)
+    elif op.name == "func.call":
+        _place_call(op)
 
 
 def _place_control(op: ir.Operation) -> None:
@@ -113,6 +116,15 @@ def _place_control(op: ir.Operation) -> None:
             value = flow.source.operands[number]
             if value.type != target.type:
                 flow.source.operands[number] = _cast_before(flow.source, value, target.type)
+
+
+def _place_call(op: ir.Operation) -> None:
+    """What the function takes lies where its block has it, and what it gives where it returns it."""
+    _encode_all(op.results, _taken(op, HOMES))
+    for homes in _taken(op, BLOCK_HOMES):
+        for number, (value, home) in enumerate(zip(op.operands, homes, strict=True)):
+            if isinstance(home, MappingAttr):
+                op.operands[number] = _brought(value, mapping_from_attr(home), op)
 
 
 def _taken(op: ir.Operation, name: str) -> Any:

@@ -1,11 +1,12 @@
 """The decisions for one function: parts op by op, in program order, and from them where each tensor lies."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
+from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
@@ -40,18 +41,35 @@ from ipu_mlir.passes.support.placement_hints import (
 from ipu_mlir.passes.support.tensor_views import row_major, window_of
 
 
+@dataclass(frozen=True)
+class Boundary:
+    """Where the arguments and the results of a function lie; None for what is no tensor."""
+
+    arguments: list[Mapping | None]
+    results: list[Mapping | None]
+
+
 class FunctionPartition:
     """Decides op by op, in program order, and remembers where each tensor lies."""
 
-    def __init__(self, planner: Planner, target: Target, proportions: MemoryProportions, refuse: Refusals) -> None:
+    def __init__(
+        self,
+        planner: Planner,
+        target: Target,
+        proportions: MemoryProportions,
+        refuse: Refusals,
+        called: dict[str, Boundary],
+    ) -> None:
         self.planner = planner
         self.target = target
         self.proportions = proportions
         self.refuse = refuse
+        self.called = called
         self.homes: dict[ir.Value, Mapping] = {}
         self.room = Room(target)
 
-    def run(self, function: ir.Operation) -> None:
+    def run(self, function: ir.Operation) -> Boundary:
+        """Decide, and write it into ``function``; the functions that it calls are decided before."""
         block = function.regions[0].blocks[0]
         hints = argument_hints(function)
         for argument, hint in zip(block.arguments, hints, strict=True):
@@ -60,6 +78,7 @@ class FunctionPartition:
         self._visit_block(block)
         self._record_arguments(function, list(block.arguments))
         self._record(block)
+        return Boundary(self._homes_of(list(block.arguments)), self._homes_of(list(terminator(block).operands)))
 
     def _visit(self, op: ir.Operation) -> None:
         if is_structured(op):
@@ -76,6 +95,8 @@ class FunctionPartition:
             self._home(op.operands[0])
         elif control_op(op) is not None:
             self._control(op)
+        elif op.name == "func.call":
+            self._call(op)
         elif is_terminator(op) or op.name == "tensor.extract" or op.name in TO_HOST:
             self._homes_of(list(op.operands))
 
@@ -95,6 +116,24 @@ class FunctionPartition:
         for block in blocks_of(op):
             self._visit_block(block)
             self._follow(op, terminator(block))
+
+    def _call(self, op: ir.Operation) -> None:
+        """What a function takes and gives lies where that has been decided for all of its calls."""
+        name = callee_of(op)
+        if name not in self.called:
+            self.refuse(
+                op, f"calls @{name}, which has no body, or calls itself; a call that stays is of another function"
+            )
+            return
+        boundary = self.called[name]
+        for operand, home in zip(op.operands, boundary.arguments, strict=True):
+            if home is not None:
+                self._settle(operand, home)
+        for result, home in zip(op.results, boundary.results, strict=True):
+            if home is not None:
+                self.homes[result] = home
+        op.attributes[BLOCK_HOMES] = ir.ArrayAttr.get([_attribute(boundary.arguments)])
+        op.attributes[HOMES] = _attribute(boundary.results)
 
     def _follow(self, op: ir.Operation, source: ir.Operation) -> None:
         """Place what values go to from ``source``, if nothing else went there before."""
@@ -278,8 +317,7 @@ class FunctionPartition:
                     self._record(inner)
 
     def _attribute(self, values: Iterable[ir.Value]) -> ir.ArrayAttr:
-        homes = (self.homes.get(value) for value in values)
-        return ir.ArrayAttr.get([ir.UnitAttr.get() if home is None else mapping_to_attr(home) for home in homes])
+        return _attribute(self.homes.get(value) for value in values)
 
     def _record_arguments(self, function: ir.Operation, arguments: list[ir.Value]) -> None:
         old = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []
@@ -290,3 +328,7 @@ class FunctionPartition:
                 entries[MAP] = mapping_to_attr(self._home(argument))
             attributes.append(ir.DictAttr.get(entries))
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+
+
+def _attribute(homes: Iterable[Mapping | None]) -> ir.ArrayAttr:
+    return ir.ArrayAttr.get([ir.UnitAttr.get() if home is None else mapping_to_attr(home) for home in homes])

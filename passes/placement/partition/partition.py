@@ -4,11 +4,12 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.dialects.analysis.calls import callees_first
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.placement.partition.function import FunctionPartition
+from ipu_mlir.passes.placement.partition.function import Boundary, FunctionPartition
 from ipu_mlir.passes.placement.partition.placeable import refuse_unplaceable
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions, proportions_of
 from ipu_mlir.passes.placement.planner.balanced import Balanced
@@ -66,10 +67,12 @@ class Partition(Pass):
                 return
             target = module_target(module)
             variables = variables_in(module)
-            for function in _by_say(functions):
+            called: dict[str, Boundary] = {}
+            for function in callees_first(_by_say(functions)):
                 _hint_variables(function, variables)
                 proportions = proportions_of(function, self._proportions(), refuse)
-                FunctionPartition(planner, target, proportions, refuse).run(function)
+                name = ir.StringAttr(function.attributes["sym_name"]).value
+                called[name] = FunctionPartition(planner, target, proportions, refuse, called).run(function)
                 for number, name in variable_arguments(function).items():
                     variables[name].attributes[MAP] = function.attributes["arg_attrs"][number][MAP]
 

@@ -6,6 +6,7 @@ Everything that it does not know is refused before it decides anything, all at o
 from math import prod
 from typing import Any
 
+from ipu_mlir.dialects.analysis.calls import OUTLINED
 from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS, TERMINATORS
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
@@ -94,7 +95,7 @@ def _broken_rule(op: ir.Operation) -> str | None:
         return None
     if op.name == "arith.constant" and not isinstance(op.attributes["value"], _DENSE):
         return "has its elements not one by one in the program; write them as dense<...>"
-    if op.name not in _KNOWN:
+    if op.name not in _KNOWN and OUTLINED not in op.attributes:
         return f"cannot be placed on tiles; {_WAY_OUT.get(op.name, 'write it as linalg on tensors')}"
     if op.name == "tensor.extract" and len(op.operands) > 1:
         return "reads one element outside vertices; run ipu-raise-element-ops"

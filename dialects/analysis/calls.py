@@ -1,0 +1,44 @@
+"""Calls of functions that stay: outlined ones, whose code stands in the program once."""
+
+from collections.abc import Sequence
+
+from ipu_mlir.dialects.support.bindings import ADVANCE, ir
+
+OUTLINED = "ipu.outlined"
+"""Attribute of a ``func.call`` that is not inlined."""
+
+
+def callee_of(call: ir.Operation) -> str:
+    """The name of the function that ``call`` calls."""
+    return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+
+
+def callees_first(functions: Sequence[ir.Operation]) -> list[ir.Operation]:
+    """``functions`` in their order, but each behind those that it calls; a function that calls itself is among them."""
+    by_name = {ir.StringAttr(each.attributes["sym_name"]).value: each for each in functions}
+    found: dict[str, ir.Operation] = {}
+    waiting: set[str] = set()
+
+    def add(name: str) -> None:
+        if name in found or name in waiting or name not in by_name:
+            return
+        waiting.add(name)
+        for called in _called_in(by_name[name]):
+            add(called)
+        found[name] = by_name[name]
+
+    for name in by_name:
+        add(name)
+    return list(found.values())
+
+
+def _called_in(function: ir.Operation) -> list[str]:
+    found: list[str] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "func.call":
+            found.append(callee_of(op))
+        return ADVANCE
+
+    function.walk(visit)
+    return found

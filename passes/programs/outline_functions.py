@@ -1,0 +1,97 @@
+"""``ipu-outline-functions``: functions whose code stands in the program once, however often they are called."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first
+from ipu_mlir.dialects.analysis.effects import effects_of
+from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_STATE = ("ipu.read", "ipu.assign")
+
+
+@dataclass(frozen=True)
+class OutlineFunctions(Pass):
+    """Keep calls that are marked ``ipu.outlined``, and let functions that do the same be one.
+
+    What has state, moves data of the host, or takes or gives anything but tensors of static shape is inlined all the
+    same: each call of it has state of its own. What calls itself or has several blocks is left to be refused.
+
+    Needs:  nothing.
+    Leaves: ``no_inline`` on the marked calls that stay, no mark on others; one function for all that are alike.
+    """
+
+    name = "ipu-outline-functions"
+
+    def run(self, module: ir.Operation) -> None:
+        functions = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in list_ops(module, "func.func")}
+        if not any(OUTLINED in op.attributes for op in list_ops(module, "func.call")):
+            return
+        same: dict[str, str] = {}
+        with module.context:
+            for function in callees_first(list(functions.values())):  # what is alike calls what is one already
+                for call in list_ops(function, "func.call"):
+                    if OUTLINED in call.attributes:
+                        _keep_or_inline(call, functions, same)
+
+
+def _keep_or_inline(call: ir.Operation, functions: dict[str, ir.Operation], same: dict[str, str]) -> None:
+    name = callee_of(call)
+    if _can_stand_alone(name, functions):
+        call.attributes["no_inline"] = ir.UnitAttr.get()
+        first = same.setdefault(_text_without_name(functions[name]), name)
+        call.attributes["callee"] = ir.FlatSymbolRefAttr.get(first)
+    elif name in functions and len(functions[name].regions[0].blocks) == 1 and not _calls(name, name, functions):
+        _inline(call, functions[name].regions[0].blocks[0])
+    else:
+        del call.attributes[OUTLINED]
+
+
+def _inline(call: ir.Operation, block: ir.Block) -> None:
+    """Put what ``block`` does in the place of ``call``; upstream's inliner leaves functions with ops of ours alone."""
+    known: Known = dict(zip(block.arguments, call.operands, strict=True))
+    with ir.InsertionPoint(call):
+        for op in list(block.operations)[:-1]:
+            clone_into(op.operation, known)
+    for result, value in zip(call.results, terminator(block).operands, strict=True):
+        result.replace_all_uses_with(known.get(value, value))
+    call.erase()
+
+
+def _calls(name: str, wanted: str, functions: dict[str, ir.Operation], seen: tuple[str, ...] = ()) -> bool:
+    """Whether ``name`` calls ``wanted``, by way of others too."""
+    if name not in functions or name in seen:
+        return False
+    called = {callee_of(op) for op in list_ops(functions[name], "func.call")}
+    return wanted in called or any(_calls(each, wanted, functions, (*seen, name)) for each in called)
+
+
+def _can_stand_alone(name: str, functions: dict[str, ir.Operation], around: tuple[str, ...] = ()) -> bool:
+    function = functions.get(name)
+    if function is None or name in around or len(function.regions[0].blocks) != 1:
+        return False
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    if not all(
+        isinstance(each, ir.RankedTensorType) and each.has_static_shape for each in (*kind.inputs, *kind.results)
+    ):
+        return False
+    for op in list_ops(function):
+        effects = effects_of(op) if op.name.startswith("ipu.") else None
+        if op.name in _STATE or (effects is not None and not effects.is_free_to_move):
+            return False
+        if op.name == "func.call" and not _can_stand_alone(callee_of(op), functions, (*around, name)):
+            return False
+    return True
+
+
+def _text_without_name(function: ir.Operation) -> str:
+    """What tells functions apart that do different things."""
+    copy = function.clone()
+    copy.attributes["sym_name"] = ir.StringAttr.get("f")
+    copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    text = copy.get_asm(enable_debug_info=False)
+    copy.erase()
+    return text

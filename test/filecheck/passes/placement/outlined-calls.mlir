@@ -1,0 +1,28 @@
+// RUN: ipu-opt %s --ipu-partition | filecheck %s --check-prefix=PARTITION
+// RUN: ipu-opt %s --ipu-partition --ipu-place-tensors | filecheck %s
+
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
+  // What a function takes and gives lies where it says, for all of its calls.
+  // CHECK-LABEL: func.func private @f
+  // CHECK-SAME: %[[A:.*]]: tensor<8xf32, #[[ROW:m[0-9]+]]>
+  // CHECK-SAME: -> tensor<8xf32, #[[ROW]]>
+  func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %b = linalg.exp {ipu.parts = #ipu.parts<[[2, 8, 1]], 0>} ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    return %b : tensor<8xf32>
+  }
+
+  // PARTITION: call @f(%{{.*}}) {ipu.block_homes = {{\[\[}}#[[HOME:m[0-9]+]]]], ipu.homes = [#[[HOME]]], ipu.outlined}
+  // CHECK-LABEL: func.func @main
+  // CHECK-SAME: tensor<8xf32, #[[ROW]]> {{.*}}, %[[Y:arg1]]: tensor<8xf32, #[[TILE:m[0-9]+]]>
+  // CHECK: %[[R:.*]] = call @f(%{{.*}}) {ipu.outlined} : (tensor<8xf32, #[[ROW]]>) -> tensor<8xf32, #[[ROW]]>
+  // CHECK: call @f(%[[R]])
+  // CHECK: %[[C:.*]] = tensor.cast %[[Y]] : tensor<8xf32, #[[TILE]]> to tensor<8xf32, #[[ROW]]>
+  // CHECK: call @f(%[[C]])
+  func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32> {ipu.map = #ipu.mapping<8, [[8, 8, 1, 0]], 0, 3>}) -> (tensor<8xf32>, tensor<8xf32>) {
+    %r = func.call @f(%x) {ipu.outlined} : (tensor<8xf32>) -> tensor<8xf32>
+    %s = func.call @f(%r) {ipu.outlined} : (tensor<8xf32>) -> tensor<8xf32>
+    %t = func.call @f(%y) {ipu.outlined} : (tensor<8xf32>) -> tensor<8xf32>
+    return %s, %t : tensor<8xf32>, tensor<8xf32>
+  }
+}
