@@ -6,7 +6,8 @@ test compares.
 
 from pathlib import Path
 
-from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS, PREFIX, ProgramCall
+from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX, ProgramCall
+from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
 
 PAGE = Path(__file__).parents[1] / "docs" / "program-calls.md"
 MARK = "<!-- This table is written by python scripts/write_program_calls_page.py. -->\n"

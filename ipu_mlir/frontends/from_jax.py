@@ -11,7 +11,8 @@ from jax import export
 
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.table import Imported
-from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS, PREFIX
+from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX
+from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
 from ipu_mlir.specs.specs import TensorSpec
 
 

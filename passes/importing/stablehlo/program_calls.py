@@ -1,94 +1,13 @@
 """Custom calls named ``ipu.*``, by which StableHLO carries the ops of programs: ``CALLS`` is the table of them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 
+from ipu_mlir.dialects.analysis.collectives import REDUCTIONS
 from ipu_mlir.dialects.ipu import AssignOp, DequeueOp, ElementOp, EnqueueOp, PlaceOp, PrintOp, PutOp, ReadOp
 from ipu_mlir.dialects.ops.streams import MODES
-from ipu_mlir.dialects.support.bindings import ir
-
-PREFIX = "ipu."
-TOKEN = "token"
-"""Attribute of a call whose first operand and first result only keep it in its order."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """An attribute of a call.
-
-    Attributes:
-        kind: what it is made of, as ``KINDS`` in ``read_program_calls`` names it.
-        says: what for.
-        is_required: whether a call without it is an error.
-        choices: all that it may say, where these are few.
-    """
-
-    kind: str
-    says: str
-    is_required: bool = False
-    choices: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Call:
-    """A custom call that is what its row of ``CALLS`` asks for, without its token.
-
-    Attributes:
-        operands: what it takes.
-        takes, gives: the types of operands and results; integers have no sign.
-        unsigned: for each operand, whether it has integers from 0 on.
-        attributes: those that are given, by name.
-    """
-
-    operands: Sequence[ir.Value]
-    takes: Sequence[ir.Type]
-    gives: Sequence[ir.Type]
-    unsigned: Sequence[bool]
-    attributes: Mapping[str, ir.Attribute]
-
-    def chosen(self, *names: str) -> dict[str, ir.Attribute]:
-        """Those of the attributes ``names`` that are given."""
-        return {name: self.attributes[name] for name in names if name in self.attributes}
-
-
-@dataclass(frozen=True)
-class Symbol:
-    """An op of the module that a call needs, as far as the call knows it; several calls say it together.
-
-    Attributes:
-        name: the attribute of the call that has its name.
-        attributes: what the call says of it.
-        defaults: what it has where no call says it.
-    """
-
-    op: str
-    name: str
-    attributes: Callable[[Call], Mapping[str, ir.Attribute]]
-    defaults: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ProgramCall:
-    """What a call of one name stands for.
-
-    Attributes:
-        says: the meaning.
-        make: from the call, in its place, to the values of its results.
-        operands, results: how many, without the token; None for any number.
-        settings: attributes by name.
-        is_ordered: whether it may have a token, to stay where it is among others that have one.
-        keeps_types: whether the results are of the operands' types.
-        symbol: the op of the module that it needs.
-    """
-
-    says: str
-    make: Callable[[Call], Sequence[ir.Value]]
-    operands: int | None = 0
-    results: int | None = 0
-    settings: Mapping[str, Setting] = field(default_factory=dict)
-    is_ordered: bool = False
-    keeps_types: bool = False
-    symbol: Symbol | None = None
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX, Call, ProgramCall, Setting, Symbol
+from ipu_mlir.passes.importing.stablehlo.scalar_regions import extract
 
 
 def _dequeue(call: Call) -> list[ir.Value]:
@@ -127,6 +46,35 @@ def _print(call: Call) -> list[ir.Value]:
     return []
 
 
+def _same(name: str) -> Callable[[Call], Sequence[ir.Value]]:
+    """The op of a name with the operands, types and attributes of the call."""
+    return lambda call: ir.Operation.create(PREFIX + name, call.gives, call.operands, call.attributes).results
+
+
+def _rows(name: str, row: int | None = None) -> Callable[[Call], Sequence[ir.Value]]:
+    """The op of a name on a remote buffer; its operand number ``row`` is an index there, and a number in the call."""
+
+    def make(call: Call) -> Sequence[ir.Value]:
+        operands = list(call.operands)
+        if row is not None:
+            operands[row] = upstream("arith").IndexCastOp(ir.IndexType.get(), extract(operands[row])).result
+        attributes = call.chosen("buffer", "every")
+        return ir.Operation.create(PREFIX + name, call.gives, operands, attributes).results
+
+    return make
+
+
+def _remote(moved: Callable[[Call], ir.Type]) -> Symbol:
+    """A remote buffer, of elements as those of what is moved."""
+
+    def attributes(call: Call) -> dict[str, ir.Attribute]:
+        shape = list(ir.DenseI64ArrayAttr(call.attributes["shape"]))
+        element = ir.RankedTensorType(moved(call)).element_type
+        return {"type": ir.TypeAttr.get(ir.RankedTensorType.get(shape, element))}
+
+    return Symbol("ipu.remote_buffer", "buffer", attributes)
+
+
 def _number(value: int) -> ir.IntegerAttr:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
 
@@ -136,9 +84,43 @@ def _types(kinds: Sequence[ir.Type]) -> ir.ArrayAttr:
 
 
 _QUEUE = Setting("a name", "the name of the queue", is_required=True)
+_GROUP = Setting("an integer", "how many consecutive replicas take part; all if not said")
+_REDUCTION = Setting("text", "how values are combined", True, REDUCTIONS)
+_BUFFER = {
+    "buffer": Setting("a name", "the name of the remote buffer", is_required=True),
+    "shape": Setting("a list of integers", "the shape of the whole buffer, rows first", is_required=True),
+}
 _VARIABLE = Setting("a name", "the name of the variable", is_required=True)
 
 CALLS: dict[str, ProgramCall] = {
+    "all_gather": ProgramCall(
+        "gives the values of all replicas of a group, along one more first dimension",
+        _same("all_gather"),
+        operands=1,
+        results=1,
+        settings={"group": _GROUP},
+    ),
+    "all_reduce": ProgramCall(
+        "gives the values of all replicas of a group, combined element by element",
+        _same("all_reduce"),
+        operands=1,
+        results=1,
+        settings={"op": _REDUCTION, "group": _GROUP},
+        keeps_types=True,
+    ),
+    "all_to_all": ProgramCall(
+        "gives each replica of a group its block of the value of every one",
+        _same("all_to_all"),
+        operands=1,
+        results=1,
+        settings={
+            "split_dimension": Setting("an integer", "the dimension that is cut into blocks", is_required=True),
+            "concat_dimension": Setting(
+                "an integer", "the dimension along which they are put together", is_required=True
+            ),
+            "group": _GROUP,
+        },
+    ),
     "assign": ProgramCall(
         "gives a variable of the device a value, which it keeps from run to run",
         _assign,
@@ -147,12 +129,27 @@ CALLS: dict[str, ProgramCall] = {
         is_ordered=True,
         symbol=Symbol("ipu.variable", "variable", lambda call: {"type": ir.TypeAttr.get(call.takes[0])}),
     ),
+    "assume_equal": ProgramCall(
+        "gives a value of which the program says that it is one on all replicas",
+        _same("assume_equal"),
+        operands=1,
+        results=1,
+        keeps_types=True,
+    ),
     "barrier": ProgramCall(
         "gives its operands when all of them are there, as everything does where one superstep follows another",
         lambda call: call.operands,
         operands=None,
         results=None,
         is_ordered=True,
+        keeps_types=True,
+    ),
+    "broadcast": ProgramCall(
+        "gives the value of one replica of a group to all of them",
+        _same("broadcast"),
+        operands=1,
+        results=1,
+        settings={"root": Setting("an integer", "which replica of the group; 0 if not said"), "group": _GROUP},
         keeps_types=True,
     ),
     "dequeue": ProgramCall(
@@ -186,6 +183,23 @@ CALLS: dict[str, ProgramCall] = {
             {"mode": "all"},
         ),
     ),
+    "host_gather": ProgramCall(
+        "gives the rows of a table on the host that a tensor of numbers names",
+        _rows("host_gather"),
+        operands=1,
+        results=1,
+        settings=_BUFFER,
+        is_ordered=True,
+        symbol=_remote(lambda call: call.gives[0]),
+    ),
+    "host_update_add": ProgramCall(
+        "adds the second operand to the rows of a table on the host that the first one names",
+        _rows("host_update_add"),
+        operands=2,
+        settings={**_BUFFER, "every": Setting("an integer", "how many updates are added together; 1 if not said")},
+        is_ordered=True,
+        symbol=_remote(lambda call: call.takes[1]),
+    ),
     "place": ProgramCall(
         "says on which tiles a value is stored",
         _place,
@@ -214,6 +228,37 @@ CALLS: dict[str, ProgramCall] = {
         settings={"variable": _VARIABLE},
         is_ordered=True,
         symbol=Symbol("ipu.variable", "variable", lambda call: {"type": ir.TypeAttr.get(call.gives[0])}),
+    ),
+    "reduce_scatter": ProgramCall(
+        "as `ipu.all_reduce`, but each replica gets only its block of the result",
+        _same("reduce_scatter"),
+        operands=1,
+        results=1,
+        settings={"op": _REDUCTION, "group": _GROUP},
+    ),
+    "remote_load": ProgramCall(
+        "gives rows of a remote buffer, from the one on whose number it takes",
+        _rows("remote_load", row=0),
+        operands=1,
+        results=1,
+        settings=_BUFFER,
+        scalars=[0],
+        is_ordered=True,
+        symbol=_remote(lambda call: call.gives[0]),
+    ),
+    "remote_store": ProgramCall(
+        "writes the first operand to rows of a remote buffer, from the one on whose number is the second",
+        _rows("remote_store", row=1),
+        operands=2,
+        settings=_BUFFER,
+        scalars=[1],
+        is_ordered=True,
+        symbol=_remote(lambda call: call.takes[0]),
+    ),
+    "replica_index": ProgramCall(
+        "gives the number of the replica, from 0",
+        _same("replica_index"),
+        results=1,
     ),
 }
 """By name without the prefix: a new row is all that a new call needs."""

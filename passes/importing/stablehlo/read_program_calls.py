@@ -8,7 +8,8 @@ from ipu_mlir.dialects.attributes.attributes import mapping_of_text, mapping_to_
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.registry import suggestion
-from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS, PREFIX, TOKEN, Call, ProgramCall, Setting
+from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX, TOKEN, Call, ProgramCall, Setting
+from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
 
 _LARGEST = 1 << 63
 
@@ -153,6 +154,11 @@ def _broken_values(op: ir.Operation, name: str, row: ProgramCall, token: bool) -
     for what, wanted, found in (("operands", row.operands, takes), ("results", row.results, gives)):
         if wanted is not None and len(found) != wanted:
             return f"has {len(found)} {what}, not counting a token; {name} has {wanted}"
+    for number in row.scalars:
+        if str(takes[number]) != "tensor<i32>":
+            return (
+                f"has operand {number} of type {takes[number]}, not counting a token; {name} takes a tensor<i32> there"
+            )
     if row.keeps_types and takes != gives:
         return f"gives {_listed(gives)} for {_listed(takes)}; {name} keeps the types"
     if len(op.results) == 1 and isinstance(op.results[0].type, ir.TupleType):
@@ -210,6 +216,12 @@ def _integer(value: Any) -> ir.Attribute | None:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
 
 
+def _integers(value: Any) -> ir.Attribute | None:
+    if not isinstance(value, list) or any(_integer(each) is None for each in value):
+        return None
+    return ir.DenseI64ArrayAttr.get(value)
+
+
 def _mapping(value: Any) -> ir.Attribute | None:
     if not isinstance(value, str) or not value.startswith("#ipu.mapping<"):
         return None
@@ -223,6 +235,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "text": lambda value: ir.StringAttr.get(value) if isinstance(value, str) else None,
     "a name": lambda value: ir.FlatSymbolRefAttr.get(value) if isinstance(value, str) and value else None,
     "an integer": _integer,
+    "a list of integers": _integers,
     "a mapping, as in #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>": _mapping,
 }
 """What attributes are made of: from what a call says to an attribute of MLIR, or None where it says something else."""

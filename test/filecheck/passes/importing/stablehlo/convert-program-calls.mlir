@@ -5,6 +5,8 @@
 // CHECK-NEXT: "ipu.outfeed"() {mode = "all", sym_name = "out", types = [tensor<4xf32>]}
 // CHECK-NEXT: "ipu.variable"() {sym_name = "layer/w", type = tensor<4xf32>}
 // CHECK-NEXT: "ipu.outfeed"() {mode = "last", sym_name = "newest", types = [tensor<4xf32>]}
+// CHECK-NEXT: "ipu.remote_buffer"() {sym_name = "rows_of", type = tensor<10x4xf32>}
+// CHECK-NEXT: "ipu.remote_buffer"() {sym_name = "table", type = tensor<7x4xf32>}
 // CHECK-NOT: sym_name = "there"
 
 // Of TensorFlow: several results in a tuple, attributes as JSON, and a token that goes.
@@ -58,6 +60,40 @@ func.func @values(%x: tensor<4xf32>, %y: tensor<i1>) -> (tensor<4xf32>, tensor<i
   %p = stablehlo.custom_call @ipu.place(%x) {mhlo.backend_config = {mapping = "#ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>"}} : (tensor<4xf32>) -> tensor<4xf32>
   %b:2 = stablehlo.custom_call @ipu.barrier(%p, %y) : (tensor<4xf32>, tensor<i1>) -> (tensor<4xf32>, tensor<i1>)
   return %b#0, %b#1 : tensor<4xf32>, tensor<i1>
+}
+
+// CHECK-LABEL: func.func @replicas
+// CHECK-NEXT: %[[I:.*]] = "ipu.replica_index"() : () -> tensor<i32>
+// CHECK-NEXT: %[[U:.*]] = builtin.unrealized_conversion_cast %[[I]] : tensor<i32> to tensor<ui32>
+// CHECK-NEXT: "ipu.all_reduce"(%{{.*}}) {group = 2 : i64, op = "mean"} : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: "ipu.all_gather"(%{{.*}}) {group = 2 : i64} : (tensor<4xf32>) -> tensor<2x4xf32>
+// CHECK-NEXT: "ipu.all_to_all"(%{{.*}}) {concat_dimension = 0 : i64, group = 2 : i64, split_dimension = 0 : i64}
+// CHECK-NEXT: "ipu.reduce_scatter"(%{{.*}}) {group = 2 : i64, op = "add"} : (tensor<4xf32>) -> tensor<2xf32>
+// CHECK-NEXT: "ipu.broadcast"(%{{.*}}) {root = 1 : i64}
+// CHECK-NEXT: "ipu.assume_equal"
+func.func @replicas(%x: tensor<4xf32>) -> (tensor<ui32>, tensor<4xf32>, tensor<2x4xf32>, tensor<4xf32>, tensor<2xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = stablehlo.custom_call @ipu.replica_index() : () -> tensor<ui32>
+  %1 = stablehlo.custom_call @ipu.all_reduce(%x) {backend_config = "{\"op\": \"mean\", \"group\": 2}"} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = stablehlo.custom_call @ipu.all_gather(%x) {backend_config = "{\"group\": 2}"} : (tensor<4xf32>) -> tensor<2x4xf32>
+  %3 = stablehlo.custom_call @ipu.all_to_all(%x) {backend_config = "{\"split_dimension\": 0, \"concat_dimension\": 0, \"group\": 2}"} : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = stablehlo.custom_call @ipu.reduce_scatter(%x) {backend_config = "{\"op\": \"add\", \"group\": 2}"} : (tensor<4xf32>) -> tensor<2xf32>
+  %5 = stablehlo.custom_call @ipu.broadcast(%x) {backend_config = "{\"root\": 1}"} : (tensor<4xf32>) -> tensor<4xf32>
+  %6 = stablehlo.custom_call @ipu.assume_equal(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1, %2, %3, %4, %5, %6 : tensor<ui32>, tensor<4xf32>, tensor<2x4xf32>, tensor<4xf32>, tensor<2xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[ROW:.*]] = arith.index_cast %{{.*}} : i32 to index
+// CHECK-NEXT: %[[X:.*]] = "ipu.remote_load"(%[[ROW]]) {buffer = @rows_of} : (index) -> tensor<2x4xf32>
+// CHECK: "ipu.remote_store"(%[[X]], %{{.*}}) {buffer = @rows_of} : (tensor<2x4xf32>, index) -> ()
+// CHECK-NEXT: %[[Y:.*]] = "ipu.host_gather"(%{{.*}}) {buffer = @table} : (tensor<3xi32>) -> tensor<3x4xf32>
+// CHECK-NEXT: "ipu.host_update_add"(%{{.*}}, %[[Y]]) {buffer = @table, every = 2 : i64} : (tensor<3xi32>, tensor<3x4xf32>) -> ()
+func.func @rows(%row: tensor<i32>, %some: tensor<3xi32>) {
+  %0 = stablehlo.custom_call @ipu.remote_load(%row) {mhlo.backend_config = {buffer = "rows_of", shape = array<i64: 10, 4>}} : (tensor<i32>) -> tensor<2x4xf32>
+  stablehlo.custom_call @ipu.remote_store(%0, %row) {mhlo.backend_config = {buffer = "rows_of", shape = dense<[10, 4]> : tensor<2xi64>}} : (tensor<2x4xf32>, tensor<i32>) -> ()
+  %1 = stablehlo.custom_call @ipu.host_gather(%some) {backend_config = "{\"buffer\": \"table\", \"shape\": [7, 4]}"} : (tensor<3xi32>) -> tensor<3x4xf32>
+  stablehlo.custom_call @ipu.host_update_add(%some, %1) {backend_config = "{\"buffer\": \"table\", \"shape\": [7, 4], \"every\": 2}"} : (tensor<3xi32>, tensor<3x4xf32>) -> ()
+  return
 }
 
 // CHECK-LABEL: func.func @shown

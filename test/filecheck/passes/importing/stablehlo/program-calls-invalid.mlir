@@ -3,8 +3,8 @@
 func.func @names(%x: tensor<4xf32>, %t: tensor<i32>) {
   // expected-error @below {{calls ipu.enqeue, which is no op of a program; did you mean 'ipu.enqueue'?}}
   stablehlo.custom_call @ipu.enqeue(%x) : (tensor<4xf32>) -> ()
-  // expected-error @below {{calls ipu.x, which is no op of a program; there are ipu.assign, ipu.barrier,}}
-  stablehlo.custom_call @ipu.x(%x) : (tensor<4xf32>) -> ()
+  // expected-error @below {{calls ipu.zzzz, which is no op of a program; there are ipu.all_gather, ipu.all_reduce,}}
+  stablehlo.custom_call @ipu.zzzz(%x) : (tensor<4xf32>) -> ()
   // expected-error @below {{has the attribute 'quue'; those of ipu.enqueue are: queue, mode, token; did you mean 'queue'?}}
   stablehlo.custom_call @ipu.enqueue(%x) {backend_config = "{\"quue\": \"q\"}"} : (tensor<4xf32>) -> ()
   // expected-error @below {{has no attribute 'queue', which ipu.enqueue needs: the name of the queue}}
@@ -55,6 +55,8 @@ func.func @shapes(%x: tensor<4xf32>, %t: tensor<i32>, %u: tuple<tensor<i32>>) ->
   %2 = stablehlo.custom_call @ipu.assign(%x) {backend_config = "{\"variable\": \"w\"}"} : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @below {{gives a tuple to 'func.return'; take it apart by stablehlo.get_tuple_element}}
   %3 = stablehlo.custom_call @ipu.barrier(%x) : (tensor<4xf32>) -> tuple<tensor<4xf32>>
+  // expected-error @below {{has operand 0 of type tensor<4xf32>, not counting a token; ipu.remote_load takes a tensor<i32> there}}
+  %5 = stablehlo.custom_call @ipu.remote_load(%x) {backend_config = "{\"buffer\": \"b\", \"shape\": [7, 4]}"} : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @below {{takes an argument apart; export the program with tensors one by one}}
   %4 = stablehlo.get_tuple_element %u[0] : (tuple<tensor<i32>>) -> tensor<i32>
   return %0, %1, %2, %3, %4 : tensor<i32>, tensor<5xf32>, tensor<4xf32>, tuple<tensor<4xf32>>, tensor<i32>
