@@ -1,5 +1,6 @@
 """Sizes that a program computes in tensors of integers, as front ends do to put shapes together."""
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -23,14 +24,14 @@ def write_out_computed_sizes(module: ir.Operation) -> int:
     for op in found:
         with ir.InsertionPoint(op), op.location:
             shape = list(op.results[0].type.shape)
-            elements = [_element(op, point) for point in np.ndindex(*shape)]
+            elements = [_ELEMENTS[op.name](op, point) for point in np.ndindex(*shape)]
             op.results[0].replace_all_uses_with(upstream("tensor").FromElementsOp(op.results[0].type, elements).result)
         op.erase()
     return len(found)
 
 
 def _what_sizes_depend_on(module: ir.Operation) -> list[ir.Operation]:
-    """Every ``linalg.generic`` on the way to a size that is not known, users before what they use."""
+    """Every op that makes numbers of numbers on the way to a size that is not known, users before what they use."""
     pending = [
         value
         for op in list_ops(module)
@@ -46,7 +47,7 @@ def _what_sizes_depend_on(module: ir.Operation) -> list[ir.Operation]:
         if value in seen or op is None:
             continue
         seen.add(value)
-        if op.name == "linalg.generic":
+        if op.name in _ELEMENTS:
             found[op] = None
         if op.name != "tensor.dim":
             pending += operands_from_outside(op)
@@ -59,6 +60,10 @@ def _can_be_written_out(op: ir.Operation) -> bool:
         return False
     if not isinstance(kind.element_type, ir.IntegerType | ir.IndexType):
         return False
+    if op.name != "linalg.generic":
+        return not any(dynamic_sizes(operand.type) for operand in op.operands) and (
+            op.name != "tensor.extract_slice" or len(op.operands) == 1
+        )
     *given, own = [each.value for each in op.attributes["indexing_maps"]]
     body = op.regions[0].blocks[0]
     return (
@@ -69,8 +74,7 @@ def _can_be_written_out(op: ir.Operation) -> bool:
     )
 
 
-def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
-    """The element of ``op``'s result at ``point``, computed at the current insertion point."""
+def _computed(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
     body = op.regions[0].blocks[0]
     known: Known = {}
     for each, operand, argument in zip(op.attributes["indexing_maps"], op.operands, body.arguments, strict=True):
@@ -84,3 +88,44 @@ def _element(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
         else:
             clone_into(each, known)
     return known.get(terminator.operands[0], terminator.operands[0])
+
+
+def _joined(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
+    dimension, rest = ir.IntegerAttr(op.attributes["dim"]).value, list(point)
+    for operand in op.operands:
+        if rest[dimension] < operand.type.shape[dimension]:
+            return _extracted(operand, rest)
+        rest[dimension] -= operand.type.shape[dimension]
+    raise AssertionError("a concatenation has the elements of its operands")
+
+
+def _cut(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
+    offsets, sizes, strides = (list(ir.DenseI64ArrayAttr(op.attributes[f"static_{each}"])) for each in _BOUNDS)
+    steps = _same_element(point, op.results[0].type.shape, sizes)
+    place = [offset + step * stride for offset, step, stride in zip(offsets, steps, strides, strict=True)]
+    return _extracted(op.operands[0], place)
+
+
+def _reshaped(op: ir.Operation, point: tuple[int, ...]) -> ir.Value:
+    return _extracted(op.operands[0], _same_element(point, op.results[0].type.shape, op.operands[0].type.shape))
+
+
+def _same_element(point: Sequence[int], shape: Sequence[int], other: Sequence[int]) -> list[int]:
+    """Where the element at ``point`` of ``shape`` lies in the ``other`` shape, row by row."""
+    number = np.ravel_multi_index(tuple(point), tuple(shape)) if point else 0
+    return [int(each) for each in np.unravel_index(number, tuple(other))] if other else []
+
+
+def _extracted(tensor: ir.Value, place: Sequence[int]) -> ir.Value:
+    return upstream("tensor").ExtractOp(tensor, list(map(constant_index, place))).result
+
+
+_BOUNDS = ("offsets", "sizes", "strides")
+_ELEMENTS = {
+    "linalg.generic": _computed,
+    "tensor.concat": _joined,
+    "tensor.extract_slice": _cut,
+    "tensor.collapse_shape": _reshaped,
+    "tensor.expand_shape": _reshaped,
+}
+"""Ops that make tensors of sizes; each gives the element of the result at a point, at the current insertion point."""

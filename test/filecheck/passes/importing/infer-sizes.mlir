@@ -93,3 +93,35 @@ func.func @loop_that_updates_what_it_carries(%x: tensor<4xf32>, %v: f32, %c: i1)
   %r = tensor.cast %b : tensor<?xf32> to tensor<4xf32>
   return %r, %d : tensor<4xf32>, f32
 }
+
+// ONNX puts shapes together of parts, and takes them apart again.
+// CHECK-LABEL: func.func @shape_of_parts
+// CHECK-NOT: ?
+// CHECK: return
+func.func @shape_of_parts(%x: tensor<2x4xf32>) -> tensor<6x4xf32> {
+  %zero = arith.constant 0 : index
+  %yes = arith.constant dense<true> : tensor<1xi1>
+  %two = arith.constant dense<2> : tensor<1xi64>
+  %three = arith.constant dense<3> : tensor<1xi64>
+  %number = tensor.empty() : tensor<1xi64>
+  %middle = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%yes, %three, %two : tensor<1xi1>, tensor<1xi64>, tensor<1xi64>) outs(%number : tensor<1xi64>) {
+  ^bb0(%c: i1, %a: i64, %b: i64, %out: i64):
+    %s = arith.select %c, %a, %b : i64
+    linalg.yield %s : i64
+  } -> tensor<1xi64>
+  %parts = tensor.concat dim(0) %two, %middle, %two : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xi64>
+  %part = tensor.extract_slice %parts[1] [1] [1] : tensor<3xi64> to tensor<1xi64>
+  %alone = tensor.collapse_shape %part [] : tensor<1xi64> into tensor<i64>
+  %n = tensor.extract %alone[] : tensor<i64>
+  %size = arith.index_cast %n : i64 to index
+  %e = tensor.empty(%size) : tensor<2x?x4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<2x4xf32>) outs(%e : tensor<2x?x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<2x?x4xf32>
+  %rows = tensor.collapse_shape %r [[0, 1], [2]] : tensor<2x?x4xf32> into tensor<?x4xf32>
+  %cast = tensor.cast %rows : tensor<?x4xf32> to tensor<6x4xf32>
+  return %cast : tensor<6x4xf32>
+}
