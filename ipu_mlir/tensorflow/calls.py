@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+from tensorflow.python.eager import context
 
 _TOKEN: list[tf.Variable] = []
 
@@ -13,7 +14,7 @@ _TOKEN: list[tf.Variable] = []
 def token() -> tf.Variable:
     """The variable by whose reads and assignments TensorFlow keeps the order of calls; programs have it no more."""
     if not _TOKEN:
-        with tf.init_scope(), tf.device("/cpu:0"):
+        with context.eager_mode(), tf.device("/cpu:0"):
             _TOKEN.append(tf.Variable(0, trainable=False, dtype=tf.int32, name="ipu.token"))
     return _TOKEN[0]
 

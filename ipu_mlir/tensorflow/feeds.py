@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.data.ops.dataset_ops import _VariantDataset
+from tensorflow.python.eager import context
 
 from ipu_mlir.runtime.engine.queues import Infeed, Outfeed
 from ipu_mlir.runtime.engine.state import State
@@ -41,7 +43,7 @@ class Feed:
         """Stream the elements of ``dataset``, or the rest of an iterator."""
         self.name = f"infeed_{next(_NUMBERS)}"
         self.element_spec = dataset.element_spec
-        self._depth, self._dataset = prefetch_depth, dataset
+        self._depth, self._dataset = prefetch_depth, dataset if tf.executing_eagerly() else _out_of_graph(dataset)
         self._queue: Infeed | None = None
         self._own: Iterator[Any] | None = None
         self._lock = threading.Lock()
@@ -125,6 +127,18 @@ def _elements(dataset: Any) -> Iterator[Any]:
         return dataset
     with tf.device("/cpu:0"):
         return _ITERATE(dataset)
+
+
+def _out_of_graph(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """A dataset of the graph that is being made, for iterators of eager mode."""
+    variant = dataset._variant_tensor
+    whole = variant.graph.as_graph_def()
+    definition = tf.compat.v1.graph_util.extract_sub_graph(whole, [variant.op.name])
+    with context.eager_mode(), tf.device("/cpu:0"):
+        made = tf.compat.v1.wrap_function(
+            lambda: tf.graph_util.import_graph_def(definition, return_elements=[variant.name]), []
+        )
+        return _VariantDataset(made()[0], dataset.element_spec)
 
 
 class Drain:

@@ -12,7 +12,7 @@ def host_op(function: Callable[[], None]) -> Any:
         function()
         return None
     with tf.device("/cpu:0"):
-        return tf.compat.v1.py_func(function, [], [], stateful=True)
+        return tf.numpy_function(function, [], [])
 
 
 def host_values(function: Callable[[], Any], form: Any, more: Sequence[int | None] = ()) -> Any:
@@ -29,7 +29,7 @@ def host_values(function: Callable[[], Any], form: Any, more: Sequence[int | Non
             form, [tf.constant(array, spec.dtype) for array, spec in zip(function(), specs, strict=True)]
         )
     with tf.device("/cpu:0"):
-        found = tf.compat.v1.py_func(function, [], [spec.dtype for spec in specs], stateful=True)
+        found = tf.numpy_function(function, [], [spec.dtype for spec in specs])
     for tensor, spec in zip(found, specs, strict=True):
         tensor.set_shape([*more, *spec.shape])
     return tf.nest.pack_sequence_as(form, found)

@@ -30,6 +30,7 @@ class Program:
 
     Attributes:
         executable: what runs.
+        changed: the variables that a run changes.
     """
 
     def __init__(self, function: Callable[..., Any], specs: Sequence[tf.TensorSpec], device: Device, name: str) -> None:
@@ -48,7 +49,7 @@ class Program:
         used = {name: resident(variable) for name, variable in traced.variables.items() if name in forms}
         cells = {name: each.cell_for(forms[name]) for name, each in used.items()}
         self._residents = tuple(used.values())
-        self._changed = tuple(used[name] for name in traced.changed if name in used)
+        self.changed = tuple(used[name] for name in traced.changed if name in used)
         self._state = State(executable.engine.variables, cells, queues=executable.engine.queues)
         connect(self._state)
         self._dtypes = [spec.dtype.as_numpy_dtype for spec in specs]
@@ -65,7 +66,7 @@ class Program:
             try:
                 results = iter(self.executable.engine.run(arrays, self._state))
             finally:
-                for each in self._changed:
+                for each in self.changed:
                     each.changed()
         return tf.nest.map_structure(
             lambda leaf: _tensor(next(results), leaf) if isinstance(leaf, tf.TensorSpec) else leaf, self._outputs

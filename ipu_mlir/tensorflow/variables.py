@@ -54,11 +54,23 @@ class Resident:
 
     def bring(self) -> None:
         """Let the device have the value."""
-        assert self.cell is not None, "a program that runs has its variables"
         variable = self._variable
         value = tf.raw_ops.ReadVariableOp(resource=variable._handle, dtype=variable.dtype).numpy()
-        self.cell.give(value.view(f"i{value.itemsize}") if value.dtype.kind == "u" else value)
+        self.give(value)
         self.is_current = not self.is_held
+
+    def give(self, value: np.ndarray) -> None:
+        """Let the memory have ``value``."""
+        assert self.cell is not None, "a program that runs has its variables"
+        self.cell.give(value.view(f"i{value.itemsize}") if value.dtype.kind == "u" else value)
+        self.is_current = True
+
+    def value(self) -> np.ndarray:
+        """A copy of what is in the memory, in the type of TensorFlow."""
+        assert self.cell is not None, "what a run has changed has memory"
+        wanted = np.dtype(self._variable.dtype.as_numpy_dtype)
+        value = self.cell.value(self._variable.name)
+        return value.view(wanted) if wanted.kind == "u" else value
 
     def changed(self) -> None:
         """A run has given it a value."""
@@ -71,12 +83,9 @@ class Resident:
         """Let TensorFlow have the value."""
         if not self.is_newest:
             return
-        assert self.cell is not None, "what a run has changed has memory"
         self.is_newest = False
-        wanted = np.dtype(self._variable.dtype.as_numpy_dtype)
-        value = self.cell.value(self._variable.name)
         with tf.init_scope():  # otherwise a graph that is being traced would assign it in each of its runs
-            constant = tf.constant(value.view(wanted) if wanted.kind == "u" else value, self._variable.dtype)
+            constant = tf.constant(self.value(), self._variable.dtype)
             tf.raw_ops.AssignVariableOp(resource=self._variable._handle, value=constant)
 
 

@@ -8,11 +8,13 @@ from types import ModuleType
 
 _MODULES = (
     "config",
+    "ipu_compiler",
     "ipu_infeed_queue",
     "ipu_outfeed_queue",
     "ipu_strategy",
     "keras",
     "loops",
+    "scopes",
     "utils",
 )
 

@@ -45,3 +45,7 @@ def use_synthetic_data_for(synthetic_data_category: Any) -> bool:
     given = flags()
     named = given.get("synthetic_data_categories", "").strip("{}'\"").lower().split(",")
     return "use_synthetic_data" in given or synthetic_data_category.name.lower() in [each.strip() for each in named]
+
+
+def move_variable_initialization_to_cpu(graph: Any = None) -> None:
+    """Let variables of a graph begin on the host; without effect, as they do so in any case."""

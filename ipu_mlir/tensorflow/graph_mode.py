@@ -1,0 +1,137 @@
+"""Programs in graphs of ``tf.compat.v1``: a session hands over variables and arguments, and takes both back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import context
+from tensorflow.python.framework.func_graph import FuncGraph, func_graph_from_py_func
+from tensorflow.python.ops import handle_data_util, resource_variable_ops
+
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.tensorflow.calls import token
+from ipu_mlir.tensorflow.devices import Device
+from ipu_mlir.tensorflow.program import Program
+from ipu_mlir.tensorflow.variables import resident, tracing
+
+
+@dataclass(frozen=True)
+class _State:
+    """A variable of a graph, and the one that stands for it in the program."""
+
+    handle: Any
+    shadow: tf.Variable
+
+    @property
+    def dtype(self) -> tf.DType:
+        return self.shadow.dtype
+
+
+def add_to_graph(
+    function: Callable[..., Any], inputs: Sequence[tf.Tensor], device: Device, name: str
+) -> tuple[list[tf.Tensor], tf.Operation]:
+    """Let the graph that is being made run ``function`` on ``device``.
+
+    Args:
+        function: of tensors; gives a list of tensors.
+        inputs: its arguments, tensors of the graph.
+
+    Returns:
+        What it gives, and an operation that runs it.
+
+    Raises:
+        CompileError: it cannot be compiled.
+    """
+    with tracing():
+        inner = func_graph_from_py_func(name, function, _specs(inputs), {}, add_control_dependencies=True)
+    outside = [each for each, _ in inner.captures]
+    states = {place: _state(each) for place, each in enumerate(outside) if _is_state(each)}
+    values = [each for each in outside if each.dtype != tf.resource]
+    for each in (*inputs, *values):
+        if each.dtype in (tf.string, tf.variant):
+            raise CompileError(f"{name} takes {each.name} of type {each.dtype.name}, which no device has")
+    with context.eager_mode():
+        specs = _specs([*inputs, *values])
+        program = Program(_importing(inner, states, len(inputs)), specs, device, name)
+    residents = {id(state.shadow): resident(state.shadow) for state in states.values()}
+    kept = [state for state in states.values() if residents[id(state.shadow)].cell is not None]
+    changed = [state for state in kept if residents[id(state.shadow)] in program.changed]
+    outputs = list(tf.nest.flatten(inner.structured_outputs))
+
+    def run(*arrays: np.ndarray) -> list[np.ndarray]:
+        given, old = arrays[: len(specs)], arrays[len(specs) :]
+        with context.eager_mode():
+            for state, value in zip(kept, old, strict=True):
+                residents[id(state.shadow)].give(value)
+            found = [each.numpy() for each in program(given)]
+            return [*found, *(residents[id(state.shadow)].value() for state in changed)]
+
+    with tf.device("/cpu:0"):
+        old = [tf.raw_ops.ReadVariableOp(resource=state.handle, dtype=state.dtype) for state in kept]
+        types = [*(each.dtype for each in outputs), *(state.dtype for state in changed)]
+        given = [*inputs, *values, *old]
+        if not types:
+            return [], tf.numpy_function(run, given, [])
+        found = tf.numpy_function(run, given, types)
+        new = found[len(outputs) :]
+        assigns = [
+            tf.raw_ops.AssignVariableOp(resource=state.handle, value=value)
+            for state, value in zip(changed, new, strict=True)
+        ]
+        with tf.control_dependencies([found[0].op, *assigns]):
+            done = tf.no_op(name)
+            results = [tf.identity(each) for each in found[: len(outputs)]]
+    for result, spec in zip(results, outputs, strict=True):
+        result.set_shape(spec.shape)
+    return results, done
+
+
+def _is_state(outside: Any) -> bool:
+    return outside.dtype == tf.resource and outside is not token()._handle
+
+
+def _state(handle: Any) -> _State:
+    about = handle_data_util.get_resource_handle_data(handle).shape_and_type[0]
+    shape = tf.TensorShape(about.shape)
+    with context.eager_mode():
+        return _State(handle, tf.Variable(tf.zeros(shape, tf.as_dtype(about.dtype)), name=handle.op.name))
+
+
+def _importing(inner: FuncGraph, states: dict[int, _State], number: int) -> Callable[..., Any]:
+    """A function that does what is in the graph ``inner``, on the shadows of its variables.
+
+    Args:
+        number: of arguments; what the graph captures besides variables follows them.
+    """
+    placeholders = [each.op.name for each in inner.inputs]
+    definition = inner.as_graph_def()
+    for place in reversed(range(len(definition.node))):
+        if definition.node[place].name in placeholders:
+            del definition.node[place]
+        else:
+            definition.node[place].attr.pop("_class", None)  # beside which op it stands, which may be gone
+    captured = [each for each, _ in inner.captures]
+    names = [each.name for each in inner.outputs]
+    read = {f"{source.partition(':')[0]}:0" for node in definition.node for source in node.input} | set(names)
+
+    def function(*tensors: tf.Tensor) -> list[tf.Tensor]:
+        rest = iter(tensors)
+        given = [next(rest) for _ in range(number)]
+        for place, outside in enumerate(captured):
+            if place in states or outside.dtype == tf.resource:
+                variable = states[place].shadow if place in states else token()
+                resource_variable_ops.variable_accessed(variable)
+                given.append(tf.compat.v1.get_default_graph().capture(variable.handle))
+            else:
+                given.append(next(rest))
+        pairs = ((f"{name}:0", own) for name, own in zip(placeholders, given, strict=True))
+        mapped = {name: own for name, own in pairs if name in read}
+        return list(tf.graph_util.import_graph_def(definition, mapped, names, name="") or [])
+
+    return function
+
+
+def _specs(tensors: Sequence[tf.Tensor]) -> list[tf.TensorSpec]:
+    return [tf.TensorSpec(each.shape, each.dtype) for each in tensors]

@@ -1,0 +1,104 @@
+"""Contexts that place and annotate operations (guide 21.3)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import tensorflow as tf
+
+from ipu_mlir.tensorflow.placement import on_device, take_over_devices
+
+take_over_devices()
+
+
+@contextmanager
+def ipu_scope(device: str) -> Iterator[None]:
+    """A block for an IPU device: ``compile`` in graphs, and operations in eager mode.
+
+    Raises:
+        ValueError: ``device`` is not the name of one.
+    """
+    with on_device(device):
+        yield
+
+
+@contextmanager
+def ipu_jit_scope(ipu_scope: Any) -> Iterator[None]:
+    """Compile what is inside together; without effect, as the whole of a function is one program."""
+    yield
+
+
+@contextmanager
+def ipu_shard(index: int) -> Iterator[None]:
+    """Let operations and their gradients be on one IPU of the device.
+
+    Operations are spread over the tiles of all IPUs of the device yet, whatever shard they are on.
+
+    Raises:
+        ValueError: ``index`` is no number from -1, which stands for all IPUs.
+    """
+    if type(index) is not int or index < -1:
+        raise ValueError(f"a shard is the number of an IPU in its device, or -1 for all of them; got {index!r}")
+    with _named(f"ipu.shard.{index}"):
+        yield
+
+
+@contextmanager
+def frontend_attribute(attribute_name: str, attribute_value: str, restore_to: str | None = None) -> Iterator[None]:
+    """Give operations that are made inside an attribute of text.
+
+    Raises:
+        TypeError: it is no text.
+    """
+    for each in (attribute_name, attribute_value):
+        if not isinstance(each, str):
+            raise TypeError(f"attributes are text, got {each!r}")
+    with _named(f"ipu.{attribute_name}.{attribute_value}"):
+        yield
+
+
+@contextmanager
+def partials_type(override_type: Any) -> Iterator[None]:
+    """Say in which type matmuls and convolutions are summed inside; without effect, as sums are in float32.
+
+    Raises:
+        ValueError: it is neither float16 nor float32.
+    """
+    if tf.as_dtype(override_type) not in (tf.float16, tf.float32):
+        raise ValueError(f"partial sums are of type float16 or float32, got {tf.as_dtype(override_type).name}")
+    yield
+
+
+@contextmanager
+def stochastic_rounding(override: bool) -> Iterator[None]:
+    """Say how operations inside round; without effect, as they round to the nearest.
+
+    Raises:
+        TypeError: it is no bool.
+    """
+    if not isinstance(override, bool):
+        raise TypeError(f"stochastic rounding is on or off, got {override!r}")
+    yield
+
+
+@contextmanager
+def outside_compilation_scope(name: str = "outside") -> Iterator[None]:
+    """Run what is inside on the host in the middle of a program.
+
+    Raises:
+        ValueError: there is no program around.
+        NotImplementedError: there is one: programs do not call the host yet.
+    """
+    from ipu_mlir.tensorflow.variables import is_tracing
+
+    if not is_tracing():
+        raise ValueError("outside_compilation_scope is for the middle of a program that is compiled for the IPU")
+    raise NotImplementedError("programs do not call the host in their middle yet; end the program before it")
+    yield
+
+
+@contextmanager
+def _named(text: str) -> Iterator[None]:
+    """A name scope, which is in the place of the operations and of their gradients."""
+    with tf.name_scope("".join(each if each.isalnum() or each in "._-" else "_" for each in text)):
+        yield

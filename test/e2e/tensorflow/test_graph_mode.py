@@ -1,0 +1,181 @@
+"""``ipu_compiler.compile`` in graphs of ``tf.compat.v1``: variables, optimizers, control flow, what comes back."""
+
+import contextvars
+import importlib
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.tensorflow import ipu
+
+tf = pytest.importorskip("tensorflow")
+tf1 = tf.compat.v1
+context = importlib.import_module("tensorflow.python.eager.context")
+compile_, Outfeed = ipu.ipu_compiler.compile, ipu.ipu_outfeed_queue.IPUOutfeedQueue
+
+
+@pytest.fixture(autouse=True)
+def _graph():
+    config = ipu.config.IPUConfig()
+    config.ipu_model.tiles_per_ipu = 4
+    config.configure_ipu_system()
+    with tf.Graph().as_default(), ipu.scopes.ipu_scope("/device:IPU:0"):
+        yield
+    ipu.config.reset_ipu_configuration()
+
+
+def session():
+    made = tf1.Session()
+    made.run(tf1.global_variables_initializer())
+    return made
+
+
+def test_programs_of_a_graph_share_its_variables(tmp_path):
+    x = tf1.placeholder(tf.float32, [2])
+    w = tf1.get_variable("w", initializer=[1.0, 2.0])
+    count = tf1.get_variable("count", initializer=np.int64(0), trainable=False)
+
+    def add(x):
+        return w.assign_add(x).op, count.assign_add(1).op
+
+    def read():
+        return w + 0.0, tf.cond(w[0] > 2.0, lambda: count * 10, lambda: count + 0)
+
+    added, found = compile_(add, [x]), compile_(read)
+    assert isinstance(added, tf.Operation) and len(found) == 2
+    saver = tf1.train.Saver()
+    with session() as run:
+        run.run(added, {x: [0.5, 0.5]})
+        path = saver.save(run, str(tmp_path / "saved"))
+        values, number = run.run(found)
+        np.testing.assert_allclose(values, [1.5, 2.5])
+        assert number == 1
+        run.run(added, {x: [1, 1]})
+        assert [float(run.run(w)[0]), int(run.run(found[1]))] == [2.5, 20]
+        run.run(w.assign([0.0, 0.0]))
+        np.testing.assert_allclose(run.run(found[0]), [0, 0])
+        saver.restore(run, path)
+        np.testing.assert_allclose(run.run(found[0]), [1.5, 2.5])
+
+
+@pytest.mark.parametrize("make", [lambda: tf1.train.MomentumOptimizer(0.1, 0.9), lambda: tf1.train.AdamOptimizer(0.1)])
+def test_optimizers_of_graphs_as_on_the_host(make):
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((8, 3), dtype=np.float32), rng.standard_normal(8).astype(np.float32)
+
+    def trained(name, run):
+        with tf1.variable_scope(name):
+            w = tf1.get_variable("w", initializer=np.ones((3, 1), np.float32))
+
+        def step(x, y):
+            loss = tf.reduce_mean((tf.matmul(x, w)[:, 0] - y) ** 2)
+            with tf.control_dependencies([make().minimize(loss, var_list=[w])]):
+                return tf.identity(loss)
+
+        return run(step, [tf.constant(x), tf.constant(y)]), w
+
+    found, w = trained("ours", lambda step, args: compile_(step, args)[0])
+    expected, v = trained("theirs", lambda step, args: step(*args))
+    with session() as run:
+        for _ in range(5):
+            np.testing.assert_allclose(run.run(found), run.run(expected), rtol=1e-5)
+        np.testing.assert_allclose(run.run(w), run.run(v), rtol=1e-5)
+
+
+def test_what_a_function_captures_from_the_graph_is_an_argument():
+    x, y = tf1.placeholder(tf.float32, [2]), tf1.placeholder(tf.float32, [2])
+    unused = tf1.placeholder(tf.float32, [2])
+    (found,) = compile_(lambda a, b: a * y + 1.0, [x, unused])
+    same = compile_(lambda a: [a, y], [x])
+    with session() as run:
+        np.testing.assert_allclose(run.run(found, {x: [1, 2], y: [3, 4], unused: [0, 0]}), [4, 9])
+        np.testing.assert_allclose(run.run(same, {x: [1, 2], y: [3, 4]}), [[1, 2], [3, 4]])
+
+
+def test_queues_of_a_graph():
+    rows = tf.data.Dataset.range(10).map(lambda x: tf.cast(x, tf.float32))
+    feed, out = ipu.ipu_infeed_queue.IPUInfeedQueue(rows), Outfeed()
+    last = Outfeed(ipu.ipu_outfeed_queue.IPUOutfeedMode.LAST)
+
+    def net(start):
+        return ipu.loops.repeat(
+            3, lambda total, x: (total + x, out.enqueue((total, x)), last.enqueue(x)), [start], feed
+        )
+
+    (total,) = compile_(net, [tf.constant(1.0)])
+    rows, newest = out.dequeue(), last.dequeue()
+    assert rows[0].shape.as_list() == [None] and newest.shape.as_list() == []
+    starts, ends = feed.initializer, feed.deleter
+    with pytest.raises(ValueError, match="asked for once only"):
+        _ = feed.initializer
+    with session() as run:
+        run.run(starts)
+        assert [run.run(total), run.run(total)] == [4, 13]
+        np.testing.assert_allclose(run.run(rows), [[1, 1, 2, 1, 4, 8], [0, 1, 2, 3, 4, 5]])
+        assert run.run(newest) == 5
+        run.run([ends, out.deleter])
+        assert run.run(rows)[0].shape == (0,)
+        run.run(starts)
+        assert run.run(total) == 4
+
+
+def test_devices_of_tensorflow_are_scopes_of_ours():
+    with tf.device("/cpu:0"):
+        x = tf1.placeholder(tf.float32, [2])
+    with tf.device("/device:IPU:0"), tf.device("cpu"):
+        (found,) = compile_(lambda x: x + 1.0, [x])
+    with session() as run:
+        np.testing.assert_allclose(run.run(found, {x: [1, 2]}), [2, 3])
+
+
+@pytest.mark.parametrize(
+    ("compiles", "error", "message"),
+    [
+        (lambda: compile_(lambda: (tf.no_op(), tf.constant(1.0))), CompileError, "tensors first, and operations after"),
+        (lambda: compile_(lambda x: tf.strings.length(x), [tf.constant("a")]), CompileError, "of type string"),
+    ],
+)
+def test_what_is_no_program_is_refused(compiles, error, message):
+    with pytest.raises(error, match=message):
+        compiles()
+
+
+def test_there_is_a_graph_and_a_device():
+    with context.eager_mode(), pytest.raises(CompileError, match=r"in eager mode use strategy\.run"):
+        compile_(lambda: 1.0)
+    fresh = contextvars.Context()
+    with pytest.raises(CompileError, match="not in the scope of an IPU device"):
+        fresh.run(compile_, lambda: 1.0)
+    with tf.Graph().as_default(), pytest.raises(CompileError, match="there is no /device:IPU:3"), tf.device("IPU:3"):
+        compile_(lambda: 1.0)
+
+
+def test_scopes_take_what_they_can_take():
+    x = tf.constant([1.5])
+
+    def f(x):
+        with ipu.scopes.ipu_shard(0), ipu.scopes.ipu_jit_scope(3), ipu.scopes.frontend_attribute("why", "a test!"):
+            x = x * 2.0
+        with ipu.scopes.partials_type(tf.float16), ipu.scopes.stochastic_rounding(False):
+            return x + 1.0
+
+    with session() as run:
+        assert run.run(compile_(f, [x]))[0] == 4
+    for scope, error, message in [
+        (lambda: ipu.scopes.ipu_shard(-2), ValueError, "from -1, which|-1 for all"),
+        (lambda: ipu.scopes.frontend_attribute("a", 1), TypeError, "attributes are text, got 1"),
+        (lambda: ipu.scopes.partials_type(tf.int32), ValueError, "float16 or float32, got int32"),
+        (lambda: ipu.scopes.stochastic_rounding(1), TypeError, "on or off, got 1"),
+        (lambda: ipu.scopes.ipu_scope("/device:CPU:0"), ValueError, "is not the name of an IPU device"),
+        (lambda: ipu.scopes.outside_compilation_scope(), ValueError, "the middle of a program"),
+    ]:
+        with pytest.raises(error, match=message), scope():
+            pass
+
+    def outside(x):
+        with ipu.scopes.outside_compilation_scope():
+            return x + 1.0
+
+    with pytest.raises(NotImplementedError, match="do not call the host"):
+        compile_(outside, [x])
