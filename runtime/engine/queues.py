@@ -177,6 +177,12 @@ class Infeed:
             raise found
         return found
 
+    def next_element(self) -> list[np.ndarray]:
+        """The next element for the host itself, which no program gets. Raises as ``take``."""
+        found = self._next(self._prefetched or self._begin())
+        self._elements += 1
+        return found
+
     def hand_out(self, index: int, out: np.ndarray) -> None:
         """Write a tensor of the current element to ``out``; for several replicas that has one row for each."""
         assert self._taken, "an element is taken before its tensors"
