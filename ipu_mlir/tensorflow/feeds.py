@@ -97,11 +97,11 @@ class Feed:
 
     def _taken(self, queue: Infeed) -> Any:
         try:
-            queue.take()
+            arrays = queue.next_element()
         except tf.errors.OutOfRangeError as error:
             raise StopIteration from error
-        specs = tf.nest.flatten(self.element_spec)
-        leaves = [tf.constant(queue.tensor(place), spec.dtype) for place, spec in enumerate(specs)]
+        pairs = zip(arrays, tf.nest.flatten(self.element_spec), strict=True)
+        leaves = [tf.constant(_as(array, np.dtype(spec.dtype.as_numpy_dtype))) for array, spec in pairs]
         return tf.nest.pack_sequence_as(self.element_spec, leaves)
 
 

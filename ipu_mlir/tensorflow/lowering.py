@@ -55,7 +55,8 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
         for each in captured.values():
             if each.dtype == tf.resource and id(each) not in known:
                 raise CompileError(
-                    f"TensorFlow cannot compile {name}, which uses {each!r}: the device has no such thing"
+                    f"TensorFlow cannot compile {name}, which uses a table or another resource of the host; "
+                    "look it up before, as in dataset.map"
                 )
         try:
             text = wrapper.experimental_get_compiler_ir(*specs)(stage="stablehlo")
