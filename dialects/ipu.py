@@ -35,6 +35,7 @@ from ipu_mlir.dialects.ops.remote import (
     RemoteStoreOp,
 )
 from ipu_mlir.dialects.ops.streams import DequeueOp, ElementOp, EnqueueOp, InfeedOp, OutfeedOp, PutOp, ReceiveOp
+from ipu_mlir.dialects.ops.to_shard import ToShardOp
 from ipu_mlir.dialects.ops.variables import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
 from ipu_mlir.dialects.support.bindings import ir
@@ -83,6 +84,7 @@ __all__ = [
     "RemoteStoreOp",
     "ReplicaIndexOp",
     "TargetAttr",
+    "ToShardOp",
     "VariableOp",
     "VerticesOp",
     "context",
