@@ -23,3 +23,8 @@ def argument_shards(function: ir.Operation) -> dict[int, int]:
     entries = function.attributes.get("arg_attrs", ())
     written = ((number, each[SHARD]) for number, each in enumerate(entries) if SHARD in each)
     return {number: shard.value for number, shard in written if isinstance(shard, ir.IntegerAttr)}
+
+
+def shard_attribute(shard: int) -> ir.Attribute:
+    """``shard`` as an attribute of the current context."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), shard)

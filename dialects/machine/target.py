@@ -62,21 +62,15 @@ class Target:
                 f"a target needs io_tiles between 0 and {self.tiles_per_ipu - 1}, so that one of its "
                 f"{self.tiles_per_ipu} tiles is left for the program; got {self.io_tiles}"
             )
-        if self.io_tiles and self.ipus > 1:
-            raise TargetError(
-                f"a target of {self.ipus} IPUs has no io_tiles yet: ops are spread over the tiles of all IPUs, which "
-                f"the I/O tiles would interrupt; use {Settings(ipus=1)}",
-                settings=(Settings(ipus=1),),
-            )
 
     @property
     def num_compute_tiles(self) -> int:
-        """Tiles that ops and tensors are spread over: all but the I/O tiles.
+        """Tiles that ops and tensors of the program may lie on: all but the I/O tiles.
 
         >>> Target(io_tiles=32).num_compute_tiles
         1440
         """
-        return self.num_tiles - self.io_tiles
+        return self.ipus * (self.tiles_per_ipu - self.io_tiles)
 
     @property
     def num_tiles(self) -> int:

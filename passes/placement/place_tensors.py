@@ -9,6 +9,7 @@ from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.analysis.shards import SHARD, TO_SHARD
 from ipu_mlir.dialects.analysis.variables import VARIABLE, variable_arguments, variable_results
 from ipu_mlir.dialects.attributes.attributes import MappingAttr, mapping_from_attr, mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -56,7 +57,7 @@ def _place_function(function: ir.Operation) -> None:
     attributes = []
     hints = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [()] * len(block.arguments)
     for argument, entries in zip(block.arguments, hints, strict=True):
-        kept: dict[str, ir.Attribute] = {entry.name: entry.attr for entry in entries if entry.name != MAP}
+        kept: dict[str, ir.Attribute] = {entry.name: entry.attr for entry in entries if entry.name not in (MAP, SHARD)}
         if MAP in entries:
             _encode(argument, entries[MAP])
             if VARIABLE not in entries:
@@ -85,6 +86,8 @@ def _place_block(block: ir.Block) -> None:
 
 
 def _place_op(op: ir.Operation) -> None:
+    if SHARD in op.attributes:
+        del op.attributes[SHARD]
     if is_structured(op):
         _place_structured(op)
     elif op.name in VIEW_OPS:
@@ -98,6 +101,8 @@ def _place_op(op: ir.Operation) -> None:
         del op.attributes[MAP]
     elif op.name == "ipu.place":
         _place_placed(op)
+    elif op.name == TO_SHARD:
+        _replace_by(op, _with_encoding(op.results[0].type, op.attributes[MAP]))
     elif control_op(op) is not None:
         _place_control(op)
     elif op.name == "func.call":
@@ -208,11 +213,16 @@ def _earlier_cast(value: ir.Value, wanted: ir.Type, op: ir.Operation) -> ir.Valu
 
 def _place_placed(op: ir.Operation) -> None:
     """``ipu.place`` becomes a cast, or nothing where the value lies there already."""
-    source, placed = op.operands[0], op.results[0]
-    wanted = _with_encoding(source.type, mapping_to_attr(mapping_from_attr(op.attributes["mapping"]).normalized()))
+    mapping = mapping_from_attr(op.attributes["mapping"])
+    _replace_by(op, _with_encoding(op.operands[0].type, mapping_to_attr(mapping.normalized())))
+
+
+def _replace_by(op: ir.Operation, wanted: ir.Type) -> None:
+    """Replace ``op``, which gives its operand in another place, by a cast, if that place is another one."""
+    source = op.operands[0]
     if source.type != wanted:
         source = _cast(source, wanted, op)
-    placed.replace_all_uses_with(source)
+    op.results[0].replace_all_uses_with(source)
     op.erase()
 
 

@@ -1,6 +1,6 @@
 """The decisions for one function: parts op by op, in program order, and from them where each tensor lies."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -12,6 +12,7 @@ from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
+from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, argument_shards, shard_attribute, shard_of
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import one_tile
@@ -20,6 +21,7 @@ from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
+from ipu_mlir.passes.placement.partition.on_shard import plan_on_shard, tiles_of_shard
 from ipu_mlir.passes.placement.partition.operations import operation_of
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import run_in_steps
@@ -67,10 +69,12 @@ class FunctionPartition:
         self.called = called
         self.homes: dict[ir.Value, Mapping] = {}
         self.room = Room(target)
+        self.argument_shards: dict[int, int] = {}
 
     def run(self, function: ir.Operation) -> Boundary:
         """Decide, and write it into ``function``; the functions that it calls are decided before."""
         block = function.regions[0].blocks[0]
+        self.argument_shards = argument_shards(function)
         hints = argument_hints(function)
         for argument, hint in zip(block.arguments, hints, strict=True):
             if hint is not None and self._is_home(function, f"argument {argument.arg_number}", argument, hint):
@@ -97,7 +101,7 @@ class FunctionPartition:
             self._control(op)
         elif op.name == "func.call":
             self._call(op)
-        elif is_terminator(op) or op.name == "tensor.extract" or op.name in TO_HOST:
+        elif is_terminator(op) or op.name in ("tensor.extract", TO_SHARD) or op.name in TO_HOST:
             self._homes_of(list(op.operands))
 
     def _collective(self, op: ir.Operation) -> None:
@@ -150,20 +154,22 @@ class FunctionPartition:
         nest = loop_nest(op)
         assert nest is not None, "refuse_unplaceable lets none pass"
         accesses = memory_accesses(op, nest)
+        shard = shard_of(op)
         operation = operation_of(op, nest, accesses, self.homes, self.proportions, self.target)
-        operation = replace(operation, temporary_bytes=min(operation.temporary_bytes, self.room.bytes_left))
+        left = self.room.bytes_left(tiles_of_shard(shard, self.target))
+        operation = replace(operation, temporary_bytes=min(operation.temporary_bytes, left))
         if is_step:
             operation = replace(operation, step_loops=())
         parts = self._parts(op, operation)
         if isinstance(parts, InSteps):
-            return self._steps(run_in_steps(op, nest, parts.loop, parts.block), parts.loop)
+            return self._steps(_on_shard(run_in_steps(op, nest, parts.loop, parts.block), shard), parts.loop)
         multiples = [max(multiple, int(operation.splittable)) for multiple in nest.cut_multiples]
-        broken = broken_part_rule(parts, nest.extents, multiples) or self._off_target(parts)
+        broken = broken_part_rule(parts, nest.extents, multiples) or self._broken_tiles(parts, shard)
         if broken is not None:
             self.refuse(op, broken)
             return None
         if cut_reductions(nest, parts):
-            for each in split_reduction(op, nest, parts):
+            for each in _on_shard(split_reduction(op, nest, parts), shard):
                 self._structured(each)
             return parts
         op.attributes[PARTS] = parts_to_attr(parts)
@@ -215,7 +221,7 @@ class FunctionPartition:
                 parts = parts_that_follow(wish, operation.extents, strides, operation.cuttable)
                 if parts is not None:
                     return parts
-        return self.planner(operation, self.target)
+        return plan_on_shard(self.planner, operation, self.target, shard_of(op))
 
     def _settle(self, value: ir.Value, needed: Mapping) -> None:
         """A tensor that lies nowhere yet lies where its first reader needs it, if that is a home."""
@@ -267,17 +273,24 @@ class FunctionPartition:
         """Where the memory of ``value`` lies; decided now if it was not before."""
         root, _ = window_of(value) or (value, None)
         if root not in self.homes and 0 in root.type.shape:
-            self._decide(root, one_tile(0))
+            self._decide(root, one_tile(0, tiles_of_shard(self._shard(root), self.target).start))
         elif root not in self.homes:
             shape = tuple(root.type.shape)
             loops = len(shape)
             indices = tuple(Index(tuple(int(loop == d) for loop in range(loops))) for d in range(loops))
             bytes_each = element_bytes(root.type.element_type)
             use = OperandUse(indices, shape, row_major(shape).strides, 0, prod(shape), bytes_each)
-            parts = self.planner(Operation("ipu.home", "home", shape, (True,) * loops, (), (use,)), self.target)
+            memory = Operation("ipu.home", "home", shape, (True,) * loops, (), (use,))
+            parts = plan_on_shard(self.planner, memory, self.target, self._shard(root))
             assert isinstance(parts, Parts), "nothing is reduced that could run in steps"
             self._decide(root, use.needed(parts))
         return self.homes[root]
+
+    def _shard(self, root: ir.Value) -> int | None:
+        """The shard that ``root``, which lies nowhere yet, belongs to."""
+        if isinstance(root.owner, ir.Block):
+            return self.argument_shards.get(root.arg_number)
+        return shard_of(root.owner.operation)
 
     def _decide(self, root: ir.Value, home: Mapping) -> None:
         self.homes[root] = home
@@ -292,10 +305,21 @@ class FunctionPartition:
             self.refuse(op, f"cannot be placed: its {what} {broken}")
         return broken is None
 
-    def _off_target(self, parts: Parts) -> str | None:
+    def _broken_tiles(self, parts: Parts, shard: int | None) -> str | None:
         first, last = parts.min_tile, parts.max_tile
         if first < 0 or last >= self.target.num_tiles:
             return f"has parts on tiles {first} to {last}, but the target has {self.target.num_tiles} tiles"
+        tiles = tiles_of_shard(shard, self.target)
+        if first < tiles.start or last >= tiles.stop:
+            return (
+                f"has parts on tiles {first} to {last}, but shard {shard} has tiles {tiles.start} to {tiles.stop - 1}; "
+                "change the hint or the shard"
+            )
+        if shard in (None, ALL_IPUS) and self.target.ipus > 1 and self.target.io_tiles:
+            return (
+                f"runs on all {self.target.ipus} IPUs, whose I/O tiles lie between the others; give it an {SHARD}, or "
+                "compile for one IPU or without I/O tiles"
+            )
         return None
 
     def _record(self, block: ir.Block) -> None:
@@ -304,7 +328,7 @@ class FunctionPartition:
             op = each.operation
             if op.name == "tensor.empty" and op.results[0] in self.homes:
                 op.attributes[MAP] = mapping_to_attr(self.homes[op.results[0]])
-            elif op.name in MADE_WITHOUT_LOOPS:
+            elif op.name in MADE_WITHOUT_LOOPS or op.name == TO_SHARD:
                 op.attributes[MAP] = mapping_to_attr(self._home(op.results[0]))  # if nothing that reads it decided that
             elif is_structured(op) or op.name == "tensor.insert_slice":
                 op.attributes[HOMES] = self._attribute(op.results)
@@ -332,3 +356,10 @@ class FunctionPartition:
 
 def _attribute(homes: Iterable[Mapping | None]) -> ir.ArrayAttr:
     return ir.ArrayAttr.get([ir.UnitAttr.get() if home is None else mapping_to_attr(home) for home in homes])
+
+
+def _on_shard(ops: Sequence[ir.Operation], shard: int | None) -> list[ir.Operation]:
+    """``ops``, which one op of ``shard`` has become, with that shard."""
+    for op in ops if shard is not None else ():
+        op.attributes[SHARD] = shard_attribute(shard)
+    return list(ops)

@@ -10,6 +10,7 @@ from ipu_mlir.dialects.analysis.calls import OUTLINED
 from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS, TERMINATORS
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.shards import TO_SHARD
 from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.costs.scalar_ops import broken_body
 from ipu_mlir.dialects.support.bindings import ir
@@ -24,7 +25,7 @@ _KNOWN = (
     | TERMINATORS
     | MADE_WITHOUT_LOOPS
     | TO_HOST
-    | {"arith.constant", "ipu.place", "tensor.empty", "tensor.extract", "tensor.insert_slice"}
+    | {"arith.constant", "ipu.place", "tensor.empty", "tensor.extract", "tensor.insert_slice", TO_SHARD}
 )
 _DENSE = (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)
 _WAY_OUT = {

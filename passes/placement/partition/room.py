@@ -14,7 +14,7 @@ class Room:
 
     >>> from ipu_mlir.dialects.mapping.build import one_tile
     >>> room = Room(Target(tiles_per_ipu=4, bytes_per_tile=1600))
-    >>> room.bytes_left, room.take(one_tile(100), element_size=4), room.bytes_left
+    >>> room.bytes_left(range(4)), room.take(one_tile(100), element_size=4), room.bytes_left(range(4))
     (996, None, 732)
     """
 
@@ -28,14 +28,13 @@ class Room:
         on_target = tiles < len(self._taken)  # what lies beyond is refused elsewhere
         self._taken[tiles[on_target]] += elements[on_target] * element_size
 
-    @property
-    def bytes_left(self) -> int:
-        """On the fullest tile, for operands that are brought and for partial results; a little is left in any case.
+    def bytes_left(self, tiles: range) -> int:
+        """On the fullest of ``tiles``, for operands that are brought and for partial results; there is always a little.
 
         A third is for the messages that exchanges gather and spread. Where a tile is too full already, which is refused
         later, ops are planned as if it were empty: then it is seen what does not fit.
         """
-        reserved, taken = self._tile // _RESERVED, int(self._taken.max(initial=0))
+        reserved, taken = self._tile // _RESERVED, int(self._taken[tiles.start : tiles.stop].max(initial=0))
         if taken > self._tile:
             return self._tile
         left = max(2 * (self._tile - reserved - taken) // 3, reserved)

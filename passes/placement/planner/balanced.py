@@ -32,7 +32,11 @@ class Balanced:
 
     def __call__(self, operation: Operation, target: Target) -> Parts:
         """The parts of ``operation`` on ``target``."""
-        followed = [(use, parts) for use in operation.inputs if (parts := _followed(operation, use)) is not None]
+        followed = [
+            (use, parts)
+            for use in operation.inputs
+            if use.lies_on(target) and (parts := _followed(operation, use)) is not None
+        ]
         if all(operation.parallel):
             whole = [parts for use, parts in followed if prod(use.shape) >= prod(operation.extents)]
             return min(whole, key=lambda parts: cost(operation, parts)) if whole else self._grid(operation, target)

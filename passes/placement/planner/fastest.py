@@ -50,7 +50,9 @@ class Fastest:
         if operation.work is None or 0 in operation.extents:
             return Balanced(self.grain_bytes)(operation, target)
         question = question_of(operation, target, self.grain_bytes, self.most_partials)
-        followers = [parts for parts in _followers(operation) if _partials(operation, parts) <= question.most_partials]
+        followers = [
+            parts for parts in _followers(operation, target) if _partials(operation, parts) <= question.most_partials
+        ]
         found = dict.fromkeys(followers, "an operand's cuts")
         if not all(operation.parallel) or not any(_is_whole(operation, parts) for parts in found):
             for grid, fastest in best_grids(question):
@@ -101,11 +103,11 @@ def _operand(use: OperandUse) -> Operand:
     return Operand(use.indices, use.shape, use.element_bytes, use.home is not None, sent)
 
 
-def _followers(operation: Operation) -> list[Parts]:
+def _followers(operation: Operation, target: Target) -> list[Parts]:
     """Parts that find an operand where it lies."""
     found = []
     for use in operation.reads:
-        if use.home is None or use.home.elements <= 1:
+        if use.home is None or use.home.elements <= 1 or not use.lies_on(target):
             continue
         strides, _, whole = loop_strides(use.indices, use.strides, len(operation.extents))
         cuttable = operation.cuttable

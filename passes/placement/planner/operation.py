@@ -32,6 +32,11 @@ class OperandUse:
     element_bytes: int
     home: Mapping | None = None
 
+    def lies_on(self, target: Target) -> bool:
+        """Whether it lies somewhere, and on tiles of ``target``, not on an IPU that is not planned for."""
+        home = self.home
+        return home is not None and (not home.num_parts or (home.min_tile >= 0 and home.max_tile < target.num_tiles))
+
     def needed(self, parts: Parts) -> Mapping:
         """What ``parts`` touch of the operand's allocation, and on which tiles."""
         return operand_mapping(parts, self.indices, self.shape, self.strides, self.offset, self.elements)

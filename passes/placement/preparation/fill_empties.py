@@ -54,7 +54,7 @@ def _may_read(use: ir.OpOperand) -> bool:
         return reads_operand(op, number)
     if op.name == "tensor.insert_slice":
         return number == 0
-    return control_op(op) is not None or is_terminator(op) or op.name in ("func.call", "ipu.place")
+    return control_op(op) is not None or is_terminator(op) or op.name in ("func.call", "ipu.place", "ipu.to_shard")
 
 
 def begun_tensors(module: ir.Operation) -> dict[ir.Value, ir.Value]:

@@ -1,0 +1,47 @@
+"""A planner that knows one IPU, asked about one of several."""
+
+from dataclasses import replace
+
+from ipu_mlir.dialects.analysis.shards import ALL_IPUS
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation, Planner
+
+
+def tiles_of_shard(shard: int | None, target: Target) -> range:
+    """The tiles of IPU ``shard``, or of all IPUs.
+
+    >>> tiles_of_shard(1, Target(ipus=2, tiles_per_ipu=4)), tiles_of_shard(None, Target(ipus=2, tiles_per_ipu=4))
+    (range(4, 8), range(0, 8))
+    """
+    if shard in (None, ALL_IPUS):
+        return range(target.num_tiles)
+    assert shard is not None
+    return range(shard * target.tiles_per_ipu, (shard + 1) * target.tiles_per_ipu)
+
+
+def plan_on_shard(planner: Planner, operation: Operation, target: Target, shard: int | None) -> Parts | InSteps:
+    """What ``planner`` decides for ``operation`` on the tiles of ``shard``.
+
+    The planner counts tiles from the first one of that IPU. Operands on other IPUs have tiles that it does not have.
+    """
+    if shard in (None, ALL_IPUS) or target.ipus == 1:
+        return planner(operation, target)
+    first = tiles_of_shard(shard, target).start
+
+    def moved(uses: tuple[OperandUse, ...]) -> tuple[OperandUse, ...]:
+        return tuple(
+            use if use.home is None else replace(use, home=replace(use.home, first_tile=use.home.first_tile - first))
+            for use in uses
+        )
+
+    found = planner(
+        replace(
+            operation,
+            inputs=moved(operation.inputs),
+            outputs=moved(operation.outputs),
+            inits=moved(operation.inits),
+        ),
+        replace(target, ipus=1),
+    )
+    return found if isinstance(found, InSteps) else replace(found, first_tile=found.first_tile + first)
