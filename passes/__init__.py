@@ -45,6 +45,8 @@ from ipu_mlir.passes.placement.preparation.materialize_views import MaterializeV
 from ipu_mlir.passes.placement.preparation.restore_library_calls import RestoreLibraryCalls
 from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
+from ipu_mlir.passes.placement.shards.anchor_shards import AnchorShards
+from ipu_mlir.passes.placement.shards.assign_shards import AssignShards
 from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
 from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
 from ipu_mlir.passes.programs.check_remote_buffers import CheckRemoteBuffers
@@ -77,6 +79,8 @@ from ipu_mlir.passes.supersteps.use_codelet_operands import UseCodeletOperands
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
     BatchReplicas,
+    AnchorShards,
+    AssignShards,
     BranchSwitches,
     BufferizeCollectives,
     BufferizeStreams,

@@ -34,6 +34,7 @@ cannot."""
 
 NORMALIZE: tuple[str, ...] = (
     "ipu-outline-functions",
+    "ipu-anchor-shards",
     "inline{default-pipeline=}",
     "symbol-dce",
     "ipu-check-streams",
@@ -91,16 +92,19 @@ PLACE: tuple[str, ...] = (
     "canonicalize",
     "cse",
     "convert-elementwise-to-linalg",
+    "ipu-assign-shards",
     "ipu-fill-empties",
     "ipu-split-fills",
     "ipu-materialize-views",
+    "ipu-assign-shards",
     "ipu-partition",
     "ipu-place-tensors",
     "ipu-hoist-casts",
     "ipu-reuse-operands",
 )
 """Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing.
-Branches that only choose between tensors become a selection, which is no linalg yet."""
+Branches that only choose between tensors become a selection, which is no linalg yet. Shards are assigned before views
+become copies, since what moves to another IPU has memory of its own, and once more for these copies."""
 
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",

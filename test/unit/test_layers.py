@@ -42,6 +42,7 @@ ROOMS = (
     "passes/raising/elements",
     "passes/raising",
     "passes/placement/preparation",
+    "passes/placement/shards",
     "passes/placement/planner",
     "passes/placement/partition",
     "passes/placement",

@@ -1,0 +1,97 @@
+"""``ipu-anchor-shards``: the shards of ops, kept through fusion."""
+
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, argument_shards, shard_of
+from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.placement.shards.belonging import Belonging, crossings, is_free, is_sharded
+from ipu_mlir.passes.placement.shards.moves import Moves
+from ipu_mlir.passes.support.malformed import refuse_malformed
+from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
+
+
+@dataclass(frozen=True)
+class AnchorShards(Pass):
+    """Turn ``ipu.shard`` on ops into ``ipu.to_shard`` of the values that come to a shard or leave it.
+
+    Fusion makes new ops without the attributes of the old ones; it does not look through ``ipu.to_shard``. So ops of
+    different shards never become one, and where each belongs follows from its operands, or from its users.
+
+    Needs:  a program on tensors, ``ipu.target``.
+    Leaves: ``ipu.to_shard`` on every value that an op of another shard reads, or that leaves a function, and no
+            ``ipu.shard``; on a target of one IPU neither of them.
+    """
+
+    name = "ipu-anchor-shards"
+
+    def run(self, module: ir.Operation) -> None:
+        functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks) and is_sharded(op)]
+        if not functions:
+            return
+        with module.context, ir.Location.unknown(), Refusals() as refuse:
+            refuse_malformed(module, refuse)
+            if refuse.diagnostics:
+                return
+            target = module_target(module)
+            for function in functions:
+                _refuse_unknown(function, target, refuse)
+            if refuse.diagnostics:
+                return
+            for function in functions:
+                if target.ipus > 1:
+                    _anchor(function)
+                else:
+                    for op in list_ops(function, TO_SHARD):
+                        op.results[0].replace_all_uses_with(op.operands[0])
+                        op.erase()
+                _forget(function)
+
+
+def _refuse_unknown(function: ir.Operation, target: Target, refuse: Refusals) -> None:
+    """Refuse shards that the target does not have."""
+
+    def check(op: ir.Operation, shard: int, what: str) -> None:
+        if not ALL_IPUS <= shard < target.ipus:
+            has = "1 IPU, shard 0" if target.ipus == 1 else f"{target.ipus} IPUs, shards 0 to {target.ipus - 1}"
+            refuse(op, f"{what} shard {shard}, but the target has {has}; compile for more IPUs, or use a smaller shard")
+
+    for number, shard in argument_shards(function).items():
+        check(function, shard, f"has argument {number} on")
+    for op in list_outside_bodies(function):
+        shard = shard_of(op)
+        if shard is not None:
+            check(op, shard, "is on")
+        elif SHARD in op.attributes:
+            refuse(op, f"has {SHARD} = {op.attributes[SHARD]}; write it as 1 : i64")
+
+
+def _anchor(function: ir.Operation) -> None:
+    belonging, moves = Belonging(function), Moves()
+    for op in belonging.ops:
+        if op.name == TO_SHARD:
+            continue
+        shard = belonging.of_op(op)
+        for user, number, target in crossings(op):
+            value = user.operands[number]
+            home = belonging.of_value.get(value)
+            wanted = shard if target is None else belonging.of_value.get(target)
+            if home == wanted or is_free(value):
+                continue
+            for stop in (home, wanted):
+                if stop is not None:
+                    value = moves.to(value, stop)
+            user.operands[number] = value
+
+
+def _forget(function: ir.Operation) -> None:
+    """Remove ``ipu.shard`` from ``function``."""
+    for op in list_outside_bodies(function):
+        if SHARD in op.attributes:
+            del op.attributes[SHARD]
+    if argument_shards(function):
+        entries = [{each.name: each.attr for each in entry} for entry in function.attributes["arg_attrs"]]
+        kept = [{name: value for name, value in entry.items() if name != SHARD} for entry in entries]
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in kept])

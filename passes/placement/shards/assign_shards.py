@@ -1,0 +1,115 @@
+"""``ipu-assign-shards``: every op says which IPU it runs on."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.analysis.control_flow import flows
+from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, shard_attribute
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.placement.shards.belonging import (
+    FOLLOWERS,
+    FREE,
+    Belonging,
+    crossings,
+    is_free,
+    is_sharded,
+    is_tensor,
+    ops_of,
+)
+from ipu_mlir.passes.placement.shards.moves import Moves
+from ipu_mlir.passes.support.rewriting import has_uses, list_ops
+
+_FIRST = 0
+"""The shard of ops that nothing joins to one of a known shard."""
+
+
+@dataclass(frozen=True)
+class AssignShards(Pass):
+    """Write on every op which shard it belongs to, and move what it reads there.
+
+    An op without a shard goes where most elements of its operands are; what has none, an argument or a loop's first
+    value, goes where it is used first. Constants and fills are made on each shard that reads them. Running the pass
+    again gives their shards to ops that have been added.
+
+    Needs:  linalg on tensors; ``ipu.to_shard`` (``ipu-anchor-shards``) or ``ipu.shard``. Functions without either stay.
+    Leaves: ``ipu.shard`` on all arguments and ops that make tensors, but views, which lie where their source does, and
+            loops and branches, which carry values of any shard; ``ipu.to_shard`` exactly where a value moves to another
+            IPU.
+    """
+
+    name = "ipu-assign-shards"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context, ir.Location.unknown():
+            for function in list_ops(module, "func.func"):
+                if len(function.regions[0].blocks) and is_sharded(function):
+                    _own_free_ops(Belonging(function))
+                    _write(function, Belonging(function))
+                    _drop_idle_moves(function, Belonging(function))
+                    _move(Belonging(function))
+
+
+def _own_free_ops(belonging: Belonging) -> None:
+    """Let each shard have the constants and fills that it reads for itself."""
+    readers: defaultdict[ir.Value, list[tuple[ir.Operation, int, int | None]]] = defaultdict(list)
+    for op in belonging.ops:
+        for user, number, target in crossings(op):
+            shard = belonging.of_op(op) if target is None else belonging.of_value.get(target)
+            readers[user.operands[number]].append((user, number, shard))
+    for op in reversed(belonging.ops):
+        if op.name not in FREE:
+            continue
+        first = belonging.of_op(op)
+        own = {first: op}
+        for user, number, wanted in readers[op.results[0]]:
+            shard = first if wanted is None else wanted
+            if shard not in own:
+                with ir.InsertionPoint.after(op):
+                    own[shard] = op.clone()
+                own[shard].attributes[SHARD] = shard_attribute(_FIRST if shard is None else shard)
+            user.operands[number] = own[shard].results[0]
+        for shard, each in own.items():
+            for number, value in enumerate(each.operands):
+                readers[value].append((each, number, shard))
+        if not has_uses(op):
+            op.erase()
+
+
+def _drop_idle_moves(function: ir.Operation, belonging: Belonging) -> None:
+    """Remove moves to where the value is already, and to anywhere."""
+    for op in list_ops(function, TO_SHARD):
+        wanted = belonging.of_value[op.results[0]]
+        if wanted in (ALL_IPUS, belonging.of_value.get(op.operands[0], _FIRST)):
+            op.results[0].replace_all_uses_with(op.operands[0])
+            op.erase()
+
+
+def _move(belonging: Belonging) -> None:
+    """Move what ops read from another shard."""
+    moves = Moves()
+    for op in belonging.ops:
+        if op.name == TO_SHARD:
+            continue
+        shard = belonging.of_op(op)
+        for user, number, target in crossings(op):
+            value = user.operands[number]
+            wanted = shard if target is None else belonging.of_value.get(target, _FIRST)
+            if wanted in (None, ALL_IPUS, belonging.of_value.get(value, _FIRST)) or is_free(value):
+                continue
+            user.operands[number] = moves.to(value, wanted)
+
+
+def _write(function: ir.Operation, belonging: Belonging) -> None:
+    for op in ops_of(function):
+        if op.name in FOLLOWERS or op.name == TO_SHARD or flows(op) or not any(map(is_tensor, op.results)):
+            continue
+        shard = belonging.of_op(op)
+        op.attributes[SHARD] = shard_attribute(_FIRST if shard is None else shard)
+    arguments = list(function.regions[0].blocks[0].arguments)
+    old = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else [()] * len(arguments)
+    entries = [{entry.name: entry.attr for entry in each} for each in old]
+    for argument, entry in zip(arguments, entries, strict=True):
+        if is_tensor(argument):
+            entry[SHARD] = shard_attribute(belonging.of_value.get(argument, _FIRST))
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])

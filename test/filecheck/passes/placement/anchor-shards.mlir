@@ -1,0 +1,76 @@
+// RUN: ipu-opt %s --split-input-file --ipu-anchor-shards | filecheck %s
+// RUN: ipu-opt %s --split-input-file --ipu-set-target='ipus=2 tiles=4' --ipu-normalize | filecheck %s --check-prefix=FUSED
+
+module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
+  // CHECK-LABEL: func.func @ops_of_two_shards
+  // CHECK: %[[E:.*]] = linalg.exp ins(
+  // CHECK: %[[LEAVES:.*]] = "ipu.to_shard"(%[[E]]) {shard = 0 : i64}
+  // CHECK: %[[COMES:.*]] = "ipu.to_shard"(%[[LEAVES]]) {shard = 1 : i64}
+  // CHECK: %[[T:.*]] = linalg.tanh ins(%[[COMES]]
+  // CHECK: %[[OUT:.*]] = "ipu.to_shard"(%[[T]]) {shard = 1 : i64}
+  // CHECK: return %[[OUT]]
+  // CHECK-NOT: ipu.shard =
+  // FUSED-LABEL: func.func @ops_of_two_shards
+  // FUSED: math.exp
+  // FUSED-NOT: math.tanh
+  // FUSED: linalg.generic
+  // FUSED: math.tanh
+  func.func @ops_of_two_shards(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %a = linalg.exp {ipu.shard = 0 : i64} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    %b = linalg.tanh {ipu.shard = 1 : i64} ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    return %b : tensor<8xf32>
+  }
+
+  // An op without a shard goes where its operand is, and fuses with its op.
+  // CHECK-LABEL: func.func @op_without_a_shard_follows
+  // CHECK: %[[E:.*]] = linalg.exp
+  // CHECK-NEXT: %[[T:.*]] = linalg.tanh ins(%[[E]]
+  // CHECK-NEXT: "ipu.to_shard"(%[[T]]) {shard = 1 : i64}
+  // FUSED-LABEL: func.func @op_without_a_shard_follows
+  // FUSED: math.exp
+  // FUSED-NEXT: math.tanh
+  func.func @op_without_a_shard_follows(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %a = linalg.exp {ipu.shard = 1 : i64} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    %b = linalg.tanh ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    return %b : tensor<8xf32>
+  }
+
+  // Only what a slice shows moves.
+  // CHECK-LABEL: func.func @slice_stays
+  // CHECK: %[[E:.*]] = linalg.exp
+  // CHECK: %[[S:.*]] = tensor.extract_slice %[[E]][0] [2] [1]
+  // CHECK: %[[FROM:.*]] = "ipu.to_shard"(%[[S]]) {shard = 0 : i64} : (tensor<2xf32>)
+  // CHECK: "ipu.to_shard"(%[[FROM]]) {shard = 1 : i64} : (tensor<2xf32>)
+  func.func @slice_stays(%x: tensor<8xf32>) -> tensor<2xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %a = linalg.exp {ipu.shard = 0 : i64} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    %s = tensor.extract_slice %a[0] [2] [1] {ipu.shard = 1 : i64} : tensor<8xf32> to tensor<2xf32>
+    %small = tensor.empty() : tensor<2xf32>
+    %b = linalg.tanh {ipu.shard = 1 : i64} ins(%s : tensor<2xf32>) outs(%small : tensor<2xf32>) -> tensor<2xf32>
+    return %b : tensor<2xf32>
+  }
+
+  // CHECK-LABEL: func.func @no_shards
+  // CHECK-NOT: ipu.to_shard
+  func.func @no_shards(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    return %a : tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {ipu.target = #ipu.target<{ipus = 1, tiles_per_ipu = 4}>} {
+  // CHECK-LABEL: func.func @one_ipu_has_one_shard
+  // CHECK-NOT: shard
+  // CHECK: return
+  func.func @one_ipu_has_one_shard(%x: tensor<8xf32> {ipu.shard = 0 : i64}) -> tensor<8xf32> {
+    %y = "ipu.to_shard"(%x) {shard = -1 : i64} : (tensor<8xf32>) -> tensor<8xf32>
+    %e = tensor.empty() : tensor<8xf32>
+    %a = linalg.exp {ipu.shard = 0 : i64} ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    return %a : tensor<8xf32>
+  }
+}
