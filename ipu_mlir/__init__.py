@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ipu_mlir.tracing.control.scans import associative_scan, map, scan
     from ipu_mlir.tracing.elements.dynamic_slices import dynamic_slice, dynamic_update_slice
     from ipu_mlir.tracing.hints import place
+    from ipu_mlir.tracing.shards import shard
     from ipu_mlir.tracing.structure import register_dataclass
     from ipu_mlir.tracing.surface.tensor import Tensor
 
@@ -92,6 +93,7 @@ __all__ = [
     "register_dataclass",
     "replica_index",
     "scan",
+    "shard",
     "switch",
     "vmap",
     "while_loop",
@@ -138,6 +140,7 @@ _HOME = {
     "register_dataclass": "ipu_mlir.tracing.structure",
     "replica_index": "ipu_mlir.programs.replicas",
     "scan": "ipu_mlir.tracing.control.scans",
+    "shard": "ipu_mlir.tracing.shards",
     "switch": "ipu_mlir.tracing.control.branches",
     "vmap": "ipu_mlir.tracing.batching.vmap",
     "while_loop": "ipu_mlir.tracing.control.loops",

@@ -114,6 +114,16 @@ class Trace:
         with self._open[-1]._end, _location(self._context, name, place):
             yield
 
+    @property
+    def context(self) -> ir.Context:
+        """Of the module."""
+        return self._context
+
+    @property
+    def block(self) -> ir.Block:
+        """The block that ops are appended to at this moment."""
+        return self._open[-1]._end.block
+
     def wrap(self, value: ir.Value, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A tensor of the user's for an SSA value."""
         return self._tensor(self._open[-1], value, shape, dtype)

@@ -1,11 +1,14 @@
 """A block of ops for one example, written again for a batch."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
+from ipu_mlir.dialects.analysis.shards import shard_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import operands_from_outside
 from ipu_mlir.tracing.emit import index_constant
+from ipu_mlir.tracing.shards import appended_on
 
 arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
 
@@ -61,11 +64,13 @@ class Batcher:
         return [self.new(value) for value in last.operation.operands]
 
     def op(self, op: ir.Operation) -> None:
-        """Copy ``op``."""
-        if not self.is_batched_inside(op):
-            self.copy(op)
-        else:
-            self._rules.get(op.name, self._otherwise)(self, op)
+        """Copy ``op``, to the shard that it belongs to."""
+        shard = shard_of(op)
+        with nullcontext() if shard is None else appended_on(ir.InsertionPoint.current.block, shard):
+            if not self.is_batched_inside(op):
+                self.copy(op)
+            else:
+                self._rules.get(op.name, self._otherwise)(self, op)
 
     def copy(self, op: ir.Operation) -> None:
         """Copy ``op``, which is the same for all examples."""
