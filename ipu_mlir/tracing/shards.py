@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, shard_attribute
-from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes.support.rewriting import list_outside_bodies
+from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import current_trace
 
@@ -24,7 +24,7 @@ def shard(index: int) -> Iterator[None]:
     from another IPU moves there. A slice or a reshape stays where its operand is.
 
     Args:
-        index: of the IPU, from 0; -1 spreads the ops over all of them.
+        index: of the IPU, from 0; -1 lets the ops run on all of them.
 
     Raises:
         TypeError: no function is being traced, or ``index`` is no integer.
@@ -46,7 +46,11 @@ def appended_on(block: ir.Block, shard: int) -> Iterator[None]:
     """Within the block, what is appended to ``block`` belongs to ``shard``, but for what belongs to another already."""
     before = len(block.operations)
     yield
+
+    def belongs(op: ir.Operation) -> ir.WalkResult:
+        if SHARD not in op.attributes:
+            op.attributes[SHARD] = shard_attribute(shard)
+        return SKIP_INSIDE if is_structured(op) else ADVANCE
+
     for added in islice(block.operations, before, None):
-        for op in list_outside_bodies(added.operation):
-            if SHARD not in op.attributes:
-                op.attributes[SHARD] = shard_attribute(shard)
+        added.operation.walk(belongs, ir.WalkOrder.PRE_ORDER)

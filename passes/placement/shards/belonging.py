@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_branch, is_terminator
+from ipu_mlir.dialects.analysis.host_ops import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.shards import TO_SHARD, argument_shards, shard_of
 from ipu_mlir.dialects.support.bindings import ir
@@ -17,7 +18,7 @@ FREE = frozenset(("arith.constant", "tensor.empty", "tensor.splat", "linalg.fill
 FOLLOWERS = VIEW_OPS | {"ipu.place"}
 """Ops that are where their operand is, whatever is written on them: a slice moves no data, only what it shows does."""
 
-_SINKS = frozenset(("ipu.assign", "ipu.put"))
+_SINKS = TO_HOST | {"ipu.assign"}
 
 
 def is_tensor(value: ir.Value) -> bool:
