@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
+    from ipu_mlir.programs import within_replica
     from ipu_mlir.programs.fifo import fifo
     from ipu_mlir.programs.remote import HostEmbedding, RemoteBuffer
     from ipu_mlir.programs.replicas import (
@@ -97,8 +98,10 @@ __all__ = [
     "switch",
     "vmap",
     "while_loop",
+    "within_replica",
 ]
 
+_MODULES = {"nn": "ipu_mlir.nn", "within_replica": "ipu_mlir.programs.within_replica"}
 _HOME = {
     "CompileError": "ipu_mlir.dialects.support.errors",
     "Executable": "ipu_mlir.compilation.executable",
@@ -149,8 +152,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import ``name`` when it is first asked for (PEP 562)."""
-    if name == "nn":
-        return importlib.import_module("ipu_mlir.nn")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name == "__version__":
         from importlib.metadata import version
 

@@ -6,7 +6,7 @@ SHARD = "ipu.shard"
 """Attribute of an op, or of an argument of a function, with the shard that it belongs to."""
 
 ALL_IPUS = -1
-"""The shard of what is spread over all IPUs."""
+"""The shard of what may lie and run on all IPUs."""
 
 TO_SHARD = "ipu.to_shard"
 
