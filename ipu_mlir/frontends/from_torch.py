@@ -128,6 +128,11 @@ def _trace_plainly(settings: ExitStack) -> None:
 
 
 def _example(leaf: Any) -> Any:
+    """What PyTorch traces for a leaf of the arguments: a tensor of its own, because tracing knows tensors apart by who
+    they are, and one that is given twice would be one argument.
+    """
+    if isinstance(leaf, torch.Tensor):
+        return leaf.detach().requires_grad_(leaf.requires_grad)
     if isinstance(leaf, TensorSpec):
         return torch.zeros(leaf.shape, dtype=getattr(torch, str(leaf.dtype)))
     return torch.from_numpy(leaf) if isinstance(leaf, np.ndarray) else leaf

@@ -108,3 +108,15 @@ def test_arguments_of_another_structure_are_refused():
     exe = ipu.compile(lambda pair: pair[0] + pair[1], args=[(torch.ones(2), torch.ones(2))], target=TARGET)
     with pytest.raises(ipu.RunError, match="the program was compiled for"):
         exe(torch.ones(2))
+
+
+def test_one_tensor_for_two_arguments_is_two_arguments():
+    zeros, x = torch.zeros(3), torch.tensor([1.0, 2.0, 3.0])
+    for source in (lambda a, b: a - 2 * b, Difference()):
+        exe = ipu.compile(source, args=[zeros, zeros], target=TARGET)
+        assert_same(exe(x, x + 1), source(x, x + 1))
+
+
+class Difference(nn.Module):
+    def forward(self, a, b):
+        return a - 2 * b
