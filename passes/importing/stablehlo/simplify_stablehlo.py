@@ -32,9 +32,9 @@ class SimplifyStablehlo(Pass):
 
     Needs:  StableHLO.
     Leaves: custom calls named ``ipu.*`` that say so where they have an effect; no copies, barriers and marks; no
-            ``set_dimension_size`` to the whole size; no reduction over no dimension or of no elements;
-            ``tensor.concat`` for ``concatenate``; ops of ``math`` for error functions and the like, which otherwise
-            become long polynomials.
+            ``set_dimension_size`` to the whole size; no reduction over no dimension or of no elements; no slice and no
+            padding of no elements, which upstream puts outside of its tensor; ``tensor.concat`` for ``concatenate``;
+            ops of ``math`` for error functions and the like, which otherwise become long polynomials.
     """
 
     name = "ipu-simplify-stablehlo"
@@ -60,6 +60,11 @@ def _simplify(op: ir.Operation) -> None:
         replace(op, list(made.results))
     elif op.name == "stablehlo.set_dimension_size" and sets_whole_size(op):
         replace(op, [op.operands[0]])
+    elif op.name == "stablehlo.slice" and 0 in op.results[0].type.shape:
+        kind = op.results[0].type
+        replace(op, [upstream("tensor").EmptyOp(kind.shape, kind.element_type).result])
+    elif op.name == "stablehlo.pad" and 0 in op.operands[0].type.shape:
+        replace(op, [_spread(op.operands[1], op.results[0].type)])
     elif op.name == "stablehlo.concatenate":
         replace(op, [upstream("tensor").ConcatOp(op.results[0].type, op.attributes["dimension"], op.operands).result])
     elif op.name == "stablehlo.reduce" and 0 in op.operands[0].type.shape:
@@ -97,11 +102,13 @@ def sets_whole_size(op: ir.Operation) -> bool:
 def _initial_values(op: ir.Operation) -> list[ir.Value]:
     """What a reduction gives that has no element to begin with."""
     initial = list(op.operands)[len(op.results) :]
+    return [_spread(value, result.type) for result, value in zip(op.results, initial, strict=True)]
+
+
+def _spread(value: ir.Value, kind: ir.Type) -> ir.Value:
+    """A tensor of type ``kind`` whose elements are all ``value``."""
     none = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
-    return [
-        ir.Operation.create("stablehlo.broadcast_in_dim", [result.type], [value], none).results[0]
-        for result, value in zip(op.results, initial, strict=True)
-    ]
+    return ir.Operation.create("stablehlo.broadcast_in_dim", [kind], [value], none).results[0]
 
 
 def _reduce_one(op: ir.Operation) -> None:

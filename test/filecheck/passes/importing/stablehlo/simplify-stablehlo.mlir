@@ -60,3 +60,19 @@ func.func @program_calls_stay_where_they_are(%x: tensor<4xf32>) {
   %0 = stablehlo.custom_call @ipu.place(%x) {mhlo.backend_config = {mapping = ""}} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// CHECK-LABEL: @a_slice_of_no_elements_begins_nowhere
+// CHECK: %[[NONE:.*]] = tensor.empty() : tensor<0xui32>
+// CHECK: return %[[NONE]]
+func.func @a_slice_of_no_elements_begins_nowhere(%x: tensor<2xui32>) -> tensor<0xui32> {
+  %0 = stablehlo.slice %x [2:2:2] : (tensor<2xui32>) -> tensor<0xui32>
+  return %0 : tensor<0xui32>
+}
+
+// CHECK-LABEL: @a_padding_of_no_elements_is_all_there_is
+// CHECK: stablehlo.broadcast_in_dim %arg1, dims = [] : (tensor<f32>) -> tensor<2xf32>
+// CHECK-NOT: stablehlo.pad
+func.func @a_padding_of_no_elements_is_all_there_is(%x: tensor<0xf32>, %z: tensor<f32>) -> tensor<2xf32> {
+  %0 = stablehlo.pad %x, %z, low = [2], high = [0], interior = [1] : (tensor<0xf32>, tensor<f32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
