@@ -110,9 +110,13 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
         known[:] = [(out, {n: each for n, each in enumerate(results) if not isinstance(each, torch.Tensor)})]
         return [each for each in results if isinstance(each, torch.Tensor)]
 
-    with ExitStack() as settings:
-        _trace_plainly(settings)
-        graph = make_fx(flat)(*tensors)
+    try:
+        with ExitStack() as settings:
+            _trace_plainly(settings)
+            graph = make_fx(flat)(*tensors)
+    except Exception as error:  # of any kind: what the function does is the user's
+        name = getattr(source, "__name__", None) or type(source).__name__
+        raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
     out_spec, constants = known[0]
     return Imported(
         _module(_export(graph, tuple(tensors), {})), TorchCall(in_spec, out_spec, _types(leaves), constants)

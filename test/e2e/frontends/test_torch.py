@@ -120,3 +120,11 @@ def test_one_tensor_for_two_arguments_is_two_arguments():
 class Difference(nn.Module):
     def forward(self, a, b):
         return a - 2 * b
+
+
+def test_what_depends_on_values_is_refused_by_name():
+    def depends(x):
+        return x + 1 if x.sum().item() > 0 else x
+
+    with pytest.raises(ipu.CompileError, match=r"PyTorch cannot trace depends: .*get value out of a tracing tensor"):
+        ipu.compile(depends, args=[torch.ones(3)], target=TARGET)
