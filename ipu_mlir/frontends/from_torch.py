@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import ConstantArgument
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
@@ -136,7 +136,7 @@ def _example(leaf: Any) -> Any:
     they are, and one that is given twice would be one argument.
     """
     if isinstance(leaf, torch.Tensor):
-        return leaf.detach().requires_grad_(leaf.requires_grad)
+        return leaf.detach().clone().requires_grad_(leaf.requires_grad)
     if isinstance(leaf, TensorSpec):
         return torch.zeros(leaf.shape, dtype=getattr(torch, str(leaf.dtype)))
     return torch.from_numpy(leaf) if isinstance(leaf, np.ndarray) else leaf
@@ -166,7 +166,16 @@ def _module(program: ExportedProgram) -> ir.Module:
     with ExitStack() as settings:
         _trace_plainly(settings)
         program = program.run_decompositions(extra("fx_decomp_util").get_decomposition_table())
+    if changed := ", ".join(_changed(program)):
+        raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
     return import_safely("the PyTorch program", type(program.graph_module).__name__, lambda: _linalg(program))
+
+
+def _changed(program: ExportedProgram) -> list[str]:
+    """The arguments, parameters and buffers that a program writes to."""
+    inputs = [each.arg.name for each in program.graph_signature.input_specs if each.kind == InputKind.USER_INPUT]
+    targets = [each.target for each in program.graph_signature.output_specs if each.kind != OutputKind.USER_OUTPUT]
+    return [f"argument {inputs.index(each)}" if each in inputs else str(each) for each in targets]
 
 
 def _linalg(program: ExportedProgram) -> ir.Module:

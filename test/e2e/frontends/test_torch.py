@@ -128,3 +128,12 @@ def test_what_depends_on_values_is_refused_by_name():
 
     with pytest.raises(ipu.CompileError, match=r"PyTorch cannot trace depends: .*get value out of a tracing tensor"):
         ipu.compile(depends, args=[torch.ones(3)], target=TARGET)
+
+
+def test_what_writes_to_its_arguments_or_buffers_is_refused():
+    x = torch.ones(3)
+    with pytest.raises(ipu.CompileError, match="changes argument 1, which a program here cannot"):
+        ipu.compile(lambda a, b: (b.add_(a), a * 2)[1], args=[x, x], target=TARGET)
+    with pytest.raises(ipu.CompileError, match="changes running_mean, running_var, num_batches_tracked"):
+        ipu.compile(nn.BatchNorm1d(3).train(), args=[torch.ones(2, 3)], target=TARGET)
+    check(lambda a: a.clone().add_(1), x)
