@@ -6,7 +6,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import is_linear_algebra
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import broken_call, broken_symbols, is_program_call
-from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import is_identity_call, sets_whole_size
+from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import is_identity_call, is_top_k, sets_whole_size
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _DIALECTS = frozenset({"stablehlo", "chlo", "mhlo", "vhlo", "sdy"})
@@ -83,7 +83,7 @@ def _reason(op: ir.Operation) -> str | None:
         return _REFUSED[op.name]
     if dialect in ("mhlo", "sdy", "vhlo") and op.name not in _MARKS:
         return f"is no op of StableHLO; export the program as StableHLO without {dialect}"
-    if name == "custom_call" and not is_identity_call(op) and not is_linear_algebra(op):
+    if name == "custom_call" and not (is_identity_call(op) or is_linear_algebra(op) or is_top_k(op)):
         return f"calls {op.attributes['call_target_name']}, which only the framework's own library has"
     if name == "get_tuple_element" and isinstance(op.operands[0].owner, ir.Block):
         return "takes an argument apart; export the program with tensors one by one"

@@ -33,17 +33,22 @@ class SimplifyStablehlo(Pass):
     Needs:  StableHLO.
     Leaves: custom calls named ``ipu.*`` that say so where they have an effect; no copies, barriers and marks; no
             ``set_dimension_size`` to the whole size; no reduction over no dimension or of no elements; no slice and no
-            padding of no elements, which upstream puts outside of its tensor; ``tensor.concat`` for ``concatenate``;
-            ops of ``math`` for error functions and the like, which otherwise become long polynomials.
+            padding of no elements, which upstream puts outside of its tensor; a sort for the call ``ApproxTopK``;
+            ``tensor.concat`` for ``concatenate``; ops of ``math`` for error functions and the like, which otherwise
+            become long polynomials.
     """
 
     name = "ipu-simplify-stablehlo"
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in list_ops(module):
+            ops = list_ops(module)
+            comparators = {_comparator(op) for op in ops if is_top_k(op)}
+            for op in ops:
                 with ir.InsertionPoint(op) if op.parent is not None else ir.Location.unknown(), op.location:
                     _simplify(op)
+            for comparator in comparators:
+                comparator.erase()
 
 
 def _simplify(op: ir.Operation) -> None:
@@ -60,6 +65,8 @@ def _simplify(op: ir.Operation) -> None:
         replace(op, list(made.results))
     elif op.name == "stablehlo.set_dimension_size" and sets_whole_size(op):
         replace(op, [op.operands[0]])
+    elif is_top_k(op):
+        replace(op, _top_k(op))
     elif op.name == "stablehlo.slice" and 0 in op.results[0].type.shape:
         kind = op.results[0].type
         replace(op, [upstream("tensor").EmptyOp(kind.shape, kind.element_type).result])
@@ -90,6 +97,11 @@ def is_identity_call(op: ir.Operation) -> bool:
     return ir.StringAttr(op.attributes["call_target_name"]).value in IDENTITY_CALLS
 
 
+def is_top_k(op: ir.Operation) -> bool:
+    """Whether ``op`` is a custom call that finds the largest or the smallest elements along a dimension."""
+    return op.name == "stablehlo.custom_call" and ir.StringAttr(op.attributes["call_target_name"]).value == "ApproxTopK"
+
+
 def sets_whole_size(op: ir.Operation) -> bool:
     """Whether a ``set_dimension_size`` says the size that the tensor has anyway."""
     size = op.operands[1].owner
@@ -97,6 +109,43 @@ def sets_whole_size(op: ir.Operation) -> bool:
         return False
     (value,) = ir.DenseIntElementsAttr(size.attributes["value"])
     return value == op.operands[0].type.shape[ir.IntegerAttr(op.attributes["dimension"]).value]
+
+
+def _top_k(op: ir.Operation) -> list[ir.Value]:
+    """The first elements of a sort by the function that the call names; they are exact, which the call allows."""
+    operands = list(op.operands)[: len(op.results)]
+    along = ir.DictAttr(op.attributes["mhlo.backend_config"])["reduction_dim"]
+    attributes = {"dimension": along, "is_stable": ir.BoolAttr.get(True)}
+    types = [operand.type for operand in operands]
+    sort = ir.Operation.create("stablehlo.sort", types, operands, attributes, regions=1)
+    copied = _comparator(op).clone()
+    body = copied.regions[0].blocks[0]
+    end = body.operations[len(body.operations) - 1].operation
+    with ir.InsertionPoint(end):
+        ir.Operation.create("stablehlo.return", operands=list(end.operands))
+    end.erase()
+    body.append_to(sort.regions[0])
+    copied.erase()
+    return [_begin(sorted_, result.type) for sorted_, result in zip(sort.results, op.results, strict=True)]
+
+
+def _comparator(op: ir.Operation) -> ir.Operation:
+    """The function that says which of two elements a call for the top k takes first."""
+    module = op
+    while module.parent is not None:
+        module = module.parent.operation
+    (name,) = ir.ArrayAttr(op.attributes["called_computations"])
+    return ir.SymbolTable(module)[ir.FlatSymbolRefAttr(name).value].operation
+
+
+def _begin(value: ir.Value, kind: ir.Type) -> ir.Value:
+    """The elements of ``value`` at the indices that ``kind`` has."""
+    bounds = {
+        "start_indices": ir.DenseI64ArrayAttr.get([0] * kind.rank),
+        "limit_indices": ir.DenseI64ArrayAttr.get(kind.shape),
+        "strides": ir.DenseI64ArrayAttr.get([1] * kind.rank),
+    }
+    return ir.Operation.create("stablehlo.slice", [kind], [value], bounds).results[0]
 
 
 def _initial_values(op: ir.Operation) -> list[ir.Value]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_branch, is_terminator
-from ipu_mlir.dialects.analysis.host_ops import TO_HOST
+from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.shards import TO_SHARD, argument_shards, shard_of
 from ipu_mlir.dialects.support.bindings import ir

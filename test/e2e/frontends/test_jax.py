@@ -148,3 +148,13 @@ def test_what_cannot_be_imported_is_said():
     with pytest.raises(ipu.CompileError) as error:
         ipu.compile(f, args=[jnp.ones(4)], target=TARGET)
     assert "'stablehlo.fft' op is not imported" in str(error.value)
+
+
+def test_approximate_top_k_is_exact():
+    def f(x):
+        values, places = jax.lax.approx_max_k(x, 2)
+        return values, places, jax.lax.approx_min_k(x, 3, reduction_dimension=0)
+
+    x = jax.random.normal(jax.random.key(0), (4, 6))
+    check(f, x)
+    check(jax.grad(lambda x: (f(x)[0] ** 2).sum()), x)

@@ -76,3 +76,19 @@ func.func @a_padding_of_no_elements_is_all_there_is(%x: tensor<0xf32>, %z: tenso
   %0 = stablehlo.pad %x, %z, low = [2], high = [0], interior = [1] : (tensor<0xf32>, tensor<f32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// CHECK-LABEL: @the_top_k_are_those_of_a_sort
+// CHECK: %[[SORTED:.*]]:2 = "stablehlo.sort"(%arg0, %arg1)
+// CHECK-SAME: dimension = 1
+// CHECK: stablehlo.compare GT
+// CHECK: stablehlo.slice %[[SORTED]]#0 [0:3, 0:2]
+// CHECK: stablehlo.slice %[[SORTED]]#1 [0:3, 0:2]
+func.func @the_top_k_are_those_of_a_sort(%x: tensor<3x4xf32>, %i: tensor<3x4xi32>, %z: tensor<f32>, %n: tensor<i32>) -> (tensor<3x2xf32>, tensor<3x2xi32>) {
+  %0:2 = stablehlo.custom_call @ApproxTopK(%x, %i, %z, %n) {called_computations = [@is_greater], mhlo.backend_config = {aggregate_to_topk = true, is_fallback = true, recall_target = 0.95 : f32, reduction_dim = 1 : i64, reduction_input_size_override = -1 : i64, top_k = 2 : i64}} : (tensor<3x4xf32>, tensor<3x4xi32>, tensor<f32>, tensor<i32>) -> (tensor<3x2xf32>, tensor<3x2xi32>)
+  return %0#0, %0#1 : tensor<3x2xf32>, tensor<3x2xi32>
+}
+// CHECK-NOT: @is_greater
+func.func private @is_greater(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
