@@ -21,7 +21,7 @@ class TensorFlowCall:
 
     Attributes:
         structure: the arguments, positional and by name, as specs and values that are part of the program.
-        results: the results, as specs.
+        results: the results, as specs; rows of gradients of tables have one of their own, of several tensors.
         captured: values that the function takes besides its arguments: constants and variables, read when it runs.
     """
 
@@ -46,15 +46,15 @@ class TensorFlowCall:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as tensors, nested as the function has them."""
-        leaves = tf.nest.flatten(self.results)
+        leaves = tf.nest.flatten(self.results, expand_composites=True)
         rest = iter(results)
         values = [_tensor(next(rest), leaf) if isinstance(leaf, tf.TensorSpec) else leaf for leaf in leaves]
-        return tf.nest.pack_sequence_as(self.results, values)
+        return tf.nest.pack_sequence_as(self.results, values, expand_composites=True)
 
     @property
     def result_names(self) -> list[str]:
         """Their numbers."""
-        return [f"result{place}" for place, _ in enumerate(tf.nest.flatten(self.results))]
+        return [f"result{place}" for place, _ in enumerate(tf.nest.flatten(self.results, expand_composites=True))]
 
 
 def _array(leaf: Any, dtype: tf.DType) -> np.ndarray:
@@ -104,8 +104,10 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
 
 def _spec(leaf: Any) -> Any:
     """What TensorFlow traces for a leaf of the arguments: a spec for arrays; others are part of the program."""
-    if isinstance(leaf, tf.TensorSpec):
+    if isinstance(leaf, tf.TypeSpec):
         return leaf
+    if isinstance(leaf, tf.IndexedSlices):
+        return tf.type_spec_from_value(leaf)
     if isinstance(leaf, TensorSpec | np.ndarray | np.generic) or hasattr(leaf, "dtype"):
         return tf.TensorSpec(leaf.shape, leaf.dtype)
     return leaf

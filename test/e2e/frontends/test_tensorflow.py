@@ -87,3 +87,19 @@ def test_a_function_that_changes_a_variable_is_refused():
 def test_what_xla_cannot_compile_is_said_with_its_line():
     with pytest.raises(ipu.CompileError, match="AsString"):
         ipu.compile(tf.function(tf.strings.as_string), args=[tf.ones(3)], target=TARGET)
+
+
+def test_sparse_rows_are_results():
+    @tf.function
+    def f(table, rows):
+        with tf.GradientTape() as tape:
+            tape.watch(table)
+            total = tf.reduce_sum(tf.gather(table, rows) ** 2)
+        return {"rows": tape.gradient(total, table), "sum": total}
+
+    args = [tf.random.stateless_normal((5, 3), (1, 2)), tf.constant([4, 0, 4])]
+    found, expected = ipu.compile(f, args=args, target=TARGET)(*args), f(*args)
+    assert isinstance(found["rows"], tf.IndexedSlices)
+    np.testing.assert_allclose(found["rows"].values, expected["rows"].values, rtol=1e-5)
+    np.testing.assert_array_equal(found["rows"].indices, expected["rows"].indices)
+    np.testing.assert_allclose(found["sum"], expected["sum"], rtol=1e-5)
