@@ -15,6 +15,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "cse",
     "ipu-convert-program-calls",
     "ipu-simplify-stablehlo",
+    "ipu-split-complex",
     "ipu-expand-linear-algebra",
     "ipu-expand-sorts",
     "ipu-expand-scatters",

@@ -7,6 +7,7 @@ from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import is_linear_algebra
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import broken_call, broken_symbols, is_program_call
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import is_identity_call, is_top_k, sets_whole_size
+from ipu_mlir.passes.importing.stablehlo.split_complex import is_splittable
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _DIALECTS = frozenset({"stablehlo", "chlo", "mhlo", "vhlo", "sdy"})
@@ -40,7 +41,7 @@ _REFUSED = {
         "is not imported; write the normalisation with means and variances",
     ),
     **dict.fromkeys(
-        [f"stablehlo.{name}" for name in ("fft", "get_dimension_size", "map", "tuple")],
+        [f"stablehlo.{name}" for name in ("get_dimension_size", "map", "tuple")],
         "is not imported; write the program without it",
     ),
     **dict.fromkeys(
@@ -48,7 +49,7 @@ _REFUSED = {
         "works on quantized types; write the integers and scales as tensors",
     ),
 }
-_COMPLEX = "works on complex numbers, which are not supported; compute with real and imaginary parts"
+_COMPLEX = "is not imported for complex numbers; write it with their real and imaginary parts"
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _reason(op: ir.Operation) -> str | None:
         return "sets a size that depends on data; the sizes of a program are fixed when it is compiled"
     types = [value.type for value in (*op.operands, *op.results)]
     shaped = [kind for kind in types if isinstance(kind, ir.RankedTensorType)]
-    if any(isinstance(kind.element_type, ir.ComplexType) for kind in shaped):
+    if any(isinstance(kind.element_type, ir.ComplexType) for kind in shaped) and not is_splittable(op):
         return _COMPLEX
     dynamic = next((kind for kind in shaped if not kind.has_static_shape), None)
     return dynamic and f"has {dynamic}, whose sizes are not all known; export the program for fixed sizes"

@@ -1,0 +1,122 @@
+"""Complex numbers and Fourier transforms in StableHLO."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+TARGET = ipu.Target(name="small", tiles_per_ipu=4)
+RNG = np.random.default_rng(2)
+X = RNG.standard_normal((3, 8)).astype(np.float32)
+C = (X + 1j * X[::-1]).astype(np.complex64)
+
+
+def pairs(array: np.ndarray) -> np.ndarray:
+    return np.stack([array.real, array.imag], -1)
+
+
+def assert_both_give(text: str, arrays: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    exe = ipu.compile(text, target=TARGET)
+    for found in (exe.run(arrays), exe.run_per_tile(arrays)):
+        for one, other in zip(found, expected, strict=True):
+            other = pairs(other) if other.dtype.kind == "c" else other
+            np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-5 * np.abs(other).max())
+
+
+@pytest.mark.parametrize("length", [8, 7, 1])
+def test_transforms(length: int):
+    half = length // 2 + 1
+    text = f"""
+    func.func @main(%x: tensor<3x{length}xf32>, %c: tensor<3x{length}xcomplex<f32>>, %h: tensor<3x{half}xcomplex<f32>>)
+        -> (tensor<3x{half}xcomplex<f32>>, tensor<3x{length}xcomplex<f32>>, tensor<3x{length}xcomplex<f32>>,
+            tensor<3x{length}xf32>, tensor<3x{length}xcomplex<f32>>) {{
+      %0 = stablehlo.fft %x, type = RFFT, length = [{length}]
+          : (tensor<3x{length}xf32>) -> tensor<3x{half}xcomplex<f32>>
+      %1 = stablehlo.fft %c, type = FFT, length = [{length}]
+          : (tensor<3x{length}xcomplex<f32>>) -> tensor<3x{length}xcomplex<f32>>
+      %2 = stablehlo.fft %c, type = IFFT, length = [3, {length}]
+          : (tensor<3x{length}xcomplex<f32>>) -> tensor<3x{length}xcomplex<f32>>
+      %3 = stablehlo.fft %h, type = IRFFT, length = [3, {length}]
+          : (tensor<3x{half}xcomplex<f32>>) -> tensor<3x{length}xf32>
+      %4 = stablehlo.fft %c, type = FFT, length = [3, {length}]
+          : (tensor<3x{length}xcomplex<f32>>) -> tensor<3x{length}xcomplex<f32>>
+      return %0, %1, %2, %3, %4 : tensor<3x{half}xcomplex<f32>>, tensor<3x{length}xcomplex<f32>>,
+          tensor<3x{length}xcomplex<f32>>, tensor<3x{length}xf32>, tensor<3x{length}xcomplex<f32>>
+    }}"""
+    x, c, h = X[:, :length].copy(), C[:, :length].copy(), C[:, :half].copy()
+    expected = [np.fft.rfft(x), np.fft.fft(c), np.fft.ifft2(c), np.fft.irfft2(h, (3, length)), np.fft.fft2(c)]
+    assert_both_give(text, [x, pairs(c), pairs(h)], expected)
+
+
+KIND = "tensor<3x8xcomplex<f32>>"
+
+
+@pytest.mark.parametrize(
+    ("op", "function"),
+    [
+        (f"stablehlo.multiply %a, %b : {KIND}", np.multiply),
+        (f"stablehlo.divide %a, %b : {KIND}", np.divide),
+        (f"stablehlo.subtract %a, %b : {KIND}", np.subtract),
+        (f"stablehlo.exponential %b : {KIND}", lambda a, b: np.exp(b)),
+        (f"stablehlo.reverse %b, dims = [1] : {KIND}", lambda a, b: b[:, ::-1]),
+    ],
+)
+def test_functions(op: str, function):
+    text = f"func.func @main(%a: {KIND}, %b: {KIND}) -> {KIND} {{\n  %0 = {op}\n  return %0 : {KIND}\n}}"
+    assert_both_give(text, [pairs(C), pairs(C[::-1] * 1j)], [function(C, C[::-1] * 1j)])
+
+
+def test_numbers_and_products():
+    text = f"""func.func @main(%a: {KIND}) -> (tensor<3x8xf32>, tensor<3x8xi1>, tensor<3x3xcomplex<f32>>,
+                                          tensor<3xcomplex<f32>>, tensor<8xcomplex<f32>>) {{
+      %k = stablehlo.constant dense<(0.0, 1.0)> : {KIND}
+      %zero = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f32>>
+      %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f32>>
+      %0 = stablehlo.abs %a : ({KIND}) -> tensor<3x8xf32>
+      %1 = stablehlo.multiply %a, %k : {KIND}
+      %2 = stablehlo.compare NE, %a, %1 : ({KIND}, {KIND}) -> tensor<3x8xi1>
+      %3 = stablehlo.dot_general %a, %1, contracting_dims = [1] x [1] : ({KIND}, {KIND}) -> tensor<3x3xcomplex<f32>>
+      %4 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [1]
+          : ({KIND}, tensor<complex<f32>>) -> tensor<3xcomplex<f32>>
+      %5 = stablehlo.reduce(%a init: %one) applies stablehlo.multiply across dimensions = [0]
+          : ({KIND}, tensor<complex<f32>>) -> tensor<8xcomplex<f32>>
+      return %0, %2, %3, %4, %5 : tensor<3x8xf32>, tensor<3x8xi1>, tensor<3x3xcomplex<f32>>, tensor<3xcomplex<f32>>,
+          tensor<8xcomplex<f32>>
+    }}"""
+    a = C.copy()
+    a[0, :2] = 0, 1e30 + 1e30j  # no square overflows
+    products = [np.abs(a), a != a * 1j]
+    expected = [*products, C @ (C * 1j).T, C.sum(1), C.prod(0)]
+    exe = ipu.compile(text, target=TARGET)
+    for found in (exe.run([pairs(a)])[:2], exe.run_per_tile([pairs(a)])[:2]):
+        for one, other in zip(found, products, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+    assert_both_give(text, [pairs(C)], [np.abs(C), C != C * 1j, *expected[2:]])
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    @jax.jit
+    def program(x, c, k):
+        return {
+            "fft": jnp.fft.fft(c, n=6, axis=0, norm="ortho"),
+            "rfft2": jnp.fft.rfft2(x),
+            "irfft": jnp.fft.irfft(c, n=7),
+            "hfft": jnp.fft.hfft(c),
+            "shift": jnp.fft.fftshift(c),
+            "filter": jnp.fft.irfft(jnp.fft.rfft(x) * k, n=8),
+            "gradient": jax.grad(lambda x: jnp.sum(jnp.abs(jnp.fft.rfft(x)) ** 3))(x),
+            "functions": jnp.where(c == c[0], jnp.exp(c), jnp.conj(c) / c) @ c.T,
+            "element": c[0, 1],
+            "real": c.real,
+        }
+
+    k = C[0, :5]
+    exe = ipu.compile(program, args=(X, C, k), target=TARGET)
+    found, expected = exe(X, C, k), program(X, C, k)
+    for name, other in expected.items():
+        assert (found[name].dtype, found[name].shape) == (other.dtype, other.shape)
+        scale = float(np.abs(other).max())
+        np.testing.assert_allclose(found[name], other, rtol=1e-4, atol=1e-5 * scale, err_msg=name)

@@ -1,0 +1,42 @@
+// RUN: ipu-opt %s --ipu-split-complex --canonicalize | filecheck %s
+
+// CHECK-LABEL: @arguments_and_results_are_pairs
+// CHECK-SAME: (%[[X:.*]]: tensor<3x2xf32>) -> tensor<3x2xf32>
+// CHECK: %[[RE:.*]] = stablehlo.slice %[[X]] [0:3, 0:1]
+// CHECK: %[[IM:.*]] = stablehlo.slice %[[X]] [0:3, 1:2]
+// CHECK: stablehlo.negate
+// CHECK: stablehlo.negate
+// CHECK: tensor.concat dim(1)
+// CHECK-NOT: complex
+func.func @arguments_and_results_are_pairs(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %0 = stablehlo.negate %x : tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
+
+// Two dimensions: the last one becomes complex, the other one is turned to the end.
+// CHECK-LABEL: @a_transform_of_several_dimensions
+// CHECK: %[[LAST:.*]] = linalg.generic {{.*}} library_call = "rfft"} ins(%{{.*}} : tensor<5x4x8xf32>) outs(%{{.*}} : tensor<5x4x5x2xf32>)
+// CHECK: %[[TURNED:.*]] = stablehlo.transpose %[[LAST]], dims = [0, 2, 1, 3]
+// CHECK: %[[FIRST:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"], library_call = "fft"} ins(%[[TURNED]] : tensor<5x5x4x2xf32>)
+// CHECK: stablehlo.transpose %[[FIRST]], dims = [0, 2, 1, 3]
+func.func @a_transform_of_several_dimensions(%x: tensor<5x4x8xf32>) -> tensor<5x4x5xf32> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [4, 8] : (tensor<5x4x8xf32>) -> tensor<5x4x5xcomplex<f32>>
+  %1 = stablehlo.real %0 : (tensor<5x4x5xcomplex<f32>>) -> tensor<5x4x5xf32>
+  return %1 : tensor<5x4x5xf32>
+}
+
+// CHECK-LABEL: @constants_are_taken_apart
+// CHECK-DAG: stablehlo.constant dense<[1.000000e+00, 3.000000e+00]> : tensor<2xf64>
+// CHECK-DAG: stablehlo.constant dense<[2.000000e+00, -4.000000e+00]> : tensor<2xf64>
+func.func @constants_are_taken_apart() -> (tensor<2xf64>, tensor<2xf64>) {
+  %0 = stablehlo.constant dense<[(1.0, 2.0), (3.0, -4.0)]> : tensor<2xcomplex<f64>>
+  %1 = stablehlo.real %0 : (tensor<2xcomplex<f64>>) -> tensor<2xf64>
+  %2 = stablehlo.imag %0 : (tensor<2xcomplex<f64>>) -> tensor<2xf64>
+  return %1, %2 : tensor<2xf64>, tensor<2xf64>
+}
+
+// CHECK-LABEL: @a_function_of_reals_is_left_alone
+// CHECK-NEXT: return %arg0
+func.func @a_function_of_reals_is_left_alone(%x: tensor<3xf32>) -> tensor<3xf32> {
+  return %x : tensor<3xf32>
+}
