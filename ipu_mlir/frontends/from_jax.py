@@ -119,7 +119,8 @@ def _shape_and_type(aval: Any) -> tuple[tuple[int, ...], str]:
 
 
 def _array(leaf: Any, shape: tuple[int, ...], dtype: str, number: int) -> np.ndarray:
-    """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers."""
+    """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers, and its
+    complex numbers are pairs."""
     if dtype.startswith("key<"):
         return np.asarray(jax.random.key_data(leaf)).view(np.int32)
     array = np.asarray(leaf)
@@ -130,6 +131,8 @@ def _array(leaf: Any, shape: tuple[int, ...], dtype: str, number: int) -> np.nda
             f"leaf {number} of the arguments is {array.dtype}{list(array.shape)}, the program was compiled for "
             f"{dtype}{list(shape)}; compile it for these"
         )
+    if array.dtype.kind == "c":
+        return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*shape, 2)
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 
@@ -138,4 +141,6 @@ def _jax_array(result: np.ndarray, wanted: tuple[tuple[int, ...], str]) -> Any:
     if dtype.startswith("key<"):
         name = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}[dtype]
         return jax.random.wrap_key_data(jax.numpy.asarray(result.view(np.uint32)), impl=name)
+    if dtype.startswith("complex"):
+        return jax.numpy.asarray(np.ascontiguousarray(result).view(dtype)[..., 0])
     return jax.numpy.asarray(result.view(dtype) if dtype.startswith("uint") else result)
