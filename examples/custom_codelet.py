@@ -58,7 +58,7 @@ func.func @main(%x: tensor<8x5xf32>) -> tensor<8xf32> {
 def main() -> None:
     """Make the codelet known, run a program that calls it on both executors, and show what it costs."""
     register(MEDIAN)
-    exe = ipu.compile(PROGRAM, target=ipu.Target(tiles_per_ipu=4), pipeline="ipu-place,ipu-lower")
+    exe = ipu.compile(PROGRAM, target=ipu.Target(tiles_per_ipu=4))
     x = np.random.default_rng(0).standard_normal((8, 5), dtype=np.float32)
     for (found,) in (exe.run([x]), PerTileExecutor(exe.module()).run([x])):
         print("right:", np.array_equal(found, np.median(x, axis=1)))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.read_program_calls import result_types
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, replace
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.linalg_builders import zero
@@ -33,11 +34,21 @@ class ExpandLinearAlgebra(Pass):
 
     def run(self, module: ir.Operation) -> None:
         with module.context:
-            for op in list_ops(module):
-                expand = _expansion(op)
-                if expand is not None:
-                    with ir.InsertionPoint(op), op.location:
-                        replace(op, expand(op, [result.type for result in op.results]))
+            found = [(op, expand) for op in list_ops(module) if (expand := _expansion(op)) is not None]
+            for op, expand in found:
+                with ir.InsertionPoint(op), op.location:
+                    _replace(op, expand(op, result_types(op)))
+
+
+def _replace(op: ir.Operation, values: Values) -> None:
+    """``values`` for the results of ``op``, which may be in one tuple, as TensorFlow has it."""
+    if len(values) > 1 and len(op.results) == 1:
+        for use in list(op.results[0].uses):
+            element = use.owner.operation
+            replace(element, [values[ir.IntegerAttr(element.attributes["index"]).value]])
+        op.erase()
+    else:
+        replace(op, values)
 
 
 Types = Sequence[Any]
@@ -54,6 +65,9 @@ def _expansion(op: ir.Operation) -> Expansion | None:
         return _OPS.get(op.name)
     target = ir.StringAttr(op.attributes["call_target_name"]).value
     lapack = _LAPACK.fullmatch(target)
+    users = (use.owner.name for result in op.results if isinstance(result.type, ir.TupleType) for use in result.uses)
+    if any(name != "stablehlo.get_tuple_element" for name in users):
+        return None
     return _CALLS.get(lapack[1] if lapack else f"xla {target}")
 
 

@@ -29,9 +29,7 @@ def median() -> Iterator[LibraryCodelet]:
 
 
 def test_a_new_codelet_is_placed_run_costed_and_counted_in_memory(median: LibraryCodelet) -> None:
-    exe = ipu_mlir.compile(
-        EXAMPLE["PROGRAM"], target=Target(name="ipu2", tiles_per_ipu=4), pipeline="ipu-place,ipu-lower"
-    )
+    exe = ipu_mlir.compile(EXAMPLE["PROGRAM"], target=Target(name="ipu2", tiles_per_ipu=4))
     x = np.random.default_rng(5).standard_normal((8, 5)).astype(np.float32)
     for (found,) in (exe.run([x]), PerTileExecutor(exe.module()).run([x])):
         np.testing.assert_array_equal(found, np.median(x, 1))

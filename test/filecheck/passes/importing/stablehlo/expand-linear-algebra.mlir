@@ -23,3 +23,17 @@ func.func @a_solution_from_the_right(%a: tensor<3x3xf64>, %b: tensor<2x3xf64>) -
   %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = false, lower = true, unit_diagonal = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}> : (tensor<3x3xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>
   return %0 : tensor<2x3xf64>
 }
+
+// TensorFlow has results in a tuple.
+// CHECK-LABEL: @what_tensorflow_calls_xla_for
+// CHECK: %[[QR:.*]]:2 = linalg.generic {{.*}} library_call = "reflections"}
+// CHECK: %[[Q:.*]] = linalg.generic {{.*}} library_call = "reflections_product"} ins(%[[QR]]#0, %[[QR]]#1
+// CHECK-NOT: tuple
+// CHECK: return %[[Q]]
+func.func @what_tensorflow_calls_xla_for(%a: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  %0 = stablehlo.custom_call @Qr(%a) : (tensor<4x3xf32>) -> tuple<tensor<4x3xf32>, tensor<3xf32>>
+  %1 = stablehlo.get_tuple_element %0[0] : (tuple<tensor<4x3xf32>, tensor<3xf32>>) -> tensor<4x3xf32>
+  %2 = stablehlo.get_tuple_element %0[1] : (tuple<tensor<4x3xf32>, tensor<3xf32>>) -> tensor<3xf32>
+  %3 = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%1, %2) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  return %3 : tensor<4x3xf32>
+}
