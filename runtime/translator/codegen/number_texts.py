@@ -234,8 +234,13 @@ def _function_text(name: str, call: Call, texts: Sequence[str]) -> str | None:
             return f"0 if not {texts[1]} else ({whole})"
         case "left_shift" if 0 < constant < 8 * kind.itemsize:
             return wrapped(f"({texts[0]} << {texts[1]})", kind)
-        case "right_shift" if 0 < constant < 8 * kind.itemsize:
+        case "left_shift":
+            shifted = wrapped("({0} << {1})".format(*texts), kind)
+            return f"({shifted}) if 0 <= {texts[1]} < {8 * kind.itemsize} else 0"
+        case "right_shift" if kind.kind == "u" or 0 < constant < 8 * kind.itemsize:
             return f"{texts[0]} >> {texts[1]}"
+        case "right_shift":
+            return "{0} >> {1} if {1} >= 0 else -({0} < 0)".format(*texts)
     return None
 
 

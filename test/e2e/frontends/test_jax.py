@@ -158,3 +158,7 @@ def test_approximate_top_k_is_exact():
     x = jax.random.normal(jax.random.key(0), (4, 6))
     check(f, x)
     check(jax.grad(lambda x: (f(x)[0] ** 2).sum()), x)
+
+
+def test_a_key_is_folded_with_a_number_of_run_time():
+    check(jax.jit(jax.random.fold_in), jax.random.key(3), jnp.int32(2))

@@ -46,3 +46,18 @@ def test_one_element_is_read(template, source, expected):
     out = View(source.buffer, source.dtype, 0, (), ())
     call = Call(template, (source, _I), out, Origin("", ""))
     assert number_text(call, ["x", "i"], elements=lambda _: "e") == expected
+
+
+@pytest.mark.parametrize("function", ["left_shift", "right_shift"])
+@pytest.mark.parametrize("dtype", ["u4", "i4", "i1", "u1"])
+def test_shifts_by_amounts_of_run_time_are_those_of_numpy(function, dtype):
+    kind = np.dtype(dtype)
+    call = Call(f"{function}({{0}}, {{1}}, {{out}})", (_view(dtype), _view(dtype)), _view(dtype), Origin("", ""))
+    code = number_text(call, ["x", "amount"])
+    assert code is not None
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    amounts = [0, 1, 5, 8 * kind.itemsize - 1, 8 * kind.itemsize, high, *([-1, low] if low else [])]
+    for x in (low, -3 if low else 3, 0, 1, 77, high):
+        for amount in amounts:
+            expected = getattr(np, function)(kind.type(x), kind.type(amount))
+            assert eval(code, {"x": x, "amount": amount}) == expected, (x, amount)
