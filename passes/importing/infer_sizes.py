@@ -29,7 +29,9 @@ class InferSizes(Pass):
     name = "ipu-infer-sizes"
 
     def run(self, module: ir.Operation) -> None:
-        if list_ops(module, "tensor.cast", "tensor.reshape"):  # where else ? comes from, canonicalize follows it
+        if list_ops(module, "tensor.cast", "tensor.reshape") or any(
+            dynamic_sizes(op.results[0].type) for op in list_ops(module, *_SIZED)
+        ):  # where else ? comes from, canonicalize follows it
             infer_sizes(module)
 
 
@@ -126,6 +128,8 @@ def _compute_in_shape(op: ir.Operation, known: ir.RankedTensorType) -> None:
     op.erase()
 
 
+_SIZED = ("tensor.empty", "tensor.extract_slice", "tensor.pad")
+"""Ops that take sizes as operands."""
 _INFERENCES = (
     _concatenate_what_is_cast,
     _write_reshapes_as_views,
