@@ -13,8 +13,10 @@ import onnx
 from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.onnx_sizes import deciding_inputs, with_values
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
+from ipu_mlir.specs.specs import TensorSpec
 
 _TO_TORCH = "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}"
 
@@ -25,6 +27,7 @@ class OnnxCall:
 
     Attributes:
         inputs: the name of each input.
+        known: by name, the inputs that are part of the program.
         outputs: the name of each result.
         types: NumPy's type of each result.
     """
@@ -32,6 +35,7 @@ class OnnxCall:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     types: tuple[np.dtype[Any], ...]
+    known: Mapping[str, np.ndarray]
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The inputs in their order; integers without a sign are bits."""
@@ -40,7 +44,10 @@ class OnnxCall:
         missing = [name for name in self.inputs if name not in given]
         if unknown or missing or len(args) > len(self.inputs):
             raise RunError(f"the model takes {', '.join(self.inputs)}; got {len(args)} in order, and {list(kwargs)}")
-        return [signless(_array(given[name])) for name in self.inputs]
+        for name, value in self.known.items():
+            if not np.array_equal(array_of(given[name]), value):
+                raise RunError(f"input {name} is {given[name]}, the program was compiled for {value}")
+        return [signless(array_of(given[name])) for name in self.inputs if name not in self.known]
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results with the types that the model says."""
@@ -56,7 +63,8 @@ class OnnxCall:
         return list(self.outputs)
 
 
-def _array(value: Any) -> np.ndarray:
+def array_of(value: Any) -> np.ndarray:
+    """A value of ONNX, or another one, as an array."""
     return onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
 
 
@@ -108,7 +116,7 @@ def _refuse_wrong(model: onnx.ModelProto, name: str) -> None:
 
 
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
-    """An ONNX model, or the path of one.
+    """An ONNX model, or the path of one. Inputs that sizes depend on are part of the program where ``args`` has arrays.
 
     Raises:
         CompileError: it is no valid model, or torch-mlir cannot import it.
@@ -116,11 +124,15 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else source.graph.name or "<model>"
     model = _load(Path(name)) if isinstance(source, str | os.PathLike) else source
     _refuse_wrong(model, name)
-    module = import_safely("the ONNX model", name, lambda: _linalg(model))
     weights = {each.name for each in model.graph.initializer}
     inputs = tuple(each.name for each in model.graph.input if each.name not in weights)
+    given = dict(zip(inputs, args or (), strict=False)) | dict(kwargs)
+    deciding = [each for each in deciding_inputs(model) if not isinstance(given.get(each), TensorSpec | None)]
+    known = {each: array_of(given[each]) for each in deciding}
+    fixed = with_values(model, known)
+    module = import_safely("the ONNX model", name, lambda: _linalg(fixed))
     outputs = tuple(each.name for each in model.graph.output)
-    return Imported(module, OnnxCall(inputs, outputs, tuple(map(_dtype, model.graph.output))))
+    return Imported(module, OnnxCall(inputs, outputs, tuple(map(_dtype, model.graph.output)), known))
 
 
 def _load(path: Path) -> onnx.ModelProto:

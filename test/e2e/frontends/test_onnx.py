@@ -70,6 +70,21 @@ def test_sizes_may_be_left_open():
         assert_same(exe, model, x)
 
 
+def test_inputs_that_sizes_depend_on_are_part_of_the_program_where_they_are_given():
+    nodes = [helper.make_node("Cast", ["n"], ["m"], to=TensorProto.INT64), helper.make_node("Tile", ["x", "m"], ["y"])]
+    types = [("x", TensorProto.FLOAT, [2, 3]), ("n", TensorProto.INT32, [2])]
+    inputs = [helper.make_tensor_value_info(*each) for each in types]
+    graph = helper.make_graph(nodes, "tiles", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 3])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    x, n = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([2, 1], np.int32)
+    exe = ipu.compile(model, args=[ipu.TensorSpec((2, 3), "float32"), n], target=TARGET)
+    np.testing.assert_array_equal(exe(x, n), np.tile(x, n))
+    with pytest.raises(ipu.RunError, match=r"input n is \[1 2\], the program was compiled for \[2 1\]"):
+        exe(x, np.array([1, 2], np.int32))
+    with pytest.raises(ipu.CompileError, match="whose sizes are not all known"):
+        ipu.compile(model, target=TARGET)
+
+
 def test_inputs_that_are_not_there_are_named():
     exe = ipu.compile(a_model(), target=TARGET)
     with pytest.raises(ipu.RunError, match="the model takes x"):

@@ -1,0 +1,62 @@
+"""Inputs of ONNX models that decide about sizes: as parts of the program their values make it one of fixed sizes."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import onnx
+
+_DECIDING: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(
+        [
+            f"Reduce{kind}"
+            for kind in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+        ],
+        (1,),
+    ),
+    **dict.fromkeys(("BlackmanWindow", "ConstantOfShape", "HammingWindow", "HannWindow"), (0,)),
+    **dict.fromkeys(("CenterCropPad", "Expand", "OneHot", "Reshape", "Split"), (1,)),
+    **dict.fromkeys(("Squeeze", "Tile", "TopK", "Unsqueeze"), (1,)),
+    "Pad": (1, 3),
+    "Range": (0, 1, 2),
+    "Slice": (1, 2, 3, 4),
+}
+"""By op, the operands whose values say how large results are, or parts on the way to them."""
+_ONLY_SIZES = frozenset(("Shape", "Size"))
+_INTEGERS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
+
+
+def deciding_inputs(model: onnx.ModelProto) -> list[str]:
+    """Names of the inputs with integers, of rank 1 at most, that sizes depend on."""
+    weights = {each.name for each in model.graph.initializer}
+    made_by = {name: node for node in model.graph.node for name in node.output}
+    seen: set[str] = set()
+    pending = list(_deciding_values(model.graph))
+    while pending:
+        name = pending.pop()
+        node = made_by.get(name)
+        if name not in seen and node is not None and node.op_type not in _ONLY_SIZES:
+            pending += node.input
+        seen.add(name)
+    types = {each.name: each.type.tensor_type for each in model.graph.input if each.name not in weights}
+    return [
+        name
+        for name, kind in types.items()
+        if name in seen and kind.elem_type in _INTEGERS and kind.HasField("shape") and len(kind.shape.dim) <= 1
+    ]
+
+
+def with_values(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> onnx.ModelProto:
+    """``model`` with inputs as constants."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for name, value in values.items():
+        copy.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    kept = [each for each in copy.graph.input if each.name not in values]
+    del copy.graph.input[:]
+    copy.graph.input.extend(kept)
+    return copy
+
+
+def _deciding_values(graph: onnx.GraphProto) -> Iterator[str]:
+    for node in graph.node:
+        yield from (node.input[at] for at in _DECIDING.get(node.op_type, ()) if at < len(node.input))
