@@ -235,7 +235,7 @@ def _function_text(name: str, call: Call, texts: Sequence[str]) -> str | None:
         case "left_shift" if 0 < constant < 8 * kind.itemsize:
             return wrapped(f"({texts[0]} << {texts[1]})", kind)
         case "left_shift":
-            shifted = wrapped("({0} << {1})".format(*texts), kind)
+            shifted = wrapped("({} << {})".format(*texts), kind)
             return f"({shifted}) if 0 <= {texts[1]} < {8 * kind.itemsize} else 0"
         case "right_shift" if kind.kind == "u" or 0 < constant < 8 * kind.itemsize:
             return f"{texts[0]} >> {texts[1]}"

@@ -29,7 +29,12 @@ def network(x):
 
 
 with tf.Graph().as_default():
-    dataset = tf.data.Dataset.from_tensor_slices((images, targets)).shuffle(2000, seed=4).batch(32, drop_remainder=True).repeat()
+    dataset = (
+        tf.data.Dataset.from_tensor_slices((images, targets))
+        .shuffle(2000, seed=4)
+        .batch(32, drop_remainder=True)
+        .repeat()
+    )
     dataset = dataset.map(lambda x, y: {"features": x, "labels": y})
     infeed = ipu.ipu_infeed_queue.IPUInfeedQueue(dataset)
 
