@@ -36,8 +36,10 @@ _NOT_OF_TENSORS = (
     "from",
     "gen",
     "load",
+    "polynomial.",
 )
-"""Beginnings of the names of NumPy's functions on dates, records, texts and files: tensors are none of these."""
+"""Beginnings of the names of NumPy's functions on dates, records, texts, files and what loads its classes of
+polynomials: tensors are none of these."""
 
 
 _HEAD = """# The array API standard, and NumPy
