@@ -161,6 +161,39 @@ def test_the_per_tile_executor_refuses_replicas_that_part() -> None:
         executor.run([np.array([True, False]), x, x])
 
 
+def test_vmap_over_collectives() -> None:
+    def of_a_row(row: Any) -> Any:
+        return ipu.all_reduce(own(row)), ipu.broadcast(own(row), 2), ipu.assume_equal(row)
+
+    total, third, same = both(lambda x: ipu.vmap(of_a_row)(x), X)
+    assert np.allclose(total, OF_ALL.sum(0), rtol=1e-5) and np.array_equal(third, OF_ALL[2]) and np.array_equal(same, X)
+    with pytest.raises(TypeError, match=r"vmap does not know what 'ipu\.all_gather' is for a batch"):
+        ipu.compile(lambda x: ipu.vmap(lambda row: ipu.all_gather(row, 4))(x), args=[X], target=FOUR)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: ipu.all_reduce(x, "add"), "values are combined by sum, mean, min"),
+        (lambda x: ipu.all_reduce(x, "and"), "booleans are combined by 'and' and 'or', numbers by others"),
+        (lambda x: ipu.all_reduce(x.astype(np.int32), "mean"), "integers have none"),
+        (lambda x: ipu.all_reduce(x.astype(np.uint32), "max"), "programs know no sign of integers"),
+        (lambda x: ipu.all_gather(x, 0), "a group is the number of replicas in it, from 1 on, got 0"),
+        (lambda x: ipu.reduce_scatter(x, 4), "takes tensors of one dimension, got"),
+        (lambda x: ipu.all_to_all(x, 4, split=1), "cuts dimension 1 into 4 blocks"),
+        (lambda x: ipu.broadcast(x, -1), "the number of a replica, from 0 on, got -1"),
+    ],
+)
+def test_a_call_that_cannot_be_is_refused_in_words(call: Any, message: str) -> None:
+    with pytest.raises(ipu.IpuError, match=message):
+        ipu.compile(call, args=[X], target=FOUR)
+
+
+def test_collectives_belong_to_traced_functions() -> None:
+    with pytest.raises(TypeError, match="replica_index is called in traced functions"):
+        ipu.replica_index()
+
+
 def batches() -> Iterator[dict[str, np.ndarray]]:
     rng = np.random.default_rng(1)
     for _ in range(24):

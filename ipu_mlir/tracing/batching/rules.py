@@ -319,7 +319,19 @@ def placed(batcher: Batcher, op: ir.Operation) -> None:
     raise TraceTypeError("vmap: ipu.place inside of the function is for one example; place the batch outside of it")
 
 
+def collective(batcher: Batcher, op: ir.Operation) -> None:
+    """Replicas combine values element by element: those of all examples at once."""
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    new = ir.Operation.create(
+        op.name, [batcher.type(op.results[0].type)], [batcher.for_all(op.operands[0])], attributes
+    )
+    batcher.note(op.results[0], new.results[0], True)
+
+
 RULES: dict[str, Rule] = {
+    "ipu.all_reduce": collective,
+    "ipu.assume_equal": collective,
+    "ipu.broadcast": collective,
     "ipu.place": placed,
     "linalg.batch_matmul": contraction,
     "linalg.fill": fill,
