@@ -252,29 +252,27 @@ def test_training_on_the_tiles_of_every_replica() -> None:
     assert np.allclose(fast.value, tiles.value, rtol=1e-5)
 
 
+class OneBadElement(Iterator[np.ndarray]):
+    """The numbers from 0 to 7, with an error once before 2."""
+
+    def __init__(self) -> None:
+        self.number, self.is_broken = 0, True
+
+    def __next__(self) -> np.ndarray:
+        if self.number == 2 and self.is_broken:
+            self.is_broken = False
+            raise ValueError("a bad disk")
+        if self.number == 8:
+            raise StopIteration
+        self.number += 1
+        return np.float32(self.number - 1)
+
+
 def test_an_error_in_a_stream_loses_no_element() -> None:
-    broken = [True]
-
-    def elements() -> Iterator[np.ndarray]:
-        for number in range(8):
-            yield np.float32(number)
-
-    class Once(Iterator[np.ndarray]):
-        def __init__(self) -> None:
-            self.inner = elements()
-
-        def __next__(self) -> np.ndarray:
-            found = next(self.inner)
-            if found == 2 and broken.pop():
-                self.inner = iter([found, *self.inner])
-                raise ValueError("a bad disk")
-            return found
-
-    feed = ipu.Infeed(Once, like=np.float32(0), name="once")
+    feed = ipu.Infeed(OneBadElement, like=np.float32(0), name="once")
     session = ipu.compile(lambda: feed.dequeue(), args=(), target=FOUR).session()
     with pytest.raises(ValueError, match="a bad disk"):
         session()
-    broken.append(False)
     assert session().tolist() == [0, 1, 2, 3]
     assert session().tolist() == [4, 5, 6, 7]
 
