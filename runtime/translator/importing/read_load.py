@@ -25,6 +25,8 @@ def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges) -> E
         low, high = part.span(extents)
         if part.rest is None and low >= 0 and high < size:
             rest = None
+        elif part.rest is None and low == high:
+            part, rest = Linear((0,) * len(extents), 0 if low < 0 else size - 1, None), None
         elif part.rest is not None and _is_shift(part.rest, low, high, size, ranges):
             rest, size = part.rest, size - (high - low)
             if low:  # the shift counts from where the lowest index lies

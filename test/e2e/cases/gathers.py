@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from support.case import Case
+from support.case import Case, some
 from support.tensor_text import function, generic
 
 _TABLE = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
@@ -169,6 +169,25 @@ CASES = (
         ),
         (_ROWS, np.array([[0, -1], [4, 9], [1, 2], [3, -100], [100, 0], [2, -1]], np.int32)),
         lambda x, columns: np.take_along_axis(x, np.clip(columns, 0, 3), 1),
+    ),
+    Case(
+        "gather-at-a-constant-outside-along-rows",
+        function(
+            ["2x3x4xf32"],
+            ["2x2xf32"],
+            generic(
+                "%r0",
+                "i j",
+                [],
+                "2x2xf32[i, j]",
+                """%i = linalg.index 0 : index
+                %first = arith.constant 0 : index
+                %behind = arith.constant 4 : index
+                %y = tensor.extract %a0[%i, %first, %behind] : tensor<2x3x4xf32>""",
+            ),
+        ),
+        some("2x3x4xf32"),
+        lambda x: np.repeat(x[:, 0, 3:], 2, 1),
     ),
     _scatter("set", "%sum = arith.negf %new : f32", lambda old, new: -new),
     _scatter("add", f"{_OLD}\n%sum = arith.addf %old, %new : f32", np.add),
