@@ -281,7 +281,7 @@ def one_or_each(array: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndar
         return array
     rows = [row.tobytes() for row in array]
     assert all(row == rows[0] for row in rows), f"{name} is one for all replicas, but theirs differ"
-    return array[0]
+    return array[0, ...]
 
 
 def _made_again(fields: dict[str, Any], engine: Engine) -> Executable:

@@ -18,6 +18,7 @@ from ipu_mlir.passes.core.steps import PassStep, Registry, Step, replace_pass
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 
@@ -26,6 +27,9 @@ LEVELS = ("l0", "l1", "l2", "l3", "host")
 _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
 _REGISTRY = Registry(by_name(PASSES), PIPELINES)
 TO_HOST = _REGISTRY.resolve("ipu-to-host")
+
+_CHECKS = (MarkReplicas(), CheckSupersteps(), CheckMemory())
+"""What supersteps of the user's own go through."""
 
 VERIFIED = ("one-shot-bufferize",)
 """Passes whose result is verified, besides what each stage leaves: upstream knows nothing of mappings."""
@@ -83,7 +87,7 @@ class Lowering:
         if self.own_pipeline or level == "l0":
             return self
         stages = {name: self.stages[name] for name in names[names.index(level) + 1 :]}
-        return replace(self, stages=stages or {"l3": (PassStep(CheckSupersteps()), PassStep(CheckMemory()))})
+        return replace(self, stages=stages or {"l3": tuple(map(PassStep, _CHECKS))})
 
     def _up_to(self, level: str) -> dict[str, tuple[Step, ...]]:
         names = list(self.stages)

@@ -161,6 +161,47 @@ def test_the_per_tile_executor_refuses_replicas_that_part() -> None:
         executor.run([np.array([True, False]), x, x])
 
 
+CALLS = """
+#one = #ipu.mapping<1, [[1, 1, 1, 0]], 0, 0>
+#s = affine_map<() -> ()>
+module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 2}>} {
+func.func private @twice(%x: memref<f32, #one>) -> memref<f32, #one> {
+  %y = memref.alloc() : memref<f32, #one>
+  "ipu.compute_set"() ({ "ipu.vertices"() ({
+    linalg.generic {indexing_maps = [#s, #s], iterator_types = []}
+        ins(%x : memref<f32, #one>) outs(%y : memref<f32, #one>) {
+    ^bb0(%a: f32, %o: f32):
+      %t = arith.addf %a, %a : f32
+      linalg.yield %t : f32
+    }
+  }) {codelet = "add", parts = #ipu.parts<[], 0>} : () -> () }) : () -> ()
+  return %y : memref<f32, #one>
+}
+func.func @main(%x: memref<f32, #one> {ipu.varies = true}, %y: memref<f32, #one>)
+    -> (memref<f32, #one>, memref<f32, #one>, memref<f32, #one>) {
+  %a = func.call @twice(%x) : (memref<f32, #one>) -> memref<f32, #one>
+  %b = func.call @twice(%y) : (memref<f32, #one>) -> memref<f32, #one>
+  %sum = memref.alloc() : memref<f32, #one>
+  "ipu.collective"(%a, %sum) {kind = "all_reduce", op = "add"} : (memref<f32, #one>, memref<f32, #one>) -> ()
+  return %a, %b, %sum : memref<f32, #one>, memref<f32, #one>, memref<f32, #one>
+}
+}
+"""
+
+
+def test_functions_that_are_called_take_the_axis_if_one_call_needs_it() -> None:
+    executable = ipu.compile(CALLS)
+    for run in (executable.run, executable.run_per_tile):
+        found = run([np.float32([1, 2]), np.float32(5)])
+        assert [each.tolist() for each in found] == [[2, 4], [10, 10], 6]
+
+
+def test_supersteps_that_part_are_refused() -> None:
+    text = DIVERGENT.replace("%flag: memref<i1, #one>", "%flag: memref<i1, #one> {ipu.varies = true}")
+    with pytest.raises(ipu.CompileError, match="differs between replicas"):
+        ipu.compile(text)
+
+
 def test_vmap_over_collectives() -> None:
     def of_a_row(row: Any) -> Any:
         return ipu.all_reduce(own(row)), ipu.broadcast(own(row), 2), ipu.assume_equal(row)

@@ -61,17 +61,22 @@ class BatchReplicas(Pass):
         with module.context, ir.Location.unknown():
             varying = Varying(module, replicas)
             functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
+            names = {ir.FlatSymbolRefAttr(call.attributes["callee"]).value for call in list_ops(module, "func.call")}
+            named = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in functions}
+            called = {name: named[name] for name in names if name in named}
+            batch = _Batch(varying, replicas, called)
             for function in functions:
-                _Batch(varying, replicas).function(function)
+                batch.function(function)
             if any(COMBINES in op.attributes for op in list_ops(module, "linalg.generic")):
                 MergeReductions().run(module)
 
 
 class _Batch:
-    """Goes over one function in the order of its text: when it comes to an op, what that uses has its axis."""
+    """Goes over functions in the order of their text: when it comes to an op, what that uses has its axis."""
 
-    def __init__(self, varying: Varying, replicas: int) -> None:
+    def __init__(self, varying: Varying, replicas: int, called: dict[str, ir.Operation]) -> None:
         self._varying = varying
+        self._called = called
         self._replicas = replicas
         self._batched: set[ir.Value] = set()
         """Values, new ones among them, that have the axis."""
@@ -88,9 +93,9 @@ class _Batch:
         with ir.InsertionPoint(end), end.location:
             for batched, variable in put_back:
                 copied(row_of(batched), variable)
-            entries = function.attributes.get("res_attrs", ())
+            entries, is_called = function.attributes.get("res_attrs", ()), function in self._called.values()
             for number, value in enumerate(end.operands):
-                has_mark = len(entries) > number and VARIES in entries[number]
+                has_mark = len(entries) > number and VARIES in entries[number] and not is_called
                 varies = is_marked(entries[number]) if has_mark else value in self._batched
                 if varies != (value in self._batched):
                     end.operands[number] = self._with_axis(value) if varies else self._without_axis(value)
@@ -100,11 +105,12 @@ class _Batch:
     def _arguments(self, function: ir.Operation, block: ir.Block) -> list[tuple[ir.Value, ir.Value]]:
         """Give arguments the axis; gives copies, with it, of variables that are one value before and after."""
         put_back = []
+        is_called = function in self._called.values()
         entries, variables = function.attributes.get("arg_attrs", ()), variable_arguments(function)
         for number, argument in enumerate(block.arguments):
             if argument not in self._varying:
                 continue
-            if len(entries) > number and is_marked(entries[number]):
+            if is_called or (len(entries) > number and is_marked(entries[number])):
                 self._retype(argument, batched_type(argument.type, self._replicas))
                 continue
             with ir.InsertionPoint.at_block_begin(block):
@@ -134,6 +140,8 @@ class _Batch:
                 self._view(op)
         elif control_op(op) is not None:
             self._control(op)
+        elif name == "func.call":
+            self._call(op)
         elif name == "ipu.number_replica":
             computed([], op.operands[0], [0], lambda x: [arith.IndexCastOp(x[0].type, loop_index(0)).result])
             self._erase(op)
@@ -347,8 +355,6 @@ class _Batch:
             self._assert(op)
         elif name == "arith.select" and isinstance(op.results[0].type, ir.MemRefType):
             self._select(op)
-        elif name == "func.call":
-            self._call(op)
         elif not name.startswith("ipu."):  # transfers take what there is of each replica
             self._each(op, list(op.operands))
 
@@ -414,10 +420,11 @@ class _Batch:
         self._erase(op)
 
     def _call(self, op: ir.Operation) -> None:
-        """What a function is called with, and gives, has the axis where that function has it for what it takes."""
-        for number, value in enumerate(op.operands):
-            if value not in self._batched and op.results and value in self._varying:
-                op.operands[number] = self._with_axis(value)
+        """What a function takes and gives has the axis if it differs in any of its calls."""
+        callee = self._called[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
+        for number, argument in enumerate(callee.regions[0].blocks[0].arguments):
+            if argument in self._varying or argument in self._batched:
+                op.operands[number] = self._with_axis(op.operands[number])
         for result in op.results:
             if result in self._varying:
                 self._retype(result, batched_type(result.type, self._replicas))
