@@ -3,6 +3,7 @@
 import os
 import re
 import threading
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,6 +79,10 @@ class System:
 
 SYSTEM = System()
 """That of this process."""
+
+
+CURRENT: ContextVar[int | None] = ContextVar("ipu device", default=None)
+"""The number of the device that a block of Python is for; None where it is for the host."""
 
 
 def ordinal_of(device: str) -> int:

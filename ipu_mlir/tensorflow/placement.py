@@ -3,19 +3,13 @@
 import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
 
-from ipu_mlir.tensorflow.devices import is_ipu, ordinal_of
-
-_DEVICE: ContextVar[int | None] = ContextVar("ipu device", default=None)
-
-
-def current_device() -> int | None:
-    """The number of the IPU device that this block is for; None where it is for the host."""
-    return _DEVICE.get()
+from ipu_mlir.tensorflow.devices import CURRENT, is_ipu, ordinal_of
+from ipu_mlir.tensorflow.eager import ops_on_device
+from ipu_mlir.tensorflow.variables import is_tracing
 
 
 @contextmanager
@@ -25,11 +19,15 @@ def on_device(name: str) -> Iterator[None]:
     Raises:
         ValueError: ``name`` is not the name of one.
     """
-    before = _DEVICE.set(ordinal_of(name))
+    before = CURRENT.set(ordinal_of(name))
     try:
-        yield
+        if tf.executing_eagerly() and not is_tracing():
+            with ops_on_device():
+                yield
+        else:
+            yield
     finally:
-        _DEVICE.reset(before)
+        CURRENT.reset(before)
 
 
 @functools.cache

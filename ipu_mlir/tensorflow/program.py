@@ -22,6 +22,8 @@ from ipu_mlir.tensorflow.lowering import trace
 from ipu_mlir.tensorflow.variables import resident
 
 _LOG = logging.getLogger("ipu_mlir.tensorflow")
+_SMALL = 16
+"""Elements of an argument that may be a shape, an axis or a number of rounds."""
 _CONSTANT_NEEDED = "must be a compile-time constant"
 
 
@@ -76,7 +78,9 @@ class Program:
 class Programs:
     """Functions by what they were called with: each is compiled once for shapes, types and what is no tensor."""
 
-    def __init__(self) -> None:
+    def __init__(self, says_again: bool = True) -> None:
+        """Begin with none; compiling a function again is said in the log, or not."""
+        self._says_again = says_again
         self._programs: dict[Hashable, Any] = {}
         self._seen: set[Any] = set()
 
@@ -108,7 +112,7 @@ class Programs:
         key = (function, device, _Structure(given), tuple(rest), form)
         constants = self._programs.get((key, "constants"), ())
         if constants:
-            key = (key, tuple((place, int(leaves[place])) for place in constants))
+            key = (key, tuple((place, np.asarray(leaves[place]).tobytes()) for place in constants))
             at = [place for place in at if place not in constants]
         found = self._programs.get(key)
         if found is None:
@@ -139,12 +143,13 @@ class Programs:
                     f"TensorFlow cannot compile {name} for an argument of type {leaf.dtype.name}, which no device "
                     "has; make numbers of it before, as in dataset.map"
                 )
-        if function in self._seen:
+        if function in self._seen and self._says_again:
             _LOG.warning("%s is compiled again: its shapes, types or other arguments have changed", name)
         self._seen.add(function)
 
         def whole(*tensors: Any) -> Any:
-            filled = list(leaves)
+            inside = {place for place, leaf in enumerate(leaves) if _is_tensor(leaf)} - set(at)
+            filled = [tf.constant(np.asarray(x), x.dtype) if place in inside else x for place, x in enumerate(leaves)]
             for place, tensor in zip(at, tensors, strict=True):
                 filled[place] = tensor
             args, kwargs = tf.nest.pack_sequence_as(given, filled)
@@ -194,7 +199,7 @@ def _signature(leaf: Any) -> tuple[tuple[int, ...], tf.DType]:
 
 
 def _may_be_constant(leaf: Any) -> bool:
-    return leaf.ndim == 0 and tf.as_dtype(leaf.dtype).is_integer
+    return np.size(leaf) <= _SMALL and tf.as_dtype(leaf.dtype).is_integer
 
 
 def _array(value: Any, dtype: Any) -> np.ndarray:

@@ -81,6 +81,7 @@ ROOMS = (
     "ipu_mlir/tensorflow",
     "ipu_mlir/tensorflow/ipu",
     "ipu_mlir/tensorflow/ipu/keras",
+    "ipu_mlir/tensorflow/ipu/ops",
     "ipu_mlir",
     "tools/report",
     "tools/sweep",

@@ -14,19 +14,30 @@ _MODULES = (
     "ipu_strategy",
     "keras",
     "loops",
+    "ops",
     "scopes",
     "utils",
+)
+_OPS = (
+    "all_to_all_op",
+    "control_flow_ops",
+    "cross_replica_ops",
+    "functional_ops",
+    "internal_ops",
+    "rand_ops",
+    "reduce_scatter_op",
+    "replication_ops",
 )
 
 
 def __getattr__(name: str) -> ModuleType:
     """Import a module of the guide when it is first asked for (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(
-            f"module 'ipu_mlir.tensorflow.ipu' has no attribute {name!r}; it has {', '.join(_MODULES)}"
-        )
-    return importlib.import_module(f"{__name__}.{name}")
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _OPS:
+        return importlib.import_module(f"{__name__}.ops.{name}")
+    raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(__dir__())}")
 
 
 def __dir__() -> list[str]:
-    return sorted(_MODULES)
+    return sorted([*_MODULES, *_OPS])

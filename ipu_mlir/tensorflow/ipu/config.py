@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import sys
 from copy import deepcopy
 from dataclasses import replace
 from enum import Enum
@@ -239,6 +240,10 @@ def configure_ipu_system(config: IPUConfig, device: str = "cpu", reset_configura
     if len(SYSTEM) and not reset_configuration and SYSTEM.config.to_dict() != config.to_dict():
         raise RuntimeError("the IPU system is configured already; give reset_configuration=True to configure it anew")
     SYSTEM.configure(devices, deepcopy(config))
+    if "tensorflow" in sys.modules:
+        from ipu_mlir.tensorflow.placement import take_over_devices
+
+        take_over_devices()
 
 
 def get_ipu_config(session: Any = None) -> list[IPUConfig]:

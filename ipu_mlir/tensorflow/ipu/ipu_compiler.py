@@ -6,9 +6,8 @@ from typing import Any
 import tensorflow as tf
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.tensorflow.devices import SYSTEM
+from ipu_mlir.tensorflow.devices import CURRENT, SYSTEM
 from ipu_mlir.tensorflow.graph_mode import add_to_graph
-from ipu_mlir.tensorflow.placement import current_device
 
 
 def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None) -> Any:
@@ -25,7 +24,7 @@ def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None
         CompileError: not in a graph, not in the scope of an IPU device, tensors come after operations, or the function
             cannot be compiled.
     """
-    ordinal = current_device()
+    ordinal = CURRENT.get()
     if tf.executing_eagerly():
         raise CompileError("ipu_compiler.compile is for graphs of tf.compat.v1; in eager mode use strategy.run")
     if ordinal is None:

@@ -49,3 +49,24 @@ def use_synthetic_data_for(synthetic_data_category: Any) -> bool:
 
 def move_variable_initialization_to_cpu(graph: Any = None) -> None:
     """Let variables of a graph begin on the host; without effect, as they do so in any case."""
+
+
+def reset_ipu_seed(
+    seed: int, device: str = "/device:IPU:0", cpu_device: str = "cpu", experimental_identical_replicas: bool = False
+) -> None:
+    """Let random numbers without seeds of their own begin anew.
+
+    Args:
+        seed: of which the same programs draw the same numbers afterwards.
+        device: of the programs; the seed is one for all.
+        cpu_device: without effect.
+        experimental_identical_replicas: without effect: all replicas draw the same numbers.
+
+    Raises:
+        ValueError: ``device`` is not the name of an IPU.
+    """
+    from ipu_mlir.tensorflow.random_state import state
+
+    ordinal_of(device)
+    low = seed & 0x7FFFFFFF
+    state().assign([low, 0])

@@ -1,0 +1,102 @@
+"""Ops of eager mode on the device, and program ops wherever they are called."""
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.tensorflow import ipu
+
+tf = pytest.importorskip("tensorflow")
+programs = pytest.importorskip("ipu_mlir.tensorflow.eager")
+
+
+@pytest.fixture(autouse=True)
+def ran(monkeypatch):
+    """The names of the programs that ran."""
+    config = ipu.config.IPUConfig()
+    config.ipu_model.tiles_per_ipu = 4
+    config.configure_ipu_system()
+    names = []
+    run = programs._PROGRAMS.call
+
+    def call(function, args, kwargs, device, trace_in, name):
+        names.append(name)
+        return run(function, args, kwargs, device, trace_in, name)
+
+    monkeypatch.setattr(programs._PROGRAMS, "call", call)
+    yield names
+    ipu.config.reset_ipu_configuration()
+
+
+def test_ops_of_a_block_run_on_the_device(ran):
+    x = tf.constant([[1.0, -2.0], [3.0, 4.0]])
+    with tf.device("/device:IPU:0"):
+        y = tf.nn.relu(x) + 1.0
+        pair = tf.split(y, 2, axis=1)
+        joined = tf.concat([*pair, y], 0 if y.shape[0] == 1 else 1)
+        best = tf.argmax(joined, axis=1, output_type=tf.int32)
+    after = tf.nn.relu(x)
+    assert list(dict.fromkeys(ran)) == ["Relu", "AddV2", "Split", "ConcatV2", "ArgMax"]
+    np.testing.assert_allclose(joined, [[2, 1, 2, 1], [4, 5, 4, 5]])
+    np.testing.assert_array_equal(best, [0, 1])
+    np.testing.assert_array_equal(after, [[1, 0], [3, 4]])
+
+
+def test_an_op_is_compiled_once_for_a_shape(ran, caplog):
+    caplog.set_level("INFO", "ipu_mlir.tensorflow")
+    with ipu.scopes.ipu_scope("/device:IPU:0"):
+        for size in (3, 3, 4, 3):
+            assert float(tf.reduce_sum(tf.ones(size) * 7.0)) == 7 * size
+    multiplied = [each.message for each in caplog.records if each.message.startswith("compiled Mul(")]
+    assert len(multiplied) == 2 and ran.count("Mul") == 4
+
+
+def test_what_has_effects_or_no_numbers_stays_on_the_host(ran):
+    with tf.device("/device:IPU:0"):
+        v = tf.Variable([1.0, 2.0])
+        v.assign_add([1.0, 1.0])
+        text = tf.strings.length(tf.constant("four"))
+    assert int(text) == 4 and ran == []
+    np.testing.assert_allclose(v, [2, 3])
+
+
+def test_program_ops_outside_of_programs(capfd):
+    ipu.internal_ops.print_tensor(tf.constant([1.5, 2.5]), name="x")
+    assert "x" in capfd.readouterr().err
+    a, b = ipu.control_flow_ops.barrier([tf.ones(2), tf.constant(3)])
+    assert float(a[0]) == 1 and int(b) == 3
+    assert int(ipu.replication_ops.replication_index()) == 0
+    np.testing.assert_allclose(ipu.cross_replica_ops.cross_replica_sum(tf.ones(3)), 1)
+
+
+def test_seeds_of_random_numbers():
+    x = tf.ones([8, 8])
+    ipu.utils.reset_ipu_seed(7)
+    first, second = ipu.rand_ops.dropout(x), ipu.rand_ops.dropout(x)
+    ipu.utils.reset_ipu_seed(7)
+    np.testing.assert_array_equal(ipu.rand_ops.dropout(x), first)
+    assert np.any(first != second)
+    for kwargs, message in [
+        ({"rate": 1.0}, "from 0 and below 1, got 1.0"),
+        ({"noise_shape": [8]}, "does not fit"),
+        ({"noise_shape": [8, 2]}, "does not fit"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ipu.rand_ops.dropout(x, **kwargs)
+
+
+def test_what_there_is_not_yet_says_so():
+    with pytest.raises(NotImplementedError, match="do not reach fifos yet"):
+        ipu.internal_ops.fifo(tf.ones(2), 2)
+    assert float(ipu.internal_ops.fifo(tf.ones(()), 0)) == 1
+    with pytest.raises(NotImplementedError, match="there are no pipelines yet"):
+        ipu.internal_ops.get_current_iteration_counter()
+    with pytest.raises(ValueError, match="reduce_scatter has no 'SUM'"):
+        ipu.reduce_scatter_op.reduce_scatter(tf.ones(2), 1, "SUM")
+    with pytest.raises(AttributeError, match="has no attribute 'pipelines'; it has all_to_all_op"):
+        _ = ipu.pipelines
+
+
+def test_an_op_that_the_device_cannot_do_is_an_error():
+    with tf.device("/device:IPU:0"), pytest.raises(CompileError):
+        tf.signal.fft(tf.complex(tf.ones(4), tf.ones(4)))
