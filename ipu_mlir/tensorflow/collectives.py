@@ -9,6 +9,11 @@ from ipu_mlir.tensorflow.anywhere import anywhere
 from ipu_mlir.tensorflow.calls import call
 
 
+def replica_index() -> Any:
+    """The number of the replica that runs the program."""
+    return anywhere(lambda: call("replica_index", [], [tf.TensorSpec((), tf.int32)]), [], "replica_index")[0][0]
+
+
 def all_reduce(x: Any, op: str, group: int | None = None) -> Any:
     """The values of all replicas of a group, combined; the gradient is combined as they are."""
     x = tf.convert_to_tensor(x)

@@ -146,13 +146,15 @@ class Drain:
 
     Attributes:
         name: what programs call it.
-        form: what an element looks like, with specs; None before a program has handed one over.
+        form: what an element looks like, with specs; None before there is a program that writes to it.
+        replicas: how many hand over an element at a time; several give them one more dimension.
     """
 
     def __init__(self, keeps_last: bool = False) -> None:
         self.name = f"outfeed_{next(_NUMBERS)}"
         self.keeps_last = keeps_last
         self.form: Any = None
+        self.replicas = 1
         self._queue: Outfeed | None = None
         _FEEDS[self.name] = self
 
@@ -172,6 +174,7 @@ class Drain:
 
     def queue(self, stream: Stream) -> Outfeed:
         """The queue that programs hand elements to."""
+        self.replicas = stream.replicas
         if self._queue is None:
             self._queue = Outfeed(stream)
         return self._queue

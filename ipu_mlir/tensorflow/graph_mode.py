@@ -55,18 +55,20 @@ def add_to_graph(
     with context.eager_mode():
         specs = _specs([*inputs, *values])
         program = Program(_importing(inner, states, len(inputs)), specs, device, name)
-    residents = {id(state.shadow): resident(state.shadow) for state in states.values()}
-    kept = [state for state in states.values() if residents[id(state.shadow)].cell is not None]
-    changed = [state for state in kept if residents[id(state.shadow)] in program.changed]
+    cells = {id(own): cell for own, cell in program.residents}
+    written = {id(own) for own, _ in program.changed}
+    own = {id(state): resident(state.shadow, is_new=True) for state in states.values()}
+    kept = [state for state in states.values() if id(own[id(state)]) in cells]
+    changed = [state for state in kept if id(own[id(state)]) in written]
     outputs = list(tf.nest.flatten(inner.structured_outputs))
 
     def run(*arrays: np.ndarray) -> list[np.ndarray]:
         given, old = arrays[: len(specs)], arrays[len(specs) :]
         with context.eager_mode():
             for state, value in zip(kept, old, strict=True):
-                residents[id(state.shadow)].give(value)
+                own[id(state)].give(cells[id(own[id(state)])], value)
             found = [each.numpy() for each in program(given)]
-            return [*found, *(residents[id(state.shadow)].value() for state in changed)]
+            return [*found, *(own[id(state)].value(cells[id(own[id(state)])]) for state in changed)]
 
     with tf.device("/cpu:0"):
         old = [tf.raw_ops.ReadVariableOp(resource=state.handle, dtype=state.dtype) for state in kept]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ipu_mlir.tensorflow.collectives import replica_index
 from ipu_mlir.tensorflow.program import Programs
 
 _FUNCTIONS = {"train": "train_step", "test": "test_step", "predict": "predict_step"}
@@ -53,7 +54,7 @@ class _StepFunction:
         self._given = getattr(model, _FUNCTIONS[kind])
         self._name = f"{_FUNCTIONS[kind]} of model {model.name!r}"
         self._accumulated = getattr(model, "gradient_accumulation_count", 1) if kind == "train" else 1
-        self._step = self._given if self._accumulated == 1 else self._accumulating
+        self._step = self._own_step if self._accumulated == 1 else self._accumulating
 
     def __call__(self, iterator: Any) -> Any:
         """The logs after the last of the steps, each of which takes a batch, or several where gradients accumulate.
@@ -61,21 +62,31 @@ class _StepFunction:
         Raises:
             StopIteration: there is no batch.
         """
+        replicas = self._replicas
         batches = []
-        for _ in range(self._model.steps_per_execution * self._accumulated):
+        for _ in range(self._model.steps_per_execution * self._accumulated * replicas):
             try:
                 batches.append(next(iterator))
             except (StopIteration, tf.errors.OutOfRangeError):
                 break
-        if self._accumulated > 1:
-            whole = range(0, len(batches) - self._accumulated + 1, self._accumulated)
-            batches = [_stacked(batches[first : first + self._accumulated]) for first in whole]
+        for count in (replicas, self._accumulated):
+            if count > 1:
+                whole = range(0, len(batches) - count + 1, count)
+                batches = [_stacked(batches[first : first + count]) for first in whole]
         if not batches:
             raise StopIteration
         logs = None
         for group in _alike(batches):
             logs = self._run(group)
         return logs
+
+    @property
+    def _replicas(self) -> int:
+        return self._model._distribute_strategy.num_replicas_in_sync
+
+    def _own_step(self, batch: Any) -> Any:
+        """A step of this replica, on the batch that is its own."""
+        return self._given(_at(batch, replica_index()) if self._replicas > 1 else batch)
 
     def _run(self, batches: Sequence[Any]) -> Any:
         plain = [self._model._autoconvert_optionals(lambda batch: batch)(batch) for batch in batches]
@@ -102,7 +113,7 @@ class _StepFunction:
 
         def once(batch: Any) -> Any:
             taken.clear()
-            logs = self._given(batch)
+            logs = self._own_step(batch)
             if len(taken) != 1:
                 raise ValueError(
                     f"{self._name} applies gradients {len(taken)} times, and they accumulate to be applied once; leave "
@@ -133,7 +144,11 @@ class _StepFunction:
 
 
 class _PredictFunction(_StepFunction):
-    """Predictions of a model on the device."""
+    """Predictions of a model on the device; every replica makes all of them."""
+
+    @property
+    def _replicas(self) -> int:
+        return 1
 
     def __call__(self, batches: Any) -> Any:
         """What the model gives for the batches, one after another."""

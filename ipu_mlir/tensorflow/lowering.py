@@ -20,6 +20,7 @@ from ipu_mlir.tracing.graph import dense_attribute
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>")
 
 
+_SHARD = re.compile(r"ipu\.shard\.(\d+)")
 _MHLO = re.compile(r"\bmhlo\.(\w+) (%[\w#]+) : (tensor<[^>]*>)")
 """An op that nobody registers, as TensorFlow writes it: the parser takes its generic form."""
 
@@ -33,12 +34,14 @@ class Traced:
         variables: by their names in the module.
         changed: names of those that the function gives values.
         outputs: what it gives, as TensorFlow nests it, with specs in the place of tensors.
+        ipus: how many IPUs the scopes in it name.
     """
 
     module: ir.Module
     variables: dict[str, Any]
     changed: tuple[str, ...]
     outputs: Any
+    ipus: int
 
 
 def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: str) -> Traced:
@@ -78,7 +81,12 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
         _give_state(module, named, {**constants, **dict.fromkeys(tokens, np.int32(0))}, updates)
     by_name = {names[id(variable)]: variable for variable in variables.values()}
     changed = tuple(name for name in updates.values() if name is not None)
-    return Traced(module, by_name, changed, tf.nest.map_structure(_spec, outputs))
+    return Traced(module, by_name, changed, tf.nest.map_structure(_spec, outputs), _ipus(text))
+
+
+def _ipus(text: str) -> int:
+    """How many IPUs the names of ops speak of."""
+    return 1 + max(map(int, _SHARD.findall(text)), default=0)
 
 
 def _without_frames(error: Exception) -> str:

@@ -32,7 +32,8 @@ class Program:
 
     Attributes:
         executable: what runs.
-        changed: the variables that a run changes.
+        residents: its variables, each with the memory in which the program has it.
+        changed: those that a run changes.
     """
 
     def __init__(self, function: Callable[..., Any], specs: Sequence[tf.TensorSpec], device: Device, name: str) -> None:
@@ -43,15 +44,15 @@ class Program:
         """
         begun = time.perf_counter()
         traced = trace(function, specs, name)
-        executable = compile_module(traced.module, "main", _lowering(device))
+        executable = compile_module(traced.module, "main", _lowering(device, traced.ipus))
         assert isinstance(executable, Executable), "what TensorFlow compiles has static shapes"
         self.executable = executable
         self._outputs = traced.outputs
         forms = {form.name: form for form in executable.engine.variables}
         used = {name: resident(variable) for name, variable in traced.variables.items() if name in forms}
         cells = {name: each.cell_for(forms[name]) for name, each in used.items()}
-        self._residents = tuple(used.values())
-        self.changed = tuple(used[name] for name in traced.changed if name in used)
+        self.residents = tuple((each, cells[name]) for name, each in used.items())
+        self.changed = tuple((used[name], cells[name]) for name in traced.changed if name in used)
         self._state = State(executable.engine.variables, cells, queues=executable.engine.queues)
         connect(self._state)
         self._dtypes = [spec.dtype.as_numpy_dtype for spec in specs]
@@ -62,14 +63,13 @@ class Program:
         """Run on tensors or arrays; gives tensors, nested as the function nests them."""
         arrays = [_array(each, dtype) for each, dtype in zip(tensors, self._dtypes, strict=True)]
         with self._state.turn:
-            for each in self._residents:
-                if not each.is_current:
-                    each.bring()
+            for each, cell in self.residents:
+                each.bring(cell)
             try:
                 results = iter(self.executable.engine.run(arrays, self._state))
             finally:
-                for each in self.changed:
-                    each.changed()
+                for each, cell in self.changed:
+                    each.changed(cell)
         return tf.nest.map_structure(
             lambda leaf: _tensor(next(results), leaf) if isinstance(leaf, tf.TensorSpec) else leaf, self._outputs
         )
@@ -209,11 +209,18 @@ def _array(value: Any, dtype: Any) -> np.ndarray:
 
 def _tensor(result: np.ndarray, spec: tf.TensorSpec) -> tf.Tensor:
     wanted = np.dtype(spec.dtype.as_numpy_dtype)
+    result = result if result.shape == tuple(spec.shape) else result[0]  # of the first replica
     return tf.constant(result.view(wanted) if wanted.kind == "u" else result, dtype=spec.dtype)
 
 
-def _lowering(device: Device) -> Lowering:
-    lowering = plan_lowering(device.target)
+def _lowering(device: Device, ipus: int) -> Lowering:
+    """The way to programs for ``device`` that need ``ipus`` of its IPUs: as many replicas as there are."""
+    if device.target.ipus % ipus:
+        raise CompileError(
+            f"the program is for {ipus} IPUs, and the device has {device.target.ipus}, which is no multiple of it; "
+            f"configure auto_select_ipus={ipus}"
+        )
+    lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=device.target.ipus // ipus))
     if not device.partition:
         return lowering
     stage = replace_pass(lowering.stages["l2"], Partition(**dict(device.partition)))

@@ -34,59 +34,73 @@ def is_tracing() -> bool:
 class Resident:
     """The value of a variable on the device.
 
+    Programs for several replicas may have one for each; TensorFlow has that of the first.
+
     Attributes:
-        cell: its memory there; None before a program has it.
-        is_current: whether the memory has the variable's value.
-        is_newest: whether it has a value that TensorFlow does not have.
         is_held: whether a graph of the host may keep the handle, so that TensorFlow has the value between runs.
     """
 
-    def __init__(self, variable: Any) -> None:
+    def __init__(self, variable: Any, is_held: bool) -> None:
         self._variable = variable
-        self.cell: Cell | None = None
-        self.is_current = self.is_newest = self.is_held = False
+        self.is_held = is_held
+        self._cells: dict[int, Cell] = {}
+        self._newest: Cell | None = None
+        """The memory with a value that TensorFlow does not have."""
+        self._current: set[int] = set()
+        """By number of replicas, which memory has the variable's value."""
 
     def cell_for(self, form: Variable) -> Cell:
         """The memory, in the form in which a program has the variable."""
-        if self.cell is None:
-            self.cell = Cell(form)
-        return self.cell
+        if form.replicas not in self._cells:
+            self._cells[form.replicas] = Cell(form)
+        return self._cells[form.replicas]
 
-    def bring(self) -> None:
-        """Let the device have the value."""
-        variable = self._variable
-        value = tf.raw_ops.ReadVariableOp(resource=variable._handle, dtype=variable.dtype).numpy()
-        self.give(value)
-        self.is_current = not self.is_held
+    def bring(self, cell: Cell) -> None:
+        """Let ``cell`` have the value, if it does not."""
+        if cell.variable.replicas in self._current:
+            return
+        if self._newest is not None:
+            self.give(cell, self.value(self._newest))
+        else:
+            variable = self._variable
+            self.give(cell, tf.raw_ops.ReadVariableOp(resource=variable._handle, dtype=variable.dtype).numpy())
+        if self.is_held:
+            self._current.clear()
 
-    def give(self, value: np.ndarray) -> None:
-        """Let the memory have ``value``."""
-        assert self.cell is not None, "a program that runs has its variables"
-        self.cell.give(value.view(f"i{value.itemsize}") if value.dtype.kind == "u" else value)
-        self.is_current = True
+    def give(self, cell: Cell, value: np.ndarray) -> None:
+        """Let ``cell`` have ``value``, for each replica."""
+        cell.give(value.view(f"i{value.itemsize}") if value.dtype.kind == "u" else value)
+        self._current.add(cell.variable.replicas)
 
-    def value(self) -> np.ndarray:
-        """A copy of what is in the memory, in the type of TensorFlow."""
-        assert self.cell is not None, "what a run has changed has memory"
+    def value(self, cell: Cell) -> np.ndarray:
+        """A copy of what is in the memory, of the first replica, in the type of TensorFlow."""
         wanted = np.dtype(self._variable.dtype.as_numpy_dtype)
-        value = self.cell.value(self._variable.name)
+        value = cell.value(self._variable.name)
+        value = value[0] if cell.variable.replicas else value
         return value.view(wanted) if wanted.kind == "u" else value
 
-    def changed(self) -> None:
-        """A run has given it a value."""
-        self.is_newest = True
+    def changed(self, cell: Cell) -> None:
+        """A run has given ``cell`` a value."""
+        self._newest, self._current = cell, {cell.variable.replicas}
         if self.is_held:
             self.fetch()
-            self.is_current = False
+            self._current.clear()
 
     def fetch(self) -> None:
         """Let TensorFlow have the value."""
-        if not self.is_newest:
+        if self._newest is None:
             return
-        self.is_newest = False
+        newest, self._newest = self._newest, None
         with tf.init_scope():  # otherwise a graph that is being traced would assign it in each of its runs
-            constant = tf.constant(self.value(), self._variable.dtype)
+            constant = tf.constant(self.value(newest), self._variable.dtype)
             tf.raw_ops.AssignVariableOp(resource=self._variable._handle, value=constant)
+
+    def handed_out(self) -> None:
+        """Somebody has the handle, and may write."""
+        self.fetch()
+        self._current.clear()
+        if not tf.executing_eagerly():
+            self.is_held = True
 
 
 class _OnDevice:
@@ -100,10 +114,7 @@ class _OnDevice:
         """As of TensorFlow's own variables."""
         resident = self.__dict__.get("_resident")
         if resident is not None and not is_tracing():
-            resident.fetch()
-            resident.is_current = False  # who has the handle may write
-            if not tf.executing_eagerly():
-                resident.is_held = True
+            resident.handed_out()
         return self._handle
 
     def __reduce__(self) -> Any:
@@ -129,8 +140,7 @@ def resident(variable: Any, is_new: bool = False) -> Resident:
         raise TypeError(f"{variable!r} is a {kind.__name__}, which cannot live on the device; use a tf.Variable")
     if kind not in _KINDS:
         _KINDS[kind] = type(kind.__name__, (_OnDevice, kind), {"__module__": kind.__module__})
-    made = Resident(variable)
-    made.is_held = not is_new
+    made = Resident(variable, is_held=not is_new)
     variable.__dict__["_resident"] = made
     variable.__class__ = _KINDS[kind]
     return made

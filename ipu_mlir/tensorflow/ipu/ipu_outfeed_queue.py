@@ -80,7 +80,8 @@ class IPUOutfeedQueue:
         """
         if self._drain.form is None:
             raise ValueError("the outfeed has not been enqueued: make the program that writes to it first")
-        more = () if self._mode is IPUOutfeedMode.LAST else (None,)
+        replicas = [self._drain.replicas] if self._drain.replicas > 1 else []
+        more = replicas if self._mode is IPUOutfeedMode.LAST else [None, *replicas]
         return host_values(self._drain.read, self._drain.form, more)
 
     @property

@@ -8,11 +8,12 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.distribute.one_device_strategy import OneDeviceExtended
 
+from ipu_mlir.tensorflow.collectives import all_reduce
 from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of
 from ipu_mlir.tensorflow.feeds import Feed, feed_of
 from ipu_mlir.tensorflow.keras_steps import take_over
 from ipu_mlir.tensorflow.program import Programs
-from ipu_mlir.tensorflow.variables import resident
+from ipu_mlir.tensorflow.variables import is_tracing, resident
 
 
 class _Extended(OneDeviceExtended):
@@ -22,6 +23,23 @@ class _Extended(OneDeviceExtended):
         variable = super()._create_variable(next_creator, **kwargs)
         resident(variable, is_new=True)
         return variable
+
+    @property
+    def _num_replicas_in_sync(self) -> int:
+        return self._container_strategy().device.target.ipus
+
+    def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any) -> Any:
+        return self._replica_ctx_all_reduce(reduce_op, value)
+
+    def _batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any) -> Any:
+        return [self._replica_ctx_all_reduce(reduce_op, value) for value, _ in value_destination_pairs]
+
+    def _replica_ctx_all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """What replicas have, combined over them; outside of programs there is one value already."""
+        if not is_tracing() or self._num_replicas_in_sync == 1:
+            return value
+        op = "mean" if reduce_op == tf.distribute.ReduceOp.MEAN else "add"
+        return tf.nest.map_structure(lambda each: all_reduce(tf.convert_to_tensor(each), op), value)
 
 
 class IPUStrategy(tf.distribute.OneDeviceStrategy):

@@ -230,3 +230,21 @@ def test_what_does_not_run_on_the_device_is_said(strategy):
         model = classifier()
     model.make_train_function()
     assert "ipu_mlir" not in type(model.train_function).__module__
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_replicas_train_as_one_larger_batch(steps):
+    config = ipu.config.IPUConfig()
+    config.ipu_model.tiles_per_ipu = 4
+    config.auto_select_ipus = 4
+    config.configure_ipu_system()
+    rows = tf.data.Dataset.from_tensor_slices((X[:192], Y[:192]))
+    replicated = ipu.ipu_strategy.IPUStrategy()
+    assert replicated.num_replicas_in_sync == 4
+    with replicated.scope():
+        model = classifier(optimizer=keras.optimizers.Adam(0.01), steps_per_execution=steps)
+    plain = classifier(optimizer=keras.optimizers.Adam(0.01))
+    model.fit(rows.batch(8), epochs=2, verbose=0)
+    plain.fit(rows.batch(32), epochs=2, verbose=0)
+    agree(model, plain)
+    np.testing.assert_allclose(model.predict(X[:32], verbose=0), plain.predict(X[:32], verbose=0), atol=1e-4)
