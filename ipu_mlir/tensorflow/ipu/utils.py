@@ -70,3 +70,32 @@ def reset_ipu_seed(
     ordinal_of(device)
     low = seed & 0x7FFFFFFF
     state().assign([low, 0])
+
+
+def export_dataset_to_file(
+    dataset_or_infeed: Any, output_filename: str, num_elements: int, feed_name: str = "", apply_options: bool = True
+) -> None:
+    """Write elements as they are in memory, one after another.
+
+    Args:
+        dataset_or_infeed: a dataset, or an ``IPUInfeedQueue``.
+        output_filename: elements of several tensors go to as many files, ``name.0.bin``, ``name.1.bin``, ...
+        num_elements: how many; fewer where there are fewer.
+        feed_name: without effect: the files hold nothing but the data.
+        apply_options: without effect: options of a dataset hold in any case.
+    """
+    from ipu_mlir.tensorflow.host_data import flat_elements, write_tensors
+
+    rows = [leaves for leaves, _ in zip(flat_elements(dataset_or_infeed), range(num_elements), strict=False)]
+    write_tensors(output_filename, list(zip(*rows, strict=True)))
+
+
+def export_inputs_to_file(inputs: Any, output_filename: str, feed_dict: dict[Any, Any]) -> None:
+    """Write the values that placeholders of a graph are fed, as they are in memory.
+
+    Args:
+        output_filename: several inputs go to as many files, ``name.0.bin``, ``name.1.bin``, ...
+    """
+    from ipu_mlir.tensorflow.host_data import write_tensors
+
+    write_tensors(output_filename, [(feed_dict[each],) for each in inputs])

@@ -1,1 +1,26 @@
 """Operators of the guide (21.15): a file per module there."""
+
+import importlib
+from types import ModuleType
+
+_MODULES = (
+    "all_to_all_op",
+    "control_flow_ops",
+    "cross_replica_ops",
+    "functional_ops",
+    "internal_ops",
+    "rand_ops",
+    "reduce_scatter_op",
+    "replication_ops",
+)
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a module when it is first asked for (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(_MODULES)}")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_MODULES)

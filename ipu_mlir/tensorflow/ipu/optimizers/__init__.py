@@ -1,0 +1,24 @@
+"""Optimizers that wrap those of ``tf.compat.v1.train`` (guide 21.16)."""
+
+import importlib
+from typing import Any
+
+_HOME = {
+    "CrossReplicaOptimizer": "cross_replica_optimizer",
+    "IpuOptimizer": "ipu_optimizer",
+    "MapGradientOptimizer": "map_gradient_optimizer",
+    "ShardedOptimizer": "sharded_optimizer",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import ``name`` when it is first asked for (PEP 562)."""
+    if name in _HOME.values():
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(_HOME)}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOME, *_HOME.values()])
