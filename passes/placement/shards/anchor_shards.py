@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, argument_shards, shard_of
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
@@ -78,7 +79,7 @@ def _anchor(function: ir.Operation) -> None:
             value = user.operands[number]
             home = belonging.of_value.get(value)
             wanted = shard if target is None else belonging.of_value.get(target)
-            if home == wanted or is_free(value):
+            if home == wanted or is_free(defining_op(value)):
                 continue
             for stop in (home, wanted):
                 if stop is not None:

@@ -4,12 +4,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import flows
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, shard_attribute
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.shards.belonging import (
     FOLLOWERS,
-    FREE,
     Belonging,
     crossings,
     is_free,
@@ -29,8 +29,8 @@ class AssignShards(Pass):
     """Write on every op which shard it belongs to, and move what it reads there.
 
     An op without a shard goes where most elements of its operands are; what has none, an argument or a loop's first
-    value, goes where it is used first. Constants and fills are made on each shard that reads them. Running the pass
-    again gives their shards to ops that have been added.
+    value, goes where it is used first. Constants, fills and numbers of loops are made on each shard that reads them.
+    Running the pass again gives their shards to ops that have been added.
 
     Needs:  linalg on tensors; ``ipu.to_shard`` (``ipu-anchor-shards``) or ``ipu.shard``. Functions without either stay.
     Leaves: ``ipu.shard`` on all arguments and ops that make tensors, but views, which lie where their source does, and
@@ -51,14 +51,14 @@ class AssignShards(Pass):
 
 
 def _own_free_ops(belonging: Belonging) -> None:
-    """Let each shard have the constants and fills that it reads for itself."""
+    """Let each shard have for itself what it reads that is made of nothing."""
     readers: defaultdict[ir.Value, list[tuple[ir.Operation, int, int | None]]] = defaultdict(list)
     for op in belonging.ops:
         for user, number, target in crossings(op):
             shard = belonging.of_op(op) if target is None else belonging.of_value.get(target)
             readers[user.operands[number]].append((user, number, shard))
     for op in reversed(belonging.ops):
-        if op.name not in FREE:
+        if not is_free(op):
             continue
         first = belonging.of_op(op)
         own = {first: op}
@@ -95,7 +95,7 @@ def _move(belonging: Belonging) -> None:
         for user, number, target in crossings(op):
             value = user.operands[number]
             wanted = shard if target is None else belonging.of_value.get(target, _FIRST)
-            if wanted in (None, ALL_IPUS, belonging.of_value.get(value, _FIRST)) or is_free(value):
+            if wanted in (None, ALL_IPUS, belonging.of_value.get(value, _FIRST)) or is_free(defining_op(value)):
                 continue
             user.operands[number] = moves.to(value, wanted)
 

@@ -7,13 +7,13 @@ from math import prod
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_branch, is_terminator
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.shards import TO_SHARD, argument_shards, shard_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
-FREE = frozenset(("arith.constant", "tensor.empty", "tensor.splat", "linalg.fill"))
-"""Ops that each shard may have for itself."""
+_FREE = frozenset(("arith.constant", "tensor.empty", "tensor.splat", "linalg.fill"))
 
 FOLLOWERS = VIEW_OPS | {"ipu.place"}
 """Ops that are where their operand is, whatever is written on them: a slice moves no data, only what it shows does."""
@@ -50,9 +50,12 @@ def tensors_read(op: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
                 yield each, number
 
 
-def is_free(value: ir.Value) -> bool:
-    """Whether an op of ``FREE`` makes ``value``."""
-    return not isinstance(value.owner, ir.Block) and value.owner.name in FREE
+def is_free(op: ir.Operation | None) -> bool:
+    """Whether each shard may have ``op`` for itself: it makes a constant, memory, or numbers that only count loops."""
+    if op is None or op.name != "linalg.generic":
+        return op is not None and op.name in _FREE
+    reads = (defining_op(each.operands[number]) for each, number in tensors_read(op))
+    return len(op.operands) == len(op.results) and all(map(is_free, reads))
 
 
 def crossings(op: ir.Operation) -> Iterator[tuple[ir.Operation, int, ir.Value | None]]:
@@ -65,7 +68,7 @@ def crossings(op: ir.Operation) -> Iterator[tuple[ir.Operation, int, ir.Value | 
             for number, target in enumerate(flow.targets, start=flow.first):
                 if is_tensor(target):
                     yield flow.source, number, target
-    elif op.name not in FOLLOWERS and op.name not in FREE and (op.name == "func.return" or not is_terminator(op)):
+    elif op.name not in FOLLOWERS and not is_free(op) and (op.name == "func.return" or not is_terminator(op)):
         for each, number in tensors_read(op):
             yield each, number, None
 

@@ -31,6 +31,27 @@ module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
     return %a, %b : tensor<2xf32>, tensor<2xf32>
   }
 
+  // CHECK-LABEL: func.func @each_shard_counts_for_itself
+  // CHECK-NOT: ipu.to_shard
+  // CHECK: linalg.index 0
+  // CHECK: } -> tensor<2xi32>
+  // CHECK: linalg.index 0
+  // CHECK: } -> tensor<2xi32>
+  // CHECK-NOT: ipu.to_shard
+  // CHECK: return
+  func.func @each_shard_counts_for_itself(%x: tensor<2xi32>, %y: tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>) {
+    %e = tensor.empty() : tensor<2xi32>
+    %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%e : tensor<2xi32>) {
+    ^bb0(%old: i32):
+      %i = linalg.index 0 : index
+      %n32 = arith.index_cast %i : index to i32
+      linalg.yield %n32 : i32
+    } -> tensor<2xi32>
+    %a = linalg.add {ipu.shard = 0 : i64} ins(%x, %n : tensor<2xi32>, tensor<2xi32>) outs(%e : tensor<2xi32>) -> tensor<2xi32>
+    %b = linalg.add {ipu.shard = 1 : i64} ins(%y, %n : tensor<2xi32>, tensor<2xi32>) outs(%e : tensor<2xi32>) -> tensor<2xi32>
+    return %a, %b : tensor<2xi32>, tensor<2xi32>
+  }
+
   // What a loop carries stays where it began; each round brings the new value back.
   // CHECK-LABEL: func.func @loop_over_two_ipus
   // CHECK-SAME: tensor<8xf32> {ipu.shard = 0 : i64}
