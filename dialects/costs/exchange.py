@@ -19,9 +19,10 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.machine.machine import Machine, machine_of
+from ipu_mlir.dialects.machine.selection import passed_on, physical_ipus
 from ipu_mlir.dialects.machine.sizes import Size, ceil_div, larger
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.mapping.ipu_traffic import ipu_traffic
+from ipu_mlir.dialects.mapping.ipu_traffic import IpuTraffic, ipu_traffic
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
@@ -155,7 +156,8 @@ class ExchangeCost:
     Attributes:
         busy_cycles: for how many cycles each tile sends or receives, shape ``(num_tiles,)``; the exchange takes as
             long as the tile that takes longest.
-        inter_ipu_cycles: of the links, by the IPU that takes most from others or gives most to them.
+        inter_ipu_cycles: of the links, by the IPU that takes most from others or gives most to them, with what it
+            passes on for them.
         sync_cycles: of the sync of all IPUs that an exchange between them has; 0 on one chip.
         bytes_received, bytes_sent: of all tiles; what several tiles receive is sent once.
         bytes_received_worst: of the tile that receives most.
@@ -196,7 +198,7 @@ def cost_between(source: Side, dest: Side, element_size: int, target: Target) ->
     machine = machine_of(target)
     traffic = exchange_traffic(*source, *dest, target.num_tiles)
     between = ipu_traffic(*source, *dest, target.ipus, target.tiles_per_ipu)
-    crossing = int(max(between.received.max(), between.sent.max())) * element_size
+    crossing = _elements_on_links(between, target) * element_size
     return ExchangeCost(
         busy_cycles=exchange_cycles_per_tile(traffic, element_size, machine, groups_of(dest[0], target.num_tiles)),
         inter_ipu_cycles=ipu_link_cycles(crossing, machine),
@@ -207,3 +209,19 @@ def cost_between(source: Side, dest: Side, element_size: int, target: Target) ->
         bytes_from_other_ipus=between.received * element_size,
         bytes_to_other_ipus=between.sent * element_size,
     )
+
+
+def _elements_on_links(traffic: IpuTraffic, target: Target) -> int:
+    """Of the IPU whose links carry most in one direction: what it takes or gives, and what it passes on."""
+    busiest = np.maximum(traffic.received, traffic.sent)
+    if target.ipus <= 2 or not busiest.any():
+        return int(busiest.max())
+    ipus = np.array(physical_ipus(target))
+    carried = np.einsum("ij,ijp->p", traffic.between, passed_on(tuple(ipus.tolist())))
+    carried[ipus] += busiest
+    return int(carried.max())
+
+
+def crosses_ipus(source: Side, dest: Side, target: Target) -> bool:
+    """Whether giving ``dest`` the elements of ``source`` moves any to another IPU."""
+    return target.ipus > 1 and bool(ipu_traffic(*source, *dest, target.ipus, target.tiles_per_ipu).received.any())

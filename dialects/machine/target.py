@@ -5,6 +5,7 @@ from numbers import Integral, Real
 
 from ipu_mlir.dialects.support.errors import Settings, TargetError
 
+SELECTION_ORDERS = ("auto", "zigzag", "snake", "hoof")
 MOST_TILES = 1_000_000_000
 _MOST = 1 << 53
 """Beyond it, bytes and cycles are no longer exact where floats count them."""
@@ -36,6 +37,7 @@ class Target:
     f16_vector_width: int = 4
     exchange_bytes_per_cycle: int = 4  # received by one tile
     sync_cycles: int = 100  # of all tiles of one IPU; assumed: between 70 and 160, not public
+    selection_order: str = "auto"  # which IPU of the machine each shard is: auto, zigzag, snake or hoof
     replicas: int = 1  # of these IPUs, that run the program at the same time on data of their own
     io_tiles: int = 0  # of an IPU, its last ones: kept free of the program, for data on the way in and out
     emulated: bool = False  # no real machine: a program that does not fit its memory is compiled all the same
@@ -53,6 +55,10 @@ class Target:
                 raise TargetError(f"a target needs {name} < {_MOST:,}, got {value:,}", settings=(name,))
         if self.num_tiles > MOST_TILES:
             raise TargetError(f"a target has at most {MOST_TILES:,} tiles, got {self.num_tiles:,}")
+        if self.selection_order not in SELECTION_ORDERS:
+            raise TargetError(
+                f"a target needs selection_order as one of {', '.join(SELECTION_ORDERS)}, got {self.selection_order!r}"
+            )
         if not isinstance(self.clock_hz, Real) or self.clock_hz <= 0:
             raise TargetError(f"a target needs clock_hz as a number above 0, got {self.clock_hz!r}")
         if self.sync_cycles < 0:

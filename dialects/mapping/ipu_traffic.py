@@ -24,10 +24,12 @@ class IpuTraffic:
 
     ``received``: needed by its tiles and held by none of them. ``sent``: held, and received by others, once for each of
     them; where several IPUs hold what others need, any of them may send it, and ``sent`` shares it out evenly.
+    ``between``: from each IPU to each other one, shape ``(ipus, ipus)``.
     """
 
     received: IntArray
     sent: IntArray
+    between: IntArray
 
 
 @lru_cache(maxsize=1024)
@@ -40,7 +42,7 @@ def ipu_traffic(
     """
     found = None
     if _on_one_ipu(source, dest, tiles_per_ipu):
-        found = IpuTraffic(np.zeros(ipus, dtype=np.int64), np.zeros(ipus, dtype=np.int64))
+        found = IpuTraffic(*(np.zeros(shape, dtype=np.int64) for shape in (ipus, ipus, (ipus, ipus))))
     else:
         for give, take in common_forms(source, source_view, dest, dest_view):
             found = _in_closed_form(give, take, ipus, tiles_per_ipu)
@@ -48,7 +50,7 @@ def ipu_traffic(
                 break
     if found is None:
         found = _by_element(source, source_view, dest, dest_view, ipus, tiles_per_ipu)
-    found.received.flags.writeable = found.sent.flags.writeable = False
+    found.received.flags.writeable = found.sent.flags.writeable = found.between.flags.writeable = False
     return found
 
 
@@ -79,7 +81,8 @@ def _shared_out(asked: IntArray, found: IntArray) -> IpuTraffic:
     others = found - np.diag(found.diagonal())
     have = others.sum(axis=0)
     share = np.divide(received, have, out=np.zeros(len(asked)), where=have > 0)
-    return IpuTraffic(received, np.rint(others @ np.minimum(share, 1.0)).astype(np.int64))
+    moved = others * np.minimum(share, 1.0)
+    return IpuTraffic(received, np.rint(moved.sum(axis=1)).astype(np.int64), np.rint(moved).astype(np.int64))
 
 
 def _are_disjoint(boxes: Boxes, family: Family) -> bool:

@@ -14,8 +14,9 @@ from ipu_mlir.passes.core.base import Pass
 class SetTarget(Pass):
     """Name the machine that the module is compiled for.
 
-    Options: ``chip`` (ipu1, ipu2 or ipu21), ``tiles`` per IPU, ``ipus``, ``io-tiles`` (the last tiles of the IPU, that
-    no op runs on), ``emulated`` (memory that is too small is warned of, and no error).
+    Options: ``chip`` (ipu1, ipu2 or ipu21), ``tiles`` per IPU, ``ipus``, ``io-tiles`` (the last tiles of an
+    IPU, that no op runs on), ``selection-order`` (auto, zigzag, snake or hoof: which IPU each shard is), ``emulated``
+    (memory that is too small is warned of, and no error).
 
     Needs:  a module.
     Leaves: the module attribute ``ipu.target``. A target that the module names already stays, unless one is asked for.
@@ -28,6 +29,7 @@ class SetTarget(Pass):
     tiles: int | None = None
     ipus: int | None = None
     io_tiles: int | None = None
+    selection_order: str | None = None
     emulated: bool | None = None
 
     def run(self, module: ir.Operation) -> None:
@@ -35,12 +37,18 @@ class SetTarget(Pass):
             "tiles_per_ipu": self.tiles,
             "ipus": self.ipus,
             "io_tiles": self.io_tiles,
+            "selection_order": self.selection_order,
             "emulated": self.emulated,
         }
         asked: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         if TARGET in module.attributes and self.target is None and self.chip is None and not asked:
             return
-        if asked and asked.keys() <= {"emulated", "io_tiles"} and self.target is None and self.chip is None:
+        if (
+            asked
+            and asked.keys() <= {"emulated", "io_tiles", "selection_order"}
+            and self.target is None
+            and self.chip is None
+        ):
             base = module_target(module)
         else:
             base = self.target or (target_named(self.chip) if self.chip else Target())

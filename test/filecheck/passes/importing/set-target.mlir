@@ -1,5 +1,5 @@
 // RUN: ipu-opt %s --ipu-set-target | filecheck %s --check-prefix=DEFAULT
-// RUN: ipu-opt %s --ipu-set-target='tiles=16 ipus=2' | filecheck %s --check-prefix=ASKED
+// RUN: ipu-opt %s --ipu-set-target='tiles=16 ipus=2 selection-order=snake' | filecheck %s --check-prefix=ASKED
 // RUN: ipu-opt %s --ipu-set-target='chip=ipu1 ipus=4' | filecheck %s --check-prefix=CHIP
 
 // CHIP: bytes_per_tile = 262144, clock_hz = 1.600000e+09
@@ -16,6 +16,7 @@
 // ASKED: #[[T:t[0-9]+]] = #ipu.target<{
 // ASKED-SAME: ipus = 2,
 // ASKED-SAME: name = "custom"
+// ASKED-SAME: selection_order = "snake"
 // ASKED-SAME: tiles_per_ipu = 16
 // ASKED: module attributes {ipu.target = #[[T]]}
 module {}

@@ -118,3 +118,18 @@ def test_links_take_bytes_by_bandwidth() -> None:
     assert streaming_cycles(20_000, IPU2) == 1325
     assert ipu_link_cycles(160_001, IPU2) == 1326
     assert host_write_cycles(0, IPU2) == 0
+
+
+def test_ipus_pass_on_what_goes_to_ipus_further_away():
+    source = Mapping(4096, (MappingLoop(2048, 4096, 1, 8),), 0, 0)  # half of it on each of the shards 0 and 2
+    dest = Mapping(4096, (MappingLoop(2048, 4096, 1, -8),), 0, 12)  # from 0 to 3, and from 2 to 1
+    view = View.whole((4096,))
+
+    def links(order):
+        target = Target(name="t", ipus=4, tiles_per_ipu=4, selection_order=order)
+        return cost_between((source, view), (dest, view), 4, target).inter_ipu_cycles
+
+    assert links("snake") == ipu_link_cycles(2048 * 4, IPU2)  # 0 and 3, 1 and 2 are neighbours
+    assert links("zigzag") == ipu_link_cycles(
+        2 * 2048 * 4, IPU2
+    )  # IPUs 0 and 2 have the other pair on their links, too
