@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cycles:
-    """Cycles of the whole execution; all tiles wait for the slowest in every step.
+    """Cycles of the whole execution; the tiles of an IPU wait for the slowest in every step.
 
     Attributes:
-        total: the sum of the following.
+        total: the sum of the following, less what is overlapped.
         compute: vertices run.
         exchange: data moves between tiles.
         inter_ipu: data moves over the links between IPUs.
         sync: tiles wait for a sync.
         host: data moves between the host and the IPUs.
+        overlapped: of these, cycles of steps of some IPUs while others are at work as well; 0 for a single IPU.
     """
 
     total: int
@@ -22,6 +23,30 @@ class Cycles:
     inter_ipu: int
     sync: int
     host: int
+    overlapped: int
+
+
+@dataclass(frozen=True)
+class IpuCycles:
+    """What one IPU does in the whole execution; the cycles of all kinds add up to those of the execution.
+
+    Attributes:
+        ipu: its number in the machine; shards are counted in the order of this list.
+        compute: its vertices run.
+        exchange: its tiles send and receive.
+        inter_ipu: it sends or receives over links.
+        sync: its tiles wait for a sync.
+        host: data moves between the host and the IPUs.
+        waiting: it waits for other IPUs, or has nothing to do.
+    """
+
+    ipu: int
+    compute: int
+    exchange: int
+    inter_ipu: int
+    sync: int
+    host: int
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -93,6 +118,7 @@ class Execution:
         flops_per_second: operations by seconds.
         share_of_peak: the same as a share of the peak.
         tile_balance: busy compute cycles, mean over all tiles by ``cycles.compute``.
+        ipus: what each IPU does, by shard.
         steps: what each step takes, in program order.
     """
 
@@ -105,4 +131,5 @@ class Execution:
     flops_per_second: float
     share_of_peak: ShareOfPeak
     tile_balance: float
+    ipus: tuple[IpuCycles, ...]
     steps: tuple[ExecutedStep, ...]

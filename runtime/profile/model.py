@@ -7,7 +7,7 @@ says otherwise.
 
 from dataclasses import dataclass
 
-SCHEMA, VERSION = "ipu-mlir.profile", 1
+SCHEMA, VERSION = "ipu-mlir.profile", 2
 
 
 @dataclass(frozen=True)

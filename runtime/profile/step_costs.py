@@ -30,7 +30,7 @@ from ipu_mlir.dialects.costs.op_loops import dtype_of
 from ipu_mlir.dialects.costs.work import Contraction, Work
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
@@ -87,6 +87,26 @@ class StepCost:
     bytes_received: int = 0
     bytes_received_worst: int = 0
     families: tuple[FamilyCost, ...] = ()
+    links: BoolArray | None = None
+    """Of each IPU, whether it takes part in what goes over the links; None where nothing does."""
+
+    def times(self, ipus: int) -> "StepTimes":
+        """What each IPU does in it."""
+        worst = self.busy.reshape(ipus, -1).max(axis=1)
+        at_work = (worst > 0) if self.families else np.full(ipus, self.meets)
+        nothing = np.zeros(ipus, dtype=np.int64)
+        return StepTimes(
+            compute=worst if self.families else nothing,
+            exchange=nothing if self.families else worst,
+            inter_ipu=nothing if self.links is None else self.inter_ipu * self.links,
+            sync=self.sync * at_work,
+            host=nothing + self.host,
+        )
+
+    @property
+    def meets(self) -> bool:
+        """Whether all IPUs begin it together."""
+        return not self.families and bool(self.sync or self.host)
 
     @cached_property
     def balance(self) -> float:
@@ -97,6 +117,17 @@ class StepCost:
     @cached_property
     def active_tiles(self) -> int:
         return int(np.count_nonzero(self.busy))
+
+
+@dataclass(frozen=True, eq=False)
+class StepTimes:
+    """Cycles of each IPU in one execution of a step, arrays of shape ``(ipus,)``."""
+
+    compute: IntArray
+    exchange: IntArray
+    inter_ipu: IntArray
+    sync: IntArray
+    host: IntArray
 
 
 class StepCosts:
@@ -157,6 +188,7 @@ class StepCosts:
             busy=cost.busy_cycles,
             exchange=cost.cycles,
             inter_ipu=cost.inter_ipu_cycles,
+            links=cost.bytes_from_other_ipus + cost.bytes_to_other_ipus > 0 if cost.sync_cycles else None,
             sync=cost.sync_cycles,
             bytes_sent=cost.bytes_sent,
             bytes_received=cost.bytes_received,

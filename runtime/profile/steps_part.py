@@ -1,5 +1,8 @@
 """The steps of a program as the profile has them: what each takes, how often it runs, and all of it together."""
 
+from fractions import Fraction
+from functools import reduce
+
 import numpy as np
 
 from ipu_mlir.dialects.analysis.host_calls import host_call_of
@@ -9,6 +12,7 @@ from ipu_mlir.dialects.analysis.program.tree import Step, sequences, steps
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.costs.exchange import all_sync_cycles, host_read_cycles, host_write_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.selection import physical_ipus
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.memory.report import MemoryReport
@@ -16,10 +20,13 @@ from ipu_mlir.dialects.memory.sweep import StepMemory
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile import compilation, execution
 from ipu_mlir.runtime.profile.counting import BlockCounts
+from ipu_mlir.runtime.profile.overlap import Stretch, program_stretch, then
 from ipu_mlir.runtime.profile.program_part import exchange_name
 from ipu_mlir.runtime.profile.source_ops import SourceOps
-from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts, bytes_per_ipu
+from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts, StepTimes, bytes_per_ipu
 from ipu_mlir.runtime.profile.target_facts import PEAK_TYPES, target_facts
+
+_KINDS = ("compute", "exchange", "inter_ipu", "sync", "host")
 
 
 class StepsPart:
@@ -44,6 +51,8 @@ class StepsPart:
             for child in block.children
             if isinstance(child, Step)
         }
+        self._times: list[tuple[StepTimes, bool]] = []
+        """Of each step, what each IPU does in it, and whether all begin it together."""
         for step in steps(report.tree):
             self._add(step, costs.of(step), runs[step.number])
         self._host(_arguments_in(report.tree.block, report.target), "arguments from the host")
@@ -140,21 +149,40 @@ class StepsPart:
                 bytes_sent=cost.bytes_sent,
                 bytes_received=cost.bytes_received,
                 bytes_received_worst=cost.bytes_received_worst,
-                per_ipu=self._per_ipu(cost),
+                per_ipu=None if self._target.ipus == 1 else self._per_ipu(cost),
             )
         )
+        self._times.append((cost.times(self._target.ipus), cost.meets))
 
-    def _per_ipu(self, cost: StepCost) -> tuple[tuple[int, ...], ...] | None:
-        if self._target.ipus == 1:
-            return None
-        worst = cost.busy.reshape(self._target.ipus, -1).max(axis=1).tolist()
-        return tuple((each, 0) if cost.families else (0, each) for each in worst)
+    def _per_ipu(self, cost: StepCost) -> tuple[tuple[int, ...], ...]:
+        found = cost.times(self._target.ipus)
+        return tuple(zip(found.compute.tolist(), found.exchange.tolist(), strict=True))
+
+    def _total(self) -> int:
+        """Cycles from begin to end."""
+        stretches = [_stretch(*each) for each in self._times]
+        program = program_stretch(self._report.tree, stretches[:-2], self._counts)
+        return round(reduce(then, (stretches[-2], program, stretches[-1])).cycles)
+
+    def _ipus(self, total: int) -> tuple[execution.IpuCycles, ...]:
+        found = []
+        for shard, ipu in enumerate(physical_ipus(self._target)):
+            own = {
+                kind: sum(
+                    step.count * int(getattr(each, kind)[shard])
+                    for step, (each, _) in zip(self._executed, self._times, strict=True)
+                )
+                for kind in _KINDS
+            }
+            found.append(execution.IpuCycles(ipu=ipu, waiting=total - sum(own.values()), **own))
+        return tuple(found)
 
     def execution(self) -> execution.Execution:
         """All of it together."""
-        kinds = ("compute", "exchange", "inter_ipu", "sync", "host")
-        sums = {kind: sum(step.count * getattr(step, kind) for step in self._executed) for kind in kinds}
-        cycles = execution.Cycles(total=sum(sums.values()), **sums)
+        sums = {kind: sum(step.count * getattr(step, kind) for step in self._executed) for kind in _KINDS}
+        one_by_one = sum(sums.values())
+        total = one_by_one if self._target.ipus == 1 else self._total()
+        cycles = execution.Cycles(total=total, **sums, overlapped=one_by_one - total)
         seconds = cycles.total / self._target.clock_hz
         flops = sum(self._flops.values())
         peak = target_facts(self._target).peak_flops
@@ -172,8 +200,19 @@ class StepsPart:
             flops_per_second=flops / seconds if seconds else 0.0,
             share_of_peak=execution.ShareOfPeak(**share),
             tile_balance=self._busy / self._target.num_tiles / cycles.compute if cycles.compute else 0.0,
+            ipus=self._ipus(total),
             steps=tuple(self._executed),
         )
+
+
+def _stretch(times: StepTimes, meets: bool) -> Stretch:
+    """A step: IPUs that begin it together leave it when their part is done."""
+    together = sum(getattr(times, kind) for kind in ("sync", "host"))
+    own = sum(getattr(times, kind) for kind in ("compute", "exchange", "inter_ipu"))
+    if meets:
+        nothing = (Fraction(0),) * len(own)
+        return Stretch(nothing, Fraction(int(together.max())), tuple(map(Fraction, own.tolist())))
+    return Stretch(tuple(map(Fraction, (own + together).tolist())))
 
 
 def _arguments_in(block: ir.Block, target: Target) -> StepCost:

@@ -22,7 +22,7 @@ _TOP_OPS = 10
 
 def summary(profile: "Profile") -> str:
     """Where the cycles go, how good the rate is, how full the worst tile is, and which ops take longest."""
-    lines = [*_head(profile), "", *_cycles(profile), "", *_rates(profile), "", *_top_ops(profile)]
+    lines = [*_head(profile), "", *_cycles(profile), *_ipus(profile), "", *_rates(profile), "", *_top_ops(profile)]
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
@@ -45,11 +45,27 @@ def _head(profile: "Profile") -> list[str]:
 
 def _cycles(profile: "Profile") -> list[str]:
     cycles = profile.execution.cycles
-    total = max(1, cycles.total)
+    total = max(1, cycles.total + cycles.overlapped)
     rows = [(name, getattr(cycles, kind)) for kind, name in _KINDS if getattr(cycles, kind) or kind != "inter_ipu"]
     lines = [f"{'cycles':<20}{'':>16}{'share':>8}"]
     lines += [f"  {name:<18}{count:>16,}{count / total:>8.1%}" for name, count in rows]
+    if cycles.overlapped:
+        lines.append(f"  {'at the same time':<18}{-cycles.overlapped:>16,}")
     lines.append(f"  {'total':<18}{cycles.total:>16,}{'':>8}  {_time(profile.execution.seconds)}")
+    return lines
+
+
+def _ipus(profile: "Profile") -> list[str]:
+    """What each of several IPUs does."""
+    ipus = profile.execution.ipus
+    if len(ipus) == 1:
+        return []
+    names = (*(kind for kind, _ in _KINDS), "waiting")
+    lines = ["", f"{'shard, IPU':<12}" + "".join(f"{name:>12}" for name in names) + f"{'fullest tile':>16}"]
+    for shard, each in enumerate(ipus):
+        fullest = max(profile.tile_bytes()[shard * profile.target.tiles_per_ipu :][: profile.target.tiles_per_ipu])
+        cells = "".join(f"{getattr(each, name):>12,}" for name in names)
+        lines.append(f"{shard:>5}, {each.ipu:<5}{cells}{f'{fullest:,} B':>16}")
     return lines
 
 

@@ -94,7 +94,8 @@ def peak_shares(profile: Profile) -> dict[str, float]:
 def cycle_shares(profile: Profile) -> dict[str, float]:
     """The share of all cycles of each kind, largest first."""
     cycles = profile.execution.cycles
-    shares = {kind: getattr(cycles, kind) / max(1, cycles.total) for kind in KINDS}
+    one_by_one = cycles.total + cycles.overlapped
+    shares = {kind: getattr(cycles, kind) / max(1, one_by_one) for kind in KINDS}
     return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 

@@ -50,6 +50,7 @@ function summarySection(data) {
       ),
     ),
     cyclesChart(data).box,
+    ipusTable(data),
     element(
       "details",
       {},
@@ -92,13 +93,40 @@ function summarySection(data) {
 
 const fitClass = (fit) => fit.replaceAll(" ", "-");
 
-/** One bar: the share of each kind in all cycles. */
+/** What each of several IPUs does: cycles of each kind, and of waiting for others. */
+function ipusTable(data) {
+  const { ipus, cycles: spent } = data.execution;
+  if (ipus.length < 2) return null;
+  const names = { ...KINDS, waiting: "waiting" };
+  const head = ["shard", "IPU", ...Object.values(names)].map((text) => element("th", { scope: "col" }, text));
+  const rows = ipus.map((each, shard) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, whole(shard)),
+      element("td", { class: "number" }, whole(each.ipu)),
+      ...Object.keys(names).map((kind) =>
+        element("td", { class: "number" }, shareBar(each[kind] / (spent.total || 1), kind)),
+      ),
+    ),
+  );
+  const table = element(
+    "table",
+    { class: "times" },
+    element("thead", {}, element("tr", {}, ...head)),
+    element("tbody", {}, ...rows),
+  );
+  return element("details", {}, element("summary", {}, "IPUs"), element("div", { class: "scroll" }, table));
+}
+
+/** One bar: the share of each kind in all cycles; those of IPUs that work at the same time are added up. */
 function cyclesChart(data) {
   const spent = data.execution.cycles;
+  const all = spent.total + spent.overlapped || 1;
   const kinds = Object.keys(KINDS).filter((kind) => spent[kind]);
   const option = () => ({
     grid: { left: 0, right: 0, top: 28, bottom: 4 },
-    xAxis: { type: "value", max: spent.total || 1, show: false },
+    xAxis: { type: "value", max: all, show: false },
     yAxis: { type: "category", data: ["cycles"], show: false },
     legend: { ...legendLook(), selectedMode: false },
     tooltip: {
@@ -111,7 +139,7 @@ function cyclesChart(data) {
           kinds.map((kind) => [
             colour(kind),
             KINDS[kind],
-            `${cycles(spent[kind])}, ${percent(spent[kind] / spent.total)}`,
+            `${cycles(spent[kind])}, ${percent(spent[kind] / all)}`,
           ]),
         ),
     },
@@ -123,9 +151,9 @@ function cyclesChart(data) {
       data: [spent[kind]],
       itemStyle: { color: colour(kind), borderColor: colour("surface"), borderWidth: 1 },
       label: {
-        show: spent[kind] > 0.07 * spent.total,
+        show: spent[kind] > 0.07 * all,
         color: colour("on-kind"),
-        formatter: () => percent(spent[kind] / spent.total),
+        formatter: () => percent(spent[kind] / all),
       },
     })),
   });

@@ -53,7 +53,7 @@ class Network:
         tree = [*self._step_nodes(0, 1)[:1], self.loop, self._step_nodes(len(self.steps) - 1, 1)[0]]
         return {
             "schema": "ipu-mlir.profile",
-            "version": 1,
+            "version": 2,
             "producer": {"name": "ipu-mlir", "version": "0.1.0"},
             "program": {"entry": "main", "source": "examples/net.mlir"},
             "target": {
@@ -81,13 +81,14 @@ class Network:
             "execution": {
                 "measured": True,
                 "unknown_counts": [],
-                "cycles": {"total": total, **cycles},
+                "cycles": {"total": total, **cycles, "overlapped": 0},
                 "seconds": seconds,
                 "flops": flops,
                 "flops_per_second": flops / seconds,
                 "bytes_exchanged": sum(step["count"] * step["bytes_received"] for step in self.executed),
                 "share_of_peak": {"f8": None, "f16": flops / seconds / peak, "f32": None},
                 "tile_balance": busy / cycles["compute"],
+                "ipus": [{"ipu": ipu, **cycles, "waiting": 0} for ipu in range(self.ipus)],
                 "steps": self.executed,
             },
             "ops": self.ops,

@@ -1,0 +1,155 @@
+"""IPUs that wait for each other only where they meet."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+from ipu_mlir.runtime.profile.overlap import Stretch, then, times
+
+TARGET = ipu.Target(name="small", ipus=2, tiles_per_ipu=8)
+
+
+def own(*cycles):
+    return Stretch(tuple(map(Fraction, cycles)))
+
+
+def met(cycles, *after):
+    return Stretch((Fraction(0),) * len(after), Fraction(cycles), tuple(map(Fraction, after)))
+
+
+def clocks(steps):
+    """The same by hand: a clock for each IPU."""
+    clock = np.zeros(2, dtype=object) + Fraction(0)
+    for step in steps:
+        if step.met is None:
+            clock = clock + np.array(step.head)
+        else:
+            clock = np.array([max(clock) + step.met] * 2) + np.array(step.tail)
+    return max(clock)
+
+
+STEPS = [own(5, 1), met(2, 0, 3), own(1, 1), own(0, 7), met(4, 0, 0), own(2, 2)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_stretches_count_as_clocks_do(count):
+    whole = own(0, 0)
+    for step in STEPS:
+        whole = then(whole, step)
+    assert whole.cycles == clocks(STEPS)
+    assert times(whole, count).cycles == clocks(STEPS * count)
+    assert times(then(own(3, 0), own(0, 4)), count).cycles == clocks([own(3, 4)] * count)
+
+
+def test_what_runs_half_of_the_times_takes_half_of_the_cycles():
+    whole = then(own(5, 1), met(2, 0, 3))
+    assert times(whole, Fraction(1, 2)).cycles == whole.cycles / 2
+
+
+def profile(function, *args, target=TARGET):
+    return ipu.compile(ipu.function(function), args=args, target=target).profile(list(args))
+
+
+X = np.linspace(0, 1, 64, dtype=np.float32)
+
+
+def chain(x, rounds=6):
+    for _ in range(rounds):
+        x = np.sort(np.exp(x))
+    return x
+
+
+def test_ipus_without_data_between_them_work_at_the_same_time():
+    def both(x, y):
+        with ipu.shard(0):
+            a = chain(x)
+        with ipu.shard(1):
+            b = chain(y)
+        return a, b
+
+    def one(x):
+        with ipu.shard(1):
+            return chain(x)
+
+    alone, together = profile(one, X), profile(both, X, X.copy())
+    assert alone.total_cycles <= together.total_cycles < 1.01 * alone.total_cycles
+    first, second = together.execution.ipus
+    assert first.compute == second.compute > 0 and together.execution.cycles.inter_ipu == 0
+    assert max(first.waiting, second.waiting) < 0.01 * together.total_cycles
+
+
+def test_ipus_that_need_each_others_data_wait():
+    def pipeline(x):
+        with ipu.shard(0):
+            a = chain(x)
+        with ipu.shard(1):
+            return chain(a)
+
+    found = profile(pipeline, X).execution
+    first, second = found.ipus
+    assert found.cycles.overlapped == 0 and found.cycles.inter_ipu == first.inter_ipu == second.inter_ipu > 0
+    assert first.waiting >= second.compute and second.waiting >= first.compute
+    for each in found.ipus:
+        own_cycles = [getattr(each, kind) for kind in ("compute", "exchange", "inter_ipu", "sync", "host", "waiting")]
+        assert sum(own_cycles) == found.cycles.total
+
+
+def test_loops_overlap_round_by_round():
+    def net(x, y, n):
+        def body(_, carried):
+            a, b = carried
+            with ipu.shard(0):
+                a = chain(a, 2)
+            with ipu.shard(1):
+                b = chain(b, 2)
+            return a, b
+
+        return ipu.fori_loop(0, n, body, (x, y))
+
+    def swapped(x, y, n):
+        def body(_, carried):
+            with ipu.shard(0):
+                a = chain(carried[0], 2)
+            with ipu.shard(1):
+                b = chain(carried[1], 2)
+            return b, a
+
+        return ipu.fori_loop(0, n, body, (x, y))
+
+    apart, joined = (profile(each, X, X.copy(), np.int32(4)).execution for each in (net, swapped))
+    assert apart.cycles.overlapped > apart.cycles.total / 4
+    assert joined.cycles.total > apart.cycles.total and joined.cycles.inter_ipu > 0
+    assert all(each.waiting >= 0 for found in (apart, joined) for each in found.ipus)
+
+
+def test_one_ipu_never_waits():
+    found = profile(chain, X, target=ipu.Target(name="small", tiles_per_ipu=8)).execution
+    assert found.cycles.overlapped == 0 and [each.waiting for each in found.ipus] == [0]
+
+
+@pytest.mark.parametrize(("order", "ipus"), [("snake", [0, 1, 3, 2]), ("hoof", [0, 2, 3, 1]), ("auto", [0, 1, 2, 3])])
+def test_ipus_are_named_as_in_the_machine(order, ipus):
+    target = ipu.Target(name="small", ipus=4, tiles_per_ipu=4, selection_order=order)
+    assert [each.ipu for each in profile(np.exp, X, target=target).execution.ipus] == ipus
+
+
+def test_neighbours_on_the_ladder_are_nearer():
+    def ring(x):
+        for index in range(4):
+            with ipu.shard(index):
+                x = np.exp(x)
+        return x
+
+    links = {
+        order: profile(
+            ring,
+            np.zeros(4096, np.float32),
+            target=ipu.Target(name="small", ipus=4, tiles_per_ipu=4, selection_order=order),
+        ).execution.cycles.inter_ipu
+        for order in ("zigzag", "snake", "hoof")
+    }
+    assert links["snake"] == links["hoof"]
+    # of three moves zigzag has one over two links; the IPU between takes as long for it as the two at the ends
+    assert links["zigzag"] == links["snake"]
