@@ -10,6 +10,9 @@ ALL_IPUS = -1
 
 TO_SHARD = "ipu.to_shard"
 
+LINKS = "ipu.links"
+"""Attribute of a cast of tensors and of an exchange: data goes over the links between IPUs."""
+
 
 def shard_of(op: ir.Operation) -> int | None:
     """The shard that is written on ``op``; None where none is. That of ``ipu.to_shard`` is where its result lies."""

@@ -9,11 +9,20 @@ from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
-from ipu_mlir.dialects.analysis.shards import SHARD, TO_SHARD
+from ipu_mlir.dialects.analysis.shards import LINKS, SHARD, TO_SHARD
 from ipu_mlir.dialects.analysis.variables import VARIABLE, variable_arguments, variable_results
-from ipu_mlir.dialects.attributes.attributes import MappingAttr, mapping_from_attr, mapping_to_attr, parts_from_attr
+from ipu_mlir.dialects.attributes.attributes import (
+    MappingAttr,
+    mapping_from_attr,
+    mapping_to_attr,
+    module_target,
+    parts_from_attr,
+)
+from ipu_mlir.dialects.costs.exchange import crosses_ipus
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
+from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.constants import retype_constant
@@ -29,7 +38,7 @@ class PlaceTensors(Pass):
     Needs:  ``ipu.parts``, ``ipu.map``, ``ipu.homes`` and ``ipu.block_homes`` (``ipu-partition``).
     Leaves: a mapping as encoding of every tensor type; ``tensor.cast`` from mapping to mapping in front of every
             operand that does not lie where the op's parts read it; arguments that bufferization must not write to,
-            but for variables, whose new values are cast to where they lie.
+            but for variables, whose new values are cast to where they lie; ``ipu.links`` on casts between IPUs.
     """
 
     name = "ipu-place-tensors"
@@ -43,6 +52,20 @@ class PlaceTensors(Pass):
             for function in list_ops(module, "func.func"):
                 if len(function.regions[0].blocks):
                     _place_function(function)
+            target = module_target(module)
+            for cast in list_ops(module, "tensor.cast") if target.ipus > 1 else ():
+                if _crosses_ipus(cast, target):
+                    cast.attributes[LINKS] = ir.UnitAttr.get()
+
+
+def _crosses_ipus(cast: ir.Operation, target: Target) -> bool:
+    source, result = cast.operands[0], cast.results[0].type
+    found = window_of(source)
+    if result.encoding is None or found is None:
+        return False
+    shown = View(found[1].offset, found[1].shape, found[1].strides)
+    give, take = mapping_from_attr(source.type.encoding), mapping_from_attr(result.encoding)
+    return crosses_ipus((give, shown), (take, View.whole(tuple(result.shape))), target)
 
 
 def _has_home(op: ir.Operation) -> bool:

@@ -3,8 +3,12 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.shards import LINKS
+from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.codelets.naming import codelet_name
+from ipu_mlir.dialects.costs.exchange import crosses_ipus, side_of
 from ipu_mlir.dialects.ipu import ComputeSetOp, ExchangeOp, ReadControlOp, VerticesOp
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.linalg_builders import copy_into
@@ -18,17 +22,19 @@ class FormSupersteps(Pass):
 
     Needs:  bufferized IR whose memory spaces are mappings; ``ipu.parts`` on structured ops, and on copies that run
             where their buffers lie (``ipu-cut-copies``).
-    Leaves: supersteps: ``ipu.exchange`` for every other copy, every structured op and copy with parts in an
-            ``ipu.compute_set`` of its own, and ``ipu.read_control`` where control flow reads a scalar.
+    Leaves: supersteps: ``ipu.exchange`` for every other copy, with ``ipu.links`` where data goes between IPUs, every
+            structured op and copy with parts in an ``ipu.compute_set`` of its own, and ``ipu.read_control`` where
+            control flow reads a scalar.
     """
 
     name = "ipu-form-supersteps"
 
     def run(self, module: ir.Operation) -> None:
         with module.context, ir.Location.unknown(), Refusals() as refuse:
+            target = module_target(module)
             for op in list_outside_bodies(module):
                 if op.name in ("memref.copy", "linalg.copy") and not op.results:
-                    _form_copy(op)
+                    _form_copy(op, target)
                 elif op.name == "memref.load":
                     _form_read(op, refuse)
                 elif is_structured(op):
@@ -40,14 +46,16 @@ class FormSupersteps(Pass):
                     _wrap(op, parts)
 
 
-def _form_copy(op: ir.Operation) -> None:
+def _form_copy(op: ir.Operation, target: Target) -> None:
     """A copy with parts runs on its tiles, an exchange does any other."""
     source, dest = op.operands
     with ir.InsertionPoint(op), op.location:
         if PARTS in op.attributes:
             _wrap(copy_into(source, dest), op.attributes[PARTS])
         else:
-            ExchangeOp(source=source, dest=dest)
+            exchange = ExchangeOp(source=source, dest=dest)
+            if crosses_ipus(side_of(source.type), side_of(dest.type), target):
+                exchange.operation.attributes[LINKS] = ir.UnitAttr.get()
     op.erase()
 
 
