@@ -52,21 +52,22 @@ class AnchorShards(Pass):
 
 
 def _refuse_unknown(function: ir.Operation, target: Target, refuse: Refusals) -> None:
-    """Refuse shards that the target does not have."""
-
-    def check(op: ir.Operation, shard: int, what: str) -> None:
-        if not ALL_IPUS <= shard < target.ipus:
-            has = "1 IPU, shard 0" if target.ipus == 1 else f"{target.ipus} IPUs, shards 0 to {target.ipus - 1}"
-            refuse(op, f"{what} shard {shard}, but the target has {has}; compile for more IPUs, or use a smaller shard")
-
+    """Refuse shards that the target does not have, each where it is met first."""
+    has = "1 IPU, shard 0" if target.ipus == 1 else f"{target.ipus} IPUs, shards 0 to {target.ipus - 1}"
+    way_out = "compile for more IPUs, or use a smaller shard"
     for number, shard in argument_shards(function).items():
-        check(function, shard, f"has argument {number} on")
+        if not ALL_IPUS <= shard < target.ipus:
+            refuse(function, f"has argument {number} on shard {shard}, but the target has {has}; {way_out}")
+    unknown: dict[int, ir.Operation] = {}
     for op in list_outside_bodies(function):
         shard = shard_of(op)
-        if shard is not None:
-            check(op, shard, "is on")
-        elif SHARD in op.attributes:
+        if shard is None and SHARD in op.attributes:
             refuse(op, f"has {SHARD} = {op.attributes[SHARD]}; write it as 1 : i64")
+        is_unknown = shard is not None and not ALL_IPUS <= shard < target.ipus
+        if is_unknown and (shard not in unknown or is_free(unknown[shard])):  # others say more than a constant
+            unknown[shard] = op
+    for shard, op in unknown.items():
+        refuse(op, f"is on shard {shard}, but the target has {has}; {way_out}")
 
 
 def _anchor(function: ir.Operation) -> None:
