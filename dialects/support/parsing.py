@@ -108,7 +108,7 @@ def _parse(source: Source, context: ir.Context) -> ir.Module:
         if isinstance(content, bytes):
             text = _text_of_bytecode(content, name)
         else:
-            text = "\n" * source.line_offset + content
+            text = "\n" * source.line_offset + stablehlo.with_generic_ops(content)
             refuse_unreadable(text, name)
         context.allow_unregistered_dialects |= stablehlo.has_marks(text)
         text = inline_resources(text, name)

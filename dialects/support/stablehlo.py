@@ -12,6 +12,7 @@ from ipu_mlir.dialects.support.bindings import compiled, ir, passmanager
 _MENTION = re.compile(r"\b(?:stablehlo|chlo|vhlo|mhlo)\.\w")
 _MENTION_IN_BYTES = re.compile(rb"stablehlo|StableHLO_v|vhlo")
 _MARK = re.compile(r'"mhlo\.|\bsdy\.')
+_OF_MHLO = re.compile(r"\bmhlo\.(\w+) (%[\w#]+) : (tensor<[^>]*>)")
 _PORTABLE = b"StableHLO_v"
 
 
@@ -25,6 +26,15 @@ def mentions(content: str | bytes) -> bool:
 def has_marks(text: str) -> bool:
     """Whether text has ops of mhlo or sdy, which nobody registers: copies and functions of TensorFlow, marks of JAX."""
     return _MARK.search(text) is not None
+
+
+def with_generic_ops(text: str) -> str:
+    """``text`` with the ops of mhlo in the form that every context reads.
+
+    >>> with_generic_ops("%1 = mhlo.copy %0 : tensor<4xf32>")
+    '%1 = "mhlo.copy"(%0) : (tensor<4xf32>) -> tensor<4xf32>'
+    """
+    return _OF_MHLO.sub(r'"mhlo.\1"(\2) : (\3) -> \3', text)
 
 
 def is_portable(content: bytes) -> bool:

@@ -103,3 +103,8 @@ def test_sparse_rows_are_results():
     np.testing.assert_allclose(found["rows"].values, expected["rows"].values, rtol=1e-5)
     np.testing.assert_array_equal(found["rows"].indices, expected["rows"].indices)
     np.testing.assert_allclose(found["sum"], expected["sum"], rtol=1e-5)
+
+
+def test_a_recurrent_layer_of_keras_carries_its_weights_through_the_loop():
+    layer = keras.layers.LSTM(4, return_sequences=True)
+    check(layer, tf.random.stateless_normal((2, 5, 3), (1, 2)))

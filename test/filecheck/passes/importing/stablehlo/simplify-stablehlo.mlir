@@ -92,3 +92,10 @@ func.func private @is_greater(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>,
   %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
   return %0 : tensor<i1>
 }
+
+// CHECK-LABEL: @a_copy_as_tensorflow_writes_it
+// CHECK-NEXT: return %arg0
+func.func @a_copy_as_tensorflow_writes_it(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mhlo.copy %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
