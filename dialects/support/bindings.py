@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 PROVIDER = os.environ.get("IPU_MLIR_BINDINGS", "torch_mlir")
 
@@ -81,6 +81,16 @@ def compiled(module: str) -> ModuleType:
 def upstream(dialect: str) -> ModuleType:
     """The module of an upstream dialect, imported when it is first asked for: ``upstream("linalg")``."""
     return importlib.import_module(f"{PROVIDER}.dialects.{dialect}")
+
+
+@cache
+def execution_engine() -> Any:
+    """The class that makes machine code of modules.
+
+    Raises:
+        ImportError: the wheel has none.
+    """
+    return importlib.import_module(f"{PROVIDER}.execution_engine").ExecutionEngine
 
 
 def extra(importer: str) -> ModuleType:
