@@ -11,6 +11,7 @@ from ipu_mlir.dialects.support.errors import RunError, Settings
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
+from ipu_mlir.runtime.engine.native import machine_code, possible
 from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.engine.state import State
@@ -40,7 +41,7 @@ class Engine:
         options: TranslatorOptions | None = None,
         compiled: Compiled = Translation.compiled,
     ) -> None:
-        options = options or TranslatorOptions()
+        options = possible(options or TranslatorOptions())
         self._begin(translate(module, entry, options), options.threads, compiled)
 
     def _begin(self, translation: Translation, threads: int, compiled: Compiled) -> None:
@@ -51,9 +52,16 @@ class Engine:
         # run makes the first one: who only wants to know about a program needs no memory for its data.
         self._idle: list[_RunningProgram] = []
 
+    @staticmethod
+    def of(translation: Translation, threads: int = 1) -> "Engine":
+        """What runs a ``translation``."""
+        engine = Engine.__new__(Engine)
+        engine._begin(translation, threads, Translation.compiled)
+        return engine
+
     def __reduce__(self) -> tuple[Any, ...]:
         """As another process gets it: what was translated, none of the memory of runs."""
-        return _made_again, (self.translation, self._threads)
+        return Engine.of, (self.translation, self._threads)
 
     @property
     def source(self) -> str:
@@ -132,7 +140,8 @@ class _RunningProgram:
 
     def __init__(self, translation: Translation, build: Callable[[Any], Callable[..., None]], threads: int) -> None:
         try:
-            memory = Memory(translation.temporary_bytes, translation.constants, threads)
+            kernels = machine_code(translation.kernels) if translation.kernels else {}
+            memory = Memory(translation.temporary_bytes, translation.constants, threads, kernels)
         except MemoryError as error:
             without = Settings({"profile()": None})
             raise RunError(
@@ -168,12 +177,6 @@ class _RunningProgram:
             self._context.run(self._main, *arrays, *results)
         finally:
             set_threads(before)
-
-
-def _made_again(translation: Translation, threads: int) -> Engine:
-    engine = Engine.__new__(Engine)
-    engine._begin(translation, threads, Translation.compiled)
-    return engine
 
 
 def _as_bits(arrays: list[Any], specs: Sequence[ArraySpec]) -> list[Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.runtime.engine.native import Kernel
 from ipu_mlir.runtime.engine.threads import run_blocks
 
 _LINE = 64  # bytes of a cache line
@@ -45,8 +46,15 @@ class Scratch:
 class Memory(Scratch):
     """What generated source asks for while it is built, and the loop over blocks while it runs."""
 
-    def __init__(self, total_bytes: int, constants: Mapping[str, np.ndarray], threads: int) -> None:
+    def __init__(
+        self,
+        total_bytes: int,
+        constants: Mapping[str, np.ndarray],
+        threads: int,
+        kernels: Mapping[str, Kernel] | None = None,
+    ) -> None:
         super().__init__(total_bytes)
+        self._kernels = kernels or {}
         self._constants = dict(constants)
         self._threads = threads
 
@@ -56,6 +64,10 @@ class Memory(Scratch):
         if not array.flags.c_contiguous:  # one element repeated
             array = self._constants[name] = np.ascontiguousarray(array)
         return array
+
+    def kernel(self, name: str) -> Kernel:
+        """A function of machine code: ``run(*numbers, *arrays)``."""
+        return self._kernels[name]
 
     def scalar(self, value: Any, dtype: str) -> np.ndarray:
         """``value`` as an array without dimensions: the kind of scalar that ufuncs take fastest."""

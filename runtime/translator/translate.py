@@ -134,6 +134,8 @@ class Translation:
     """Its remote buffers; then ``remote`` comes after ``streams``."""
     has_streams: bool = False
     """Whether ``streams`` come after the variables: queues, or what the host shows."""
+    kernels: str = field(default="", repr=False)
+    """The MLIR module of the functions that the source gets from ``memory.kernel``."""
 
     def compiled(self) -> Callable[[Any], Callable[..., None]]:
         """The ``build`` function of the source: memory -> main(*arguments, *variables, *results).
@@ -163,7 +165,7 @@ def translate(
 
 def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
     """The NumPy source of an array program that all passes have run on."""
-    schedule, has_blocks = scheduled(program, options)
+    schedule, has_blocks, kernels = scheduled(program, options)
     writer = SourceWriter(program, schedule.places, schedule.steps)
     source = writer.write()
     names = writer.texts.arguments
@@ -193,6 +195,7 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
         queues,
         remote,
         bool(used["streams"]),
+        kernels,
     )
 
 

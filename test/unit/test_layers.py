@@ -57,6 +57,7 @@ ROOMS = (
     "runtime/translator/importing",
     "runtime/translator/optimize/reductions",
     "runtime/translator/codegen",
+    "runtime/translator/kernels",
     "runtime/translator/codegen/emit",
     "runtime/translator",
     "runtime/engine",
@@ -241,6 +242,8 @@ SCF_ITSELF = {
     "runtime/per_tile/vertices/body.py",
     "runtime/translator/importing/read_control.py",
     "runtime/translator/importing/read_region.py",
+    "runtime/translator/kernels/control.py",  # writes it
+    "runtime/translator/kernels/function.py",
 }
 
 

@@ -1,11 +1,19 @@
 """The tuned numbers of the translator."""
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
+
+KERNELS = ("auto", "never", "always")
+"""What may run as machine code."""
 
 
 @dataclass(frozen=True)
 class TranslatorOptions:
     """Thresholds with their units; each with the reason for its value. Measured with NumPy 2.4 on two cores."""
+
+    kernels: str = field(default_factory=lambda: os.environ.get("IPU_KERNELS", "never"))
+    """What runs as machine code of LLVM: ``auto`` for what block loops and loops of the program repeat, ``never`` for
+    nothing, ``always`` for all that can. The environment variable ``IPU_KERNELS`` says what it is unless told."""
 
     table_min_reads: int = 2
     """Uses of each entry of a lookup table, in one run. Making one takes as long as computing that many elements."""

@@ -41,7 +41,8 @@ Operand = View | Const | LoopNumber
 class Call:
     """One line of source: ``template`` with ``{0}``, ``{1}``, ... for operands and ``{out}`` for the result.
 
-    ``fits`` tells that the result is an integer that is known not to leave its type.
+    ``fits`` tells that the result is an integer that is known not to leave its type. ``kernel`` names the function of
+    machine code that ``{kernel}`` stands for.
     """
 
     template: str
@@ -49,6 +50,7 @@ class Call:
     out: View
     origin: Origin
     fits: bool = False
+    kernel: str = ""
 
 
 @dataclass(frozen=True)

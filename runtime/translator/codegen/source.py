@@ -207,12 +207,23 @@ class SourceWriter:
     def _call(self, call: Call, scope: Scope) -> str:
         if any(self._is_local(operand) for operand in (*call.operands, call.out)):
             return self._call_on_numbers(call, scope)
+        if call.kernel:
+            operands = [self.texts.text(operand, scope) for operand in call.operands]
+            return call.template.format(*operands, kernel=self._kernel(call.kernel))
         function = re.match(r"(?!if )\w+", call.template)  # a method has its array first
         if function is not None and function[0] not in ("streams", "remote"):
             self.functions.add(function[0])
         operands = [self.texts.text(operand, scope) for operand in call.operands]
         out = self.texts.text(call.out, scope) if "{out}" in call.template else ""
         return call.template.format(*operands, out=out)
+
+    def _kernel(self, name: str) -> str:
+        """What the function of machine code ``name`` is called here."""
+        key = ("kernel", name)
+        if key not in self.setup.views:
+            self.setup.views[key] = self.names.fresh(name)
+            self.setup.lines.append(f"{self.setup.indent}{self.setup.views[key]} = memory.kernel({name!r})")
+        return self.setup.views[key]
 
     def _call_on_numbers(self, call: Call, scope: Scope) -> str:
         """A call some of whose operands, or whose result, are local variables."""

@@ -28,8 +28,9 @@ FUNCTIONS: frozenset[str] = frozenset(_BUILTINS).union(*_IMPORTS.values())
 _METHODS = frozenset(
     ["accumulate", "astype", "data", "item", "reduce", "reshape", "take", "view", "T"]
 )  # of ufuncs and arrays
-_METHODS_OF_MEMORY = frozenset(["constant", "per_thread", "run_blocks", "scalar", "temporary"])
-_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | HOST_CALLS.keys()
+_METHODS_OF_MEMORY = frozenset(["constant", "kernel", "per_thread", "run_blocks", "scalar", "temporary"])
+_METHODS_OF_KERNELS = frozenset(["run"])
+_ATTRIBUTES = _METHODS | _METHODS_OF_MEMORY | _METHODS_OF_KERNELS | HOST_CALLS.keys()
 _NODES = frozenset(
     {
         *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.ImportFrom, ast.alias),

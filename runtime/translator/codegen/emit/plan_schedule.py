@@ -14,12 +14,13 @@ from ipu_mlir.runtime.translator.codegen.blocks import Group, find_groups, split
 from ipu_mlir.runtime.translator.codegen.control_steps import control_step
 from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
-from ipu_mlir.runtime.translator.codegen.schedule import Schedule
+from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule
 from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
+from ipu_mlir.runtime.translator.kernels.choose import Kernels
 
 
-def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, bool]:
-    """The calls of ``program``, and whether some run in block loops.
+def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, bool, str]:
+    """The calls of ``program``, whether some run in block loops, and the module of the kernels that are called.
 
     One threading regime per program: after a product on several threads, BLAS's own threads spin for milliseconds and
     take the cores from ours. So either everything is left to BLAS, or it gets one thread and we share out the rest.
@@ -31,11 +32,13 @@ def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, b
     has_groups = any(groups)
     if has_groups:
         groups = [split_products(run, found, options) for run, found in zip(runs, groups, strict=True)]
-    planner = _Planner(_users(program, places), {id(run[0]): g for run, g in zip(runs, groups, strict=True)})
+    users = _users(program, places)
+    kernels = Kernels(options, places, users)
+    planner = _Planner(users, {id(run[0]): g for run, g in zip(runs, groups, strict=True)}, kernels)
     schedule = Schedule(options, places)
     planner.block(program.statements, schedule)
     schedule.steps = with_sliced_operands(schedule.steps, places)
-    return schedule, has_groups
+    return schedule, has_groups, kernels.module()
 
 
 @dataclass
@@ -44,6 +47,7 @@ class _Planner:
 
     users: dict[Buffer, set[int]]
     groups: dict[int, list[Group]]
+    kernels: Kernels
 
     def block(self, statements: Sequence[Statement], schedule: Schedule) -> None:
         """Append the steps of ``statements``."""
@@ -54,6 +58,10 @@ class _Planner:
                 continue
             for statement in run:
                 assert isinstance(statement, Control), "only control flow has blocks"
+                kernel = self.kernels.of_loop(statement)
+                if kernel is not None:
+                    schedule.steps.append(kernel)
+                    continue
                 blocks = []
                 for inside in statement.blocks():
                     inner = Schedule(schedule.options, schedule.places)
@@ -67,8 +75,18 @@ class _Planner:
         while position < len(run):
             group = starting.get(position)
             if group is None:
-                emit(run[position], schedule)
-                position += 1
+                end = min((start for start in starting if start > position), default=len(run))
+                for step in self.kernels.of_run(run[position:end]):
+                    if isinstance(step, Call):
+                        schedule.steps.append(step)
+                    else:
+                        emit(step, schedule)
+                position = end
+                continue
+            block_loop = self.kernels.of_group(group, run[position : position + group.count])
+            if block_loop is not None:
+                schedule.steps.append(block_loop)
+                position += group.count
                 continue
             inside = {id(statement) for statement in run[position : position + group.count]}
             elsewhere = {place for place, where in self.users.items() if not where <= inside}

@@ -1,0 +1,135 @@
+"""Machine code of LLVM for the kernels of a program, and how Python calls it."""
+
+import ctypes
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy._core._multiarray_umath import __cpu_features__ as _FEATURES
+
+from ipu_mlir.dialects.support.bindings import execution_engine, ir, passmanager
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.kernels.function import DATA_OFFSET
+from ipu_mlir.runtime.translator.kernels.module import INTERPRETER, TABLE
+
+_PIPELINE = (
+    "builtin.module(convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,"
+    "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts)"
+)
+_OPTIMISED = 1  # -O2 and -O3 take several times as long, and make nothing faster that is vectors already
+_KEPT = 64  # modules whose machine code stays in memory
+
+_lock = threading.Lock()  # of the one context that all modules have, and of what is kept
+_kept: OrderedDict[str, Mapping[str, "Kernel"]] = OrderedDict()
+
+
+class Kernel:
+    """A function of machine code.
+
+    Attributes:
+        run: ``run(*numbers, *arrays)``. A loop of a program keeps the interpreter's lock, and lets go of it now and
+            then; any other kernel runs without.
+    """
+
+    __slots__ = ("_library", "run")
+
+    def __init__(self, library: Any, address: int, integers: int, arrays: int, keeps_lock: bool) -> None:
+        self._library = library  # the code is gone with it
+        make = ctypes.PYFUNCTYPE if keeps_lock else ctypes.CFUNCTYPE
+        self.run = make(None, *[ctypes.c_int64] * integers, *[ctypes.py_object] * arrays)(address)
+
+
+@cache
+def why_not() -> str:
+    """Why this process has no kernels; "" if it has."""
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        return "its addresses do not have 64 bits"
+    for array in (np.arange(3.0), np.zeros((2, 2), np.float32)[1:, 1:], np.array(1)):
+        if ctypes.c_void_p.from_address(id(array) + DATA_OFFSET).value != array.__array_interface__["data"][0]:
+            return "the array objects of this interpreter are laid out in an unknown way"
+    if not (_FEATURES.get("ASIMD") or (_FEATURES.get("FMA3") and _FEATURES.get("F16C"))):
+        return "this processor has no instruction for a product and a sum"
+    try:
+        execution_engine()
+    except ImportError:
+        return "the MLIR package has no execution engine"
+    return ""
+
+
+def possible(options: TranslatorOptions) -> TranslatorOptions:
+    """``options``, without kernels where this process has none; that is said once."""
+    if options.kernels == "never" or not why_not():
+        return options
+    _say_once(why_not())
+    return replace(options, kernels="never")
+
+
+@cache
+def _say_once(reason: str) -> None:
+    warnings.warn(f"programs run as NumPy calls, without machine code of their own: {reason}", stacklevel=4)
+
+
+def machine_code(text: str, level: int = _OPTIMISED) -> Mapping[str, Kernel]:
+    """The kernels of the module ``text``, by name."""
+    key = f"{level} {text}"
+    with _lock:
+        found = _kept.get(key)
+        if found is None:
+            found = _kept[key] = _compiled(text, level)
+            if len(_kept) > _KEPT:
+                _kept.popitem(last=False)
+        _kept.move_to_end(key)
+        return found
+
+
+def lowered(text: str) -> Any:
+    """The module ``text`` in the LLVM dialect."""
+    with _context():
+        module = ir.Module.parse(text)
+        passmanager.PassManager.parse(_PIPELINE).run(module.operation)
+        for function in module.body.operations:
+            if function.operation.name == "llvm.func":  # the engine's wrappers would have copies of all code
+                function.operation.attributes["no_inline"] = ir.UnitAttr.get()
+    return module
+
+
+def _compiled(text: str, level: int) -> Mapping[str, Kernel]:
+    module = lowered(text)
+    library = execution_engine()(module, opt_level=level)
+    signatures = [
+        (ir.StringAttr(function.attributes["sym_name"]).value, list(function.attributes["function_type"].value.inputs))
+        for function in ir.Module.parse(text, _context()).body.operations
+        if function.operation.name == "func.func" and "sym_visibility" not in function.attributes
+    ]
+    kernels = [(name, kinds) for name, kinds in signatures if name != TABLE]
+    addresses = (ctypes.c_void_p * len(kernels))()
+    functions = (ctypes.c_void_p * len(INTERPRETER))(*(_address(name) for name in INTERPRETER))
+    _call_packed(library.raw_lookup(TABLE), ctypes.addressof(addresses), ctypes.addressof(functions))
+    found = {}
+    for (name, kinds), address in zip(kernels, addresses, strict=True):
+        integers = sum(str(kind) == "i64" for kind in kinds)
+        found[name] = Kernel(library, address or 0, integers, len(kinds) - integers, name.startswith("loop"))
+    return found
+
+
+def _call_packed(address: int, *pointers: int) -> None:
+    """Call what ``raw_lookup`` gives: it takes the addresses of its arguments."""
+    held = [ctypes.c_void_p(pointer) for pointer in pointers]
+    arguments = (ctypes.c_void_p * len(held))(*(ctypes.addressof(each) for each in held))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(ctypes.addressof(arguments))
+
+
+def _address(name: str) -> int:
+    found = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+    assert found, f"the interpreter has no {name}"
+    return found
+
+
+@cache
+def _context() -> Any:
+    return ir.Context()

@@ -1,0 +1,235 @@
+"""Which statements become kernels, and the calls that stand for them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, all_statements, known_rounds
+from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
+from ipu_mlir.runtime.translator.array_ir.iota import INDEX
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, Statement
+from ipu_mlir.runtime.translator.codegen.blocks import Group
+from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
+from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand
+from ipu_mlir.runtime.translator.kernels.code import NoKernel
+from ipu_mlir.runtime.translator.kernels.control import write_statements
+from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
+from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
+from ipu_mlir.runtime.translator.kernels.points import Cut
+from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+
+_LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
+_LARGEST_PRODUCT = 4096  # terms, beyond which BLAS is faster
+_ROUNDS_WITHOUT_ASKING = 1 << 20  # a few milliseconds
+_FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
+_STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
+_OWN_BYTES = 1 << 20  # what a group may have for itself in memory instead of in scratch memory for one block
+
+
+@dataclass
+class Kernels:
+    """The kernels of a program, and who uses which memory: ``users`` are statements by identity, 0 what comes after."""
+
+    options: TranslatorOptions
+    places: Mapping[Buffer, Buffer]
+    users: Mapping[Buffer, Set[int]]
+    functions: list[KernelText] = field(default_factory=list)
+
+    def module(self) -> str:
+        """All of them as MLIR; "" if there are none."""
+        return module_text(self.functions) if self.functions else ""
+
+    def of_loop(self, statement: Control) -> Call | None:
+        """The call that does all of ``statement``; None if that is not possible, or not worth it."""
+        if self.options.kernels == "never":
+            return None
+        inside = all_statements([statement])
+        if any(not _is_small(each) for each in inside if not isinstance(each, Control)):
+            return None
+        rounds = _rounds([statement])
+        if self.options.kernels == "auto" and rounds is not None and rounds < _FEWEST_ROUNDS:
+            return None
+        function = Function(self.places, self._own_numbers(inside))
+        function.polls = rounds is None or rounds > _ROUNDS_WITHOUT_ASKING
+        try:
+            write_statements(function, [statement])
+        except NoKernel:
+            return None
+        return self._call(function, "loop", (), inside)
+
+    def of_group(self, group: Group, statements: Sequence[Statement]) -> BlockLoop | None:
+        """The block loop of ``statements`` with one kernel for a block; None if they have none."""
+        if self.options.kernels == "never":
+            return None
+        function = Function(self.places)
+        try:
+            self._write_group(function, group, statements)
+        except NoKernel:
+            return None
+        call = self._call(function, "block", ("lo", "hi"), statements)
+        return call and BlockLoop(group.units, group.block, (call,), (), statements[0].origin)
+
+    def of_run(self, statements: Sequence[Statement]) -> Iterator[Call | Statement]:
+        """Calls of kernels, and between them the statements that have none."""
+        waiting: list[Statement] = []
+        for statement in statements:
+            if self.options.kernels == "always" and self._is_possible(statement):
+                waiting.append(statement)
+                continue
+            yield from self._run(waiting)
+            waiting = []
+            yield statement
+        yield from self._run(waiting)
+
+    # -- what is written
+
+    def _run(self, statements: list[Statement]) -> Iterator[Call | Statement]:
+        if not statements:
+            return
+        function = Function(self.places)
+        for part in self._parts(statements, lambda statement: ordered(statement)):
+            if isinstance(part, Nest):
+                write_nest(function, part)
+            else:
+                write_statements(function, [part])
+        call = self._call(function, "run", (), statements)
+        if call is None:
+            yield from statements
+        else:
+            yield call
+
+    def _is_possible(self, statement: Statement) -> bool:
+        if isinstance(statement, Dot) and not _is_small(statement):
+            return False
+        try:
+            write_statements(Function(self.places), [statement])
+        except NoKernel:
+            return False
+        return True
+
+    def _write_group(self, function: Function, group: Group, statements: Sequence[Statement]) -> None:
+        loops = {id(statement): loop for statement, loop in zip(statements, group.loops, strict=True)}
+        per_unit = max(
+            prod(statement.extents) // group.units for statement in statements if not isinstance(statement, Dot)
+        )
+        strip = max(1, _STRIP_ELEMENTS // max(1, per_unit))
+        parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
+        code = function.code
+        with function.loop("%hi", strip, "%lo") as start:
+            left = code.value(f"arith.subi %hi, {start} : i64")
+            units = code.value(f"arith.minsi {left}, {code.index(strip)} : i64")
+            for part in parts:
+                if isinstance(part, Nest):
+                    write_nest(function, part, Cut(0, part.size, start, units))
+                    continue
+                if isinstance(part, Dot) and not (set(part.a.loops()) == set(part.b.loops()) >= set(part.out.loops())):
+                    raise NoKernel("products are left to BLAS")
+                if not isinstance(part, Reduce | Dot):
+                    raise NoKernel(f"{type(part).__name__} is in no block")
+                loop = loops[id(part)]
+                write_reduction(function, part, loop, Cut(0, part.extents[loop] // group.units, start, units))
+        own = [place for place in function.parameters if self._is_own(place, statements)]
+        if sum(function.parameters[place].elements * place.dtype.itemsize for place in own) > _OWN_BYTES:
+            raise NoKernel("what is between the statements is too large")
+
+    def _parts(self, statements: Sequence[Statement], nest_of: Callable[[Elementwise], Nest]) -> list[Nest | Statement]:
+        """Element-wise statements as nests, neighbours as one where they can be; what it alone uses is not stored."""
+        parts: list[Nest | Statement] = []
+        members: list[list[Statement]] = []
+
+        def place(buffer: Buffer) -> Buffer:
+            return self.places.get(buffer, buffer)
+
+        for statement in statements:
+            if not isinstance(statement, Elementwise):
+                parts.append(statement)
+                members.append([statement])
+                continue
+            nest = nest_of(statement)
+            last = parts[-1] if parts else None
+            both = joined(last, nest, place) if isinstance(last, Nest) else None
+            if both is None:
+                parts.append(nest)
+                members.append([statement])
+            else:
+                parts[-1] = both
+                members[-1].append(statement)
+        return [
+            replace(part, elided=self._elided(part, inside)) if isinstance(part, Nest) else part
+            for part, inside in zip(parts, members, strict=True)
+        ]
+
+    def _elided(self, nest: Nest, inside: Sequence[Statement]) -> frozenset[Buffer]:
+        """What is written and read at the same point of ``nest``, and nowhere else."""
+        read: set[Buffer] = set()
+        found = set()
+        for statement in inside:
+            read |= {self._place(access.buffer) for access in statement.sources()}
+            for access in statement.dests():
+                place = self._place(access.buffer)
+                if place not in read and self._is_own(place, inside) and not access.buffer.mutable:
+                    found.add(access.buffer)
+        return frozenset(found)
+
+    def _own_numbers(self, statements: Sequence[Statement]) -> frozenset[Buffer]:
+        """The places of single numbers that only ``statements`` use."""
+        used = {access.buffer for statement in statements for access in (*statement.sources(), *statement.dests())}
+        sizes: dict[Buffer, int] = {}
+        for buffer in used:
+            place = self._place(buffer)
+            sizes[place] = max(sizes.get(place, 0), buffer.elements)
+        return frozenset(place for place, size in sizes.items() if size == 1 and self._is_own(place, statements))
+
+    def _is_own(self, place: Buffer, statements: Sequence[Statement]) -> bool:
+        return place.role is Role.TEMPORARY and self.users[place] <= {id(statement) for statement in statements}
+
+    def _place(self, buffer: Buffer) -> Buffer:
+        return self.places.get(buffer, buffer)
+
+    def _call(
+        self, function: Function, kind: str, numbers: Sequence[str], statements: Sequence[Statement]
+    ) -> Call | None:
+        """Keep ``function``; the call of it, or None if nobody would see what it does."""
+        written = {self._place(access.buffer) for statement in statements for access in statement.dests()}
+        arrays = list(function.parameters)
+        if not any(place in written for place in arrays):
+            return None
+        name = f"{kind}{len(self.functions)}"
+        text = function.text(name, [f"%{number}" for number in numbers])
+        self.functions.append(KernelText(name, len(numbers) + len(function.outer), len(arrays), text))
+        rounds: list[Operand] = [LoopNumber(INDEX, buffer) for buffer in function.outer]
+        operands = (*rounds, *(whole(function.parameters[place]) for place in arrays))
+        out = next(whole(function.parameters[place]) for place in arrays if place in written)
+        taken = ", ".join([*numbers, *(f"{{{number}}}" for number in range(len(operands)))])
+        return Call(f"{{kernel}}.run({taken})", operands, out, statements[0].origin, kernel=name)
+
+
+def _is_small(statement: Statement) -> bool:
+    """True if ``statement`` takes less long than a few calls of NumPy."""
+    return prod(statement.extents) <= (_LARGEST_PRODUCT if isinstance(statement, Dot) else _LARGEST_IN_LOOP)
+
+
+def _rounds(statements: Sequence[Statement]) -> int | None:
+    """How many statements run in all; None if that is not known, or no loop bound says it."""
+    total = 0
+    for statement in statements:
+        if not isinstance(statement, Control):
+            total += 1
+            continue
+        inside = [_rounds(block) for block in statement.blocks()]
+        if isinstance(statement, ForLoop):
+            known = known_rounds(statement.lower, statement.upper, statement.step)
+            if not all(isinstance(bound, int) for bound in (statement.lower, statement.upper, statement.step)):
+                return None
+            times = 0 if known is None else (known[1] - known[0]) // int(statement.step) + 1  # type: ignore[arg-type]
+        elif len(inside) == 3:
+            return None
+        else:
+            times = 1
+        if any(each is None for each in inside):
+            return None
+        total += times * sum(each or 0 for each in inside)
+    return total

@@ -1,0 +1,176 @@
+"""Loops and branches of a program, with all that is in them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.control import Bound, Branch, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.array_ir.expression import Expression, Read, postorder
+from ipu_mlir.runtime.translator.array_ir.intervals import Ranges, is_within
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, Scan, SliceUpdate, Statement
+from ipu_mlir.runtime.translator.array_ir.types import unsigned as unsigned_type
+from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
+from ipu_mlir.runtime.translator.kernels.points import Points
+from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+
+
+def write_statements(function: Function, statements: Sequence[Statement]) -> None:
+    """Append ``statements``, one after the other.
+
+    Raises:
+        NoKernel: one of them has no form in kernels.
+    """
+    for statement in statements:
+        match statement:
+            case ForLoop():
+                _write_for(function, statement)
+            case WhileLoop():
+                _write_while(function, statement)
+            case Branch():
+                _write_branch(function, statement)
+            case Elementwise():
+                write_nest(function, ordered(statement))
+            case Reduce() | Dot():
+                write_reduction(function, statement)
+            case SliceUpdate():
+                _write_slice_update(function, statement)
+            case Scan():
+                _write_scan(function, statement)
+            case _:
+                raise NoKernel(f"{type(statement).__name__} has no form in kernels")
+
+
+def _number(function: Function, access: Access, unsigned: bool = False) -> Value:
+    """The single number that ``access`` names."""
+    dtype = access.buffer.dtype
+    place = function.code.index(access.offset)
+    value = function.load(function.pointer(access.buffer), place, dtype)
+    return replace(value, dtype=unsigned_type(dtype)) if unsigned else value
+
+
+def _bound(function: Function, bound: Bound, unsigned: bool) -> str:
+    if isinstance(bound, int):
+        return function.code.index(bound)
+    if bound.buffer.dtype.kind not in "iu" or (unsigned and bound.buffer.dtype.itemsize == 8):
+        raise NoKernel(f"a loop counts with {bound.buffer.dtype}")
+    return function.ops.cast(_number(function, bound, unsigned), I64).name
+
+
+def _write_for(function: Function, loop: ForLoop) -> None:
+    if not isinstance(loop.step, int) or loop.step < 1:
+        raise NoKernel("a loop counts up by a number that is known")
+    code = function.code
+    low, high = (_bound(function, bound, loop.unsigned) for bound in (loop.lower, loop.upper))
+    if function.polls:
+        step = code.index(loop.step)
+        count = code.fresh()
+        with code.block(f"{code.fresh()} = scf.while ({count} = {low}) : (i64) -> i64 {{", "} do {"):
+            is_inside = code.value(f"arith.cmpi slt, {count}, {high} : i64")
+            goes_on = code.value(f"arith.andi {is_inside}, {function.goes_on()} : i1")
+            code.line(f"scf.condition({goes_on}) {count} : i64")
+        code.line(f"^bb0({(number := code.fresh())}: i64):")
+        with code.block("// a round"):
+            _write_round(function, loop, number)
+            code.line(f"scf.yield {code.value(f'arith.addi {number}, {step} : i64')} : i64")
+        return
+    with function.loop(high, loop.step, low) as number:
+        _write_round(function, loop, number)
+
+
+def _write_round(function: Function, loop: ForLoop, number: str) -> None:
+    if loop.variable is None:
+        write_statements(function, loop.body)
+        return
+    buffer = loop.variable.buffer
+    value = function.ops.cast(Value(number, I64), buffer.dtype)
+    function.store(function.pointer(buffer), function.code.index(loop.variable.offset), value)
+    function.numbers[buffer] = number
+    write_statements(function, loop.body)
+    del function.numbers[buffer]
+
+
+def _write_while(function: Function, loop: WhileLoop) -> None:
+    code = function.code
+    with code.block("scf.while : () -> () {", "} do {"):
+        write_statements(function, loop.before)
+        goes_on = _condition(function, loop.condition)
+        if function.polls:
+            goes_on = code.value(f"arith.andi {goes_on}, {function.goes_on()} : i1")
+        code.line(f"scf.condition({goes_on})")
+    with code.block("// a round"):
+        write_statements(function, loop.after)
+        code.line("scf.yield")
+    write_statements(function, loop.leaving)
+
+
+def _write_branch(function: Function, branch: Branch) -> None:
+    condition = _condition(function, branch.condition)
+    with function.code.block(f"scf.if {condition} {{", "} else {"):
+        write_statements(function, branch.yes)
+    with function.code.block("// otherwise"):
+        write_statements(function, branch.no)
+
+
+def _condition(function: Function, access: Access) -> str:
+    value = _number(function, access)
+    return function.ops.cast(value, BOOL).name
+
+
+def _write_scan(function: Function, scan: Scan) -> None:
+    """One point after the other: those that are reduced inside, in their order."""
+    loops = range(len(scan.extents))
+    order = [n for n in loops if not scan.reduced[n]] + [n for n in loops if scan.reduced[n]]
+    points = Points(function, scan.extents, [[n] for n in order if scan.extents[n] > 1])
+    _write_points(points, scan, 0)
+
+
+def _write_points(points: Points, scan: Scan, depth: int) -> None:
+    function = points.function
+    if depth == len(points.axes):
+        values: dict[int, Value] = {}
+        for node in postorder(scan.values):
+            values[id(node)] = points.value(node, values)
+        for out, root in zip(scan.outputs, scan.values, strict=True):
+            points.store(out, values[id(root)])
+        return
+    with function.loop(points.known_count(depth)) as number:
+        points.at[depth] = number
+        _write_points(points, scan, depth + 1)
+    points.at.pop(depth)
+
+
+def _write_slice_update(function: Function, update: SliceUpdate) -> None:
+    """What stays is copied, unless it is there already; the box is written where it begins."""
+    out, old, extents = update.out, update.old, update.extents
+    is_there = function.place(old.buffer) is function.place(out.buffer)
+    if not is_there or (old.offset, old.strides) != (out.offset, out.strides):
+        copy = Elementwise(extents, update.origin, (out,), (Read(old.buffer.dtype, old),))
+        write_nest(function, ordered(copy))
+    indexes = _values(function, update.indexes)
+    code, inside, begin = function.code, None, None
+    for loop, index, node, size in zip(update.loops, indexes, update.indexes, update.sizes, strict=True):
+        if index.dtype.kind != "i":
+            raise NoKernel("an index has a sign")
+        at = function.ops.cast(index, I64)
+        begin = function.plus(begin, function.times(at.name, out.strides[loop]))
+        if size > 1 or is_within(node, extents[loop], Ranges(extents)):
+            continue
+        fits = code.value(f"arith.cmpi ult, {at.name}, {code.index(extents[loop])} : i64")
+        inside = fits if inside is None else code.value(f"arith.andi {inside}, {fits} : i1")
+    box = replace(ordered(Elementwise(update.box(), update.origin, (out,), (update.value,))), begin=begin)
+    if inside is None:
+        write_nest(function, box)
+        return
+    with function.branch(inside):
+        write_nest(function, box)
+
+
+def _values(function: Function, nodes: Sequence[Expression]) -> list[Value]:
+    """Numbers that are the same at every point."""
+    points = Points(function, (), [])
+    values: dict[int, Value] = {}
+    for node in postorder(nodes):
+        values[id(node)] = points.value(node, values)
+    return [values[id(node)] for node in nodes]

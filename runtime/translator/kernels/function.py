@@ -1,0 +1,198 @@
+"""A kernel while it is written: its parameters, its memory, and its loops."""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.array_ir.access import Buffer
+from ipu_mlir.runtime.translator.kernels.arithmetic import Arithmetic
+from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, Code, Value, type_text
+
+DATA_OFFSET = 16
+"""Bytes from the beginning of an array object to the address of its elements; the engine makes sure of it."""
+
+_I8 = np.dtype(np.int8)
+_NO_UNROLLING = "{loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}"
+_POLLED_EVERY = 1 << 14  # rounds
+
+
+@dataclass
+class Function:
+    """Lines of one kernel.
+
+    Attributes:
+        places: the representative of the buffers that share memory.
+        own: the places of single numbers that nothing else uses; they live in registers.
+        parameters: the places that callers give, with the largest buffer of each, in order.
+        numbers: the variables of the loops around, by the buffers that hold them too.
+        outer: those that callers give, in order.
+        polls: whether loops ask now and then whether somebody wants to stop them.
+    """
+
+    places: Mapping[Buffer, Buffer]
+    own: Set[Buffer] = frozenset()
+    code: Code = field(default_factory=Code)
+    parameters: dict[Buffer, Buffer] = field(default_factory=dict)
+    numbers: dict[Buffer, str] = field(default_factory=dict)
+    outer: list[Buffer] = field(default_factory=list)
+    polls: bool = False
+    _pointers: dict[Buffer, str] = field(default_factory=dict)
+    _polling: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        self.ops = Arithmetic(self.code)
+
+    def place(self, buffer: Buffer) -> Buffer:
+        """The representative of those that share memory with ``buffer``."""
+        return self.places.get(buffer, buffer)
+
+    def pointer(self, buffer: Buffer) -> str:
+        """The address of the first element of ``buffer``."""
+        place = self.place(buffer)
+        if place in self.own and place not in self._pointers:
+            self.hold(place, 8)
+        if place in self._pointers and place not in self.parameters:
+            return self._pointers[place]
+        if place not in self.parameters or self.parameters[place].elements < buffer.elements:
+            self.parameters[place] = buffer
+        if place not in self._pointers:
+            number = list(self.parameters).index(place)
+            data = self.code.first(f"llvm.getelementptr %array{number}[{DATA_OFFSET}] : (!llvm.ptr) -> !llvm.ptr, i8")
+            self._pointers[place] = self.code.first(f"llvm.load {data} : !llvm.ptr -> !llvm.ptr")
+        return self._pointers[place]
+
+    def number(self, variable: Buffer) -> str:
+        """The number of the round of a loop around, as an i64."""
+        if variable not in self.numbers:
+            self.numbers[variable] = f"%number{len(self.outer)}"
+            self.outer.append(variable)
+        return self.numbers[variable]
+
+    def hold(self, buffer: Buffer, bytes_needed: int) -> None:
+        """Memory for ``buffer`` until the kernel ends."""
+        self._pointers[buffer] = self.code.alloca(bytes_needed)
+
+    def text(self, name: str, numbers: Sequence[str] = ()) -> str:
+        """The whole function, which takes ``numbers``, those of loops around, and the arrays."""
+        integers = [*numbers, *(f"%number{number}" for number in range(len(self.outer)))]
+        arrays = [f"%array{number}: !llvm.ptr" for number in range(len(self.parameters))]
+        return self.code.text(name, ", ".join([*(f"{each}: i64" for each in integers), *arrays]))
+
+    # -- elements in memory
+
+    def load(self, pointer: str, index: str, dtype: np.dtype, lanes: int = 1, mask: Value | None = None) -> Value:
+        """The number at ``index``, or those from there on, as many as there are ``lanes``; 0 where ``mask`` is not."""
+        held = _I8 if dtype == BOOL else dtype
+        kind, size = type_text(held, lanes), held.itemsize
+        place = self._element(pointer, index, held)
+        if mask is None:
+            name = self.code.value(f"llvm.load {place} {{alignment = {size} : i64}} : !llvm.ptr -> {kind}")
+        else:
+            zeros = self.code.constant(0, held, lanes)
+            name = self.code.value(
+                f"llvm.intr.masked.load {place}, {mask.name}, {zeros.name} {{alignment = {size} : i32}} : "
+                f"(!llvm.ptr, {mask.type}, {kind}) -> {kind}"
+            )
+        return self._as_read(name, held, dtype, lanes)
+
+    def gather(self, pointer: str, indexes: Value, dtype: np.dtype, mask: Value | None) -> Value:
+        """The numbers at ``indexes``, of i64."""
+        held, lanes = (_I8 if dtype == BOOL else dtype), indexes.lanes
+        kind = type_text(held, lanes)
+        places = self.code.value(
+            f"llvm.getelementptr {pointer}[{indexes.name}] : (!llvm.ptr, {indexes.type}) -> "
+            f"vector<{lanes}x!llvm.ptr>, {type_text(held)}"
+        )
+        mask = mask or self.code.constant(True, BOOL, lanes)
+        zeros = self.code.constant(0, held, lanes)
+        name = self.code.value(
+            f"llvm.intr.masked.gather {places}, {mask.name}, {zeros.name} {{alignment = {held.itemsize} : i32}} : "
+            f"(vector<{lanes}x!llvm.ptr>, {mask.type}, {kind}) -> {kind}"
+        )
+        return self._as_read(name, held, dtype, lanes)
+
+    def store(self, pointer: str, index: str, value: Value, mask: Value | None = None) -> None:
+        """Write ``value`` at ``index``, and what follows."""
+        if value.dtype == BOOL:
+            value = self.ops.convert("arith.extui", value, _I8)
+        place, size = self._element(pointer, index, value.dtype), value.dtype.itemsize
+        if mask is None:
+            self.code.line(f"llvm.store {value.name}, {place} {{alignment = {size} : i64}} : {value.type}, !llvm.ptr")
+        else:
+            self.code.line(
+                f"llvm.intr.masked.store {value.name}, {place}, {mask.name} {{alignment = {size} : i32}} : "
+                f"{value.type}, {mask.type} into !llvm.ptr"
+            )
+
+    def _element(self, pointer: str, index: str, dtype: np.dtype) -> str:
+        return self.code.value(
+            f"llvm.getelementptr {pointer}[{index}] : (!llvm.ptr, i64) -> !llvm.ptr, {type_text(dtype)}"
+        )
+
+    def _as_read(self, name: str, held: np.dtype, dtype: np.dtype, lanes: int) -> Value:
+        value = Value(name, held, lanes)
+        return self.ops.compare("ne", value, self.ops.constant(0, value)) if dtype == BOOL else value
+
+    # -- numbers of elements
+
+    def plus(self, a: str | None, b: str | None) -> str | None:
+        """The sum of two i64, either of which may be missing."""
+        zero = self.code.index(0)
+        a, b = (None if each == zero else each for each in (a, b))
+        if a is None or b is None:
+            return a or b
+        return self.code.value(f"arith.addi {a}, {b} : i64")
+
+    def times(self, a: str, factor: int) -> str | None:
+        """A multiple of an i64; None for 0."""
+        if factor in (0, 1) or a == self.code.index(0):
+            return a if factor else None
+        return self.code.value(f"arith.muli {a}, {self.code.index(factor)} : i64")
+
+    def lanes_below(self, count: str) -> Value:
+        """Which of the lanes have a number below ``count``."""
+        dense = ", ".join(map(str, range(LANES)))
+        numbers = self.code.first(f"arith.constant dense<[{dense}]> : vector<{LANES}xi64>")
+        return self.ops.compare("slt", Value(numbers, I64, LANES), Value(count, I64))
+
+    # -- control flow
+
+    @contextmanager
+    def loop(self, count: int | str, step: int = 1, start: int | str = 0) -> Iterator[str]:
+        """What runs for ``start``, ``start + step``, ... below ``count``; the number of the round."""
+        if isinstance(count, int) and isinstance(start, int) and start < count <= start + step:
+            yield self.code.index(start)
+            return
+        low, high = (each if isinstance(each, str) else self.code.index(each) for each in (start, count))
+        number = self.code.fresh()
+        with self.code.block(
+            f"scf.for {number} = {low} to {high} step {self.code.index(step)} : i64 {{", f"}} {_NO_UNROLLING}"
+        ):
+            yield number
+
+    @contextmanager
+    def branch(self, condition: str) -> Iterator[None]:
+        """What is done if ``condition`` holds."""
+        with self.code.block(f"scf.if {condition} {{"):
+            yield
+
+    def goes_on(self) -> str:
+        """Whether nobody wants the program to end, as a condition: asked in every round, looked into now and then."""
+        if self._polling is None:
+            self._polling = self.code.alloca(8), self.code.alloca(8)
+        rounds, stopped = self._polling
+        code = self.code
+        count = code.value(f"llvm.load {rounds} : !llvm.ptr -> i64")
+        count = code.value(f"arith.addi {count}, {code.index(1)} : i64")
+        code.line(f"llvm.store {count}, {rounds} : i64, !llvm.ptr")
+        low = code.value(f"arith.andi {count}, {code.index(_POLLED_EVERY - 1)} : i64")
+        asks = code.value(f"arith.cmpi eq, {low}, {code.index(0)} : i64")
+        with self.branch(asks):
+            found = code.value("func.call @interrupted() : () -> i64")
+            before = code.value(f"llvm.load {stopped} : !llvm.ptr -> i64")
+            both = code.value(f"arith.ori {found}, {before} : i64")
+            code.line(f"llvm.store {both}, {stopped} : i64, !llvm.ptr")
+        held = code.value(f"llvm.load {stopped} : !llvm.ptr -> i64")
+        return code.value(f"arith.cmpi eq, {held}, {code.index(0)} : i64")

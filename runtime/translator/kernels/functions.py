@@ -1,0 +1,107 @@
+"""Functions of f32 as polynomials: the same operations on numbers and on vectors, so that both give the same bits.
+
+Only a product and a sum that are written as one are rounded once. The errors are those of ``docs/kernels.md``.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.kernels.arithmetic import F32, Arithmetic
+from ipu_mlir.runtime.translator.kernels.code import I32, Value
+
+_TO_WHOLE = 1.5 * 2.0**23
+"""Added to a small f32 and taken away again, it leaves the nearest whole number."""
+
+
+def _fma(ops: Arithmetic, a: Value, b: Value, c: Value) -> Value:
+    return ops.op("math.fma", a, b, c)
+
+
+def _polynomial(ops: Arithmetic, x: Value, coefficients: Sequence[float]) -> Value:
+    """By Horner's rule, the highest power first."""
+    total = ops.constant(coefficients[0], x)
+    for coefficient in coefficients[1:]:
+        total = _fma(ops, total, x, ops.constant(coefficient, x))
+    return total
+
+
+def _power_of_two(ops: Arithmetic, n: Value) -> Value:
+    """2 to the power of integers from -126 to 127, as f32."""
+    biased = ops.op("arith.addi", n, ops.constant(127, n))
+    return ops.bits(ops.op("arith.shli", biased, ops.constant(23, n)), F32)
+
+
+def exp(ops: Arithmetic, x: Value) -> Value:
+    """Cephes: ``2**n`` times a polynomial on half an octave around 1; subnormal results are right."""
+    x = ops.select(ops.compare("ogt", x, ops.constant(89, x)), ops.constant(89, x), x)
+    x = ops.select(ops.compare("olt", x, ops.constant(-104.5, x)), ops.constant(-104.5, x), x)
+    shifted = _fma(ops, x, ops.constant(1.44269504088896341, x), ops.constant(_TO_WHOLE, x))
+    whole = ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x))
+    r = _fma(ops, whole, ops.constant(-0.693359375, x), x)
+    r = _fma(ops, whole, ops.constant(2.12194440e-4, x), r)
+    terms = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+    y = _fma(ops, _polynomial(ops, r, terms), ops.op("arith.mulf", r, r), r)
+    y = ops.op("arith.addf", y, ops.constant(1, x))
+    magic = ops.code.constant(np.float32(_TO_WHOLE).view(np.int32), I32, x.lanes)
+    n = ops.op("arith.subi", ops.bits(shifted, I32), magic)
+    half = ops.op("arith.shrsi", n, ops.constant(1, n))  # 2**n itself may be no normal number
+    rest = ops.op("arith.subi", n, half)
+    return ops.op("arith.mulf", ops.op("arith.mulf", y, _power_of_two(ops, half)), _power_of_two(ops, rest))
+
+
+def tanh(ops: Arithmetic, x: Value) -> Value:
+    """Cephes: a polynomial up to 0.625, beyond it ``1 - 2 / (exp(2 |x|) + 1)``."""
+    size = ops.op("math.absf", x)
+    square = ops.op("arith.mulf", x, x)
+    terms = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
+    near = _fma(ops, ops.op("arith.mulf", _polynomial(ops, square, terms), square), size, size)
+    one = ops.constant(1, x)
+    grown = ops.op("arith.addf", exp(ops, ops.op("arith.addf", size, size)), one)
+    far = ops.op("arith.subf", one, ops.op("arith.divf", ops.constant(2, x), grown))
+    return ops.op("math.copysign", ops.select(ops.compare("olt", size, ops.constant(0.625, x)), near, far), x)
+
+
+def log(ops: Arithmetic, x: Value) -> Value:
+    """Cephes: the exponent times log 2, in two parts, and a polynomial around 1; subnormal numbers are right."""
+    tiny = ops.compare("olt", x, ops.constant(np.finfo(np.float32).tiny, x))
+    scaled = ops.select(tiny, ops.op("arith.mulf", x, ops.constant(2.0**23, x)), x)
+    number = ops.bits(scaled, I32)
+    # so that what is left of the number lies between the roots of 1/2 and of 2
+    moved = ops.op("arith.subi", number, ops.constant(np.float32(0.70710678).view(np.int32), number))
+    power = ops.op("arith.shrsi", moved, ops.constant(23, number))
+    left = ops.op("arith.subi", number, ops.op("arith.shli", power, ops.constant(23, number)))
+    m = ops.op("arith.subf", ops.bits(left, F32), ops.constant(1, x))
+    power = ops.op("arith.subi", power, ops.select(tiny, ops.constant(23, number), ops.constant(0, number)))
+    e = ops.convert("arith.sitofp", power, F32)
+    square = ops.op("arith.mulf", m, m)
+    terms = (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1)
+    terms += (-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
+    y = ops.op("arith.mulf", ops.op("arith.mulf", _polynomial(ops, m, terms), m), square)
+    y = _fma(ops, e, ops.constant(-2.12194440e-4, x), y)
+    y = _fma(ops, ops.constant(-0.5, x), square, y)
+    y = _fma(ops, e, ops.constant(0.693359375, x), ops.op("arith.addf", m, y))
+    infinite = ops.constant(np.inf, x)
+    y = ops.select(ops.compare("ult", x, infinite), y, x)  # of infinity, and below of a NaN, itself
+    y = ops.select(ops.compare("oeq", x, ops.constant(0, x)), ops.constant(-np.inf, x), y)
+    y = ops.select(ops.compare("olt", x, ops.constant(0, x)), ops.constant(np.nan, x), y)
+    return ops.select(ops.is_nan(x), x, y)
+
+
+def erf(ops: Arithmetic, x: Value) -> Value:
+    """Norbert Juffa's: a polynomial up to 0.93, beyond it 1 minus the exponential function of one."""
+    size, square = ops.op("math.absf", x), ops.op("arith.mulf", x, x)
+    r = _fma(ops, ops.constant(-1.72853470e-5, x), size, ops.constant(3.83197126e-4, x))
+    u = _fma(ops, ops.constant(-3.88396438e-3, x), size, ops.constant(2.42546219e-2, x))
+    r = _fma(ops, r, square, u)
+    for coefficient in (-1.06777877e-1, -6.34846687e-1, -1.28717512e-1):
+        r = _fma(ops, r, size, ops.constant(coefficient, x))
+    r = _fma(ops, r, size, ops.op("arith.negf", size))
+    far = ops.op("math.copysign", ops.op("arith.subf", ops.constant(1, x), exp(ops, r)), x)
+    terms = (-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
+    near = _fma(ops, _polynomial(ops, square, terms), x, x)
+    return ops.select(ops.compare("ogt", size, ops.constant(0.927734375, x)), far, near)
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {"exp": exp, "tanh": tanh, "log": log, "erf": erf}
+"""By the names of NumPy's calls; each takes values of f32."""

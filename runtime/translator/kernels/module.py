@@ -1,0 +1,62 @@
+"""The module that all kernels of a program are in, and the function that says where they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+TABLE = "table"
+"""``table(addresses, functions)`` writes where the kernels are, in their order; it reads where ``INTERPRETER`` is."""
+
+INTERPRETER = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals")
+"""What loops call now and then: other threads have their turn, then handlers of signals run."""
+
+_INTERRUPTED = """\
+  llvm.mlir.global internal @interpreter() : !llvm.array<3 x ptr> {
+    %none = llvm.mlir.zero : !llvm.array<3 x ptr>
+    llvm.return %none : !llvm.array<3 x ptr>
+  }
+  func.func private @interrupted() -> i64 {
+    %functions = llvm.mlir.addressof @interpreter : !llvm.ptr
+    %all = llvm.load %functions : !llvm.ptr -> !llvm.array<3 x ptr>
+    %save = llvm.extractvalue %all[0] : !llvm.array<3 x ptr>
+    %restore = llvm.extractvalue %all[1] : !llvm.array<3 x ptr>
+    %check = llvm.extractvalue %all[2] : !llvm.array<3 x ptr>
+    %state = llvm.call %save() : !llvm.ptr, () -> !llvm.ptr
+    llvm.call %restore(%state) : !llvm.ptr, (!llvm.ptr) -> ()
+    %found = llvm.call %check() : !llvm.ptr, () -> i32
+    %wide = arith.extsi %found : i32 to i64
+    return %wide : i64
+  }
+"""
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """A function: ``integers`` of i64 come first, then the addresses of array objects."""
+
+    name: str
+    integers: int
+    arrays: int
+    text: str
+
+
+def module_text(kernels: Sequence[KernelText]) -> str:
+    """A module with ``kernels``."""
+    functions = "\n".join(kernel.text for kernel in kernels)
+    asks = "@interrupted" in functions
+    lines = []
+    for number, kernel in enumerate(kernels):
+        kind = f"({', '.join(['i64'] * kernel.integers + ['!llvm.ptr'] * kernel.arrays)}) -> ()"
+        lines += [
+            f"    %f{number} = func.constant @{kernel.name} : {kind}",
+            f"    %a{number} = builtin.unrealized_conversion_cast %f{number} : {kind} to !llvm.ptr",
+            f"    %p{number} = llvm.getelementptr %addresses[{number}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr",
+            f"    llvm.store %a{number}, %p{number} : !llvm.ptr, !llvm.ptr",
+        ]
+    if asks:
+        lines += [
+            "    %all = llvm.load %functions : !llvm.ptr -> !llvm.array<3 x ptr>",
+            "    %interpreter = llvm.mlir.addressof @interpreter : !llvm.ptr",
+            "    llvm.store %all, %interpreter : !llvm.array<3 x ptr>, !llvm.ptr",
+        ]
+    table = "\n".join([f"  func.func @{TABLE}(%addresses: !llvm.ptr, %functions: !llvm.ptr) {{", *lines, "    return"])
+    return f"module {{\n{_INTERRUPTED if asks else ''}{functions}\n{table}\n  }}\n}}\n"

@@ -1,0 +1,226 @@
+"""Loop nests: statements without control flow, one after the other or several in one nest."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, row_major
+from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, postorder
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise
+from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
+from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+
+_FEWEST_LANES = 4  # points from which a vector with a mask beats single numbers
+_STAGED_BYTES = 16384  # of the stack, for values that may not be written before all of them are known
+
+Store = tuple[Access, Expression]
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Element-wise work over ``extents``: ``groups`` of stores in order, where later ones read what earlier ones wrote.
+
+    ``cut`` is the loop of which a part is done at a time, ``size`` of its points per unit. ``elided`` are buffers that
+    nobody reads from memory. ``begin`` is added to the place of what is written, as an i64.
+    """
+
+    extents: tuple[int, ...]
+    groups: tuple[tuple[Store, ...], ...]
+    cut: int | None = None
+    size: int = 1
+    elided: frozenset[Buffer] = frozenset()
+    begin: str | None = None
+
+    @property
+    def stores(self) -> list[Store]:
+        return [store for group in self.groups for store in group]
+
+
+def ordered(statement: Elementwise, cut: int | None = None, units: int = 1) -> Nest:
+    """``statement`` with its loops in the order of the first result's memory, those of one point left out."""
+    out, extents = statement.outputs[0], statement.extents
+    order = sorted((n for n in range(len(extents)) if extents[n] > 1), key=lambda n: (-out.strides[n], n))
+    if cut is not None:
+        order = [cut, *(n for n in order if n != cut)]
+
+    def change(access: Access) -> Access:
+        return replace(access, strides=tuple(access.strides[n] for n in order))
+
+    found = with_accesses(statement, change, change)
+    assert isinstance(found, Elementwise), "what is element-wise stays so"
+    stores = tuple(zip(found.outputs, found.values, strict=True))
+    first = None if cut is None else 0
+    size = 1 if cut is None else extents[cut] // units
+    return Nest(tuple(extents[n] for n in order), (stores,), first, size)
+
+
+def joined(a: Nest, b: Nest, place: Callable[[Buffer], Buffer]) -> Nest | None:
+    """One nest that does ``a`` and then ``b`` at every point; None if a point of ``b`` needs others of ``a``."""
+    if (a.extents, a.cut, a.size) != (b.extents, b.cut, b.size):
+        return None
+    before, after = _touched(a, place), _touched(b, place)
+    for at, places in after.items():
+        writes = any(is_written for _, is_written in places)
+        other = before.get(at, set())
+        is_shared = (writes and other) or any(is_written for _, is_written in other)
+        if is_shared and len({where for where, _ in (*places, *other)}) > 1:
+            return None
+    return replace(a, groups=(*a.groups, *b.groups))
+
+
+def _touched(nest: Nest, place: Callable[[Buffer], Buffer]) -> dict[Buffer, set[tuple[object, bool]]]:
+    """Where each place is read and written: the same at each point, or somewhere."""
+    found: dict[Buffer, set[tuple[object, bool]]] = {}
+    for node in postorder([value for _, value in nest.stores]):
+        if isinstance(node, Read):
+            where: object = (node.access.offset, node.access.strides, node.access.buffer.dtype.itemsize)
+        elif isinstance(node, Gather):
+            where = object()
+        else:
+            continue
+        found.setdefault(place(node.access.buffer), set()).add((where, False))
+    for access, _ in nest.stores:
+        where = (access.offset, access.strides, access.buffer.dtype.itemsize) if nest.begin is None else object()
+        found.setdefault(place(access.buffer), set()).add((where, True))
+    return found
+
+
+def reads_elsewhere(nest: Nest, place: Callable[[Buffer], Buffer]) -> bool:
+    """True if a point of ``nest`` reads what another one writes: all are computed before any is written."""
+    if prod(nest.extents) == 1:
+        return False
+    return any(
+        any(is_written for _, is_written in touched) and len({where for where, _ in touched}) > 1
+        for touched in _touched(nest, place).values()
+    )
+
+
+def write_nest(function: Function, nest: Nest, part: Cut | None = None) -> None:
+    """Append the loops of ``nest``; ``part`` says which part of them."""
+    if 0 in nest.extents:
+        return
+    if reads_elsewhere(nest, function.place):
+        if part is not None:
+            raise NoKernel("a point reads what another one writes")
+        _write_staged(function, nest)
+        return
+    accesses = [access for out, value in nest.stores for access in (out, *_accesses(value))]
+    points = Points.over(function, nest.extents, accesses, cut=part)
+    points.begin = nest.begin
+    last = len(points.axes) - 1
+    if last >= 0 and points.known_count(last) >= _FEWEST_LANES:
+        side_by_side = all(points.stride(out, last) == 1 for out, _ in nest.stores)
+        points.vector_axis = last if side_by_side else None
+    _Writer(points, nest).level(0, {})
+
+
+def _accesses(value: Expression) -> Iterator[Access]:
+    for node in postorder([value]):
+        if isinstance(node, Read | Gather):
+            yield node.access
+
+
+def _write_staged(function: Function, nest: Nest) -> None:
+    """Compute all values, then store them."""
+    points, copies, stages = prod(nest.extents), [], []
+    strides = row_major(nest.extents)
+    for out, value in nest.stores:
+        held = Buffer(f"{out.buffer.name}_staged", points, value.dtype, out.buffer.role, nest.extents)
+        if points * value.dtype.itemsize > _STAGED_BYTES:
+            raise NoKernel("too much would have to be held before it is written")
+        function.hold(held, points * value.dtype.itemsize)
+        stages.append((Access(held, 0, strides), value))
+        copies.append((out, Read(value.dtype, Access(held, 0, strides))))
+    write_nest(function, replace(nest, groups=(tuple(stages),), begin=None))
+    write_nest(function, replace(nest, groups=(tuple(copies),)))
+
+
+@dataclass
+class _Writer:
+    """Writes a nest axis by axis; what does not change along an axis is computed outside of it."""
+
+    points: Points
+    nest: Nest
+
+    def __post_init__(self) -> None:
+        self.nodes = postorder([value for _, value in self.nest.stores])
+        self.depths: dict[int, int] = {}
+        function = self.points.function
+        written = {function.place(out.buffer) for out, _ in self.nest.stores}
+        deepest = len(self.points.axes)
+        for node in self.nodes:
+            depth = self.points.depth(node, self.depths)
+            if isinstance(node, Read | Gather) and function.place(node.access.buffer) in written:
+                depth = deepest
+            self.depths[id(node)] = depth
+
+    def level(self, depth: int, known: dict[int, Value]) -> None:
+        """What is computed at ``depth`` axes, and the loops inside."""
+        points = self.points
+        values = dict(known)
+        if depth == len(points.axes):
+            self._innermost(values)
+            return
+        for node in self.nodes:
+            if self.depths[id(node)] == depth:
+                values[id(node)] = points.value(node, values)
+        function, count = points.function, points.count(depth)
+        if depth != points.vector_axis:
+            with function.loop(count) as number:
+                points.at[depth] = number
+                self.level(depth + 1, values)
+        else:
+            for number, mask in vectors(function, count):
+                points.at[depth], points.mask = number, mask
+                self.level(depth + 1, values)
+        points.at.pop(depth, None)
+        points.mask = None
+
+    def _innermost(self, values: dict[int, Value]) -> None:
+        """The stores in order, each before what reads it from where it was written."""
+        points = self.points
+        forwarded: dict[tuple[object, int, tuple[int, ...]], Value] = {}
+        place = points.function.place
+        ready: dict[tuple[object, int, tuple[int, ...]], tuple[Access, Value]] = {}
+        for group in self.nest.groups:
+            for node in postorder([root for _, root in group]):
+                if id(node) in values:
+                    continue
+                held = None
+                if isinstance(node, Read):
+                    held = forwarded.get((place(node.access.buffer), node.access.offset, node.access.strides))
+                values[id(node)] = (
+                    points.value(node, values) if held is None else points.function.ops.bits(held, node.dtype)
+                )
+            for out, root in group:
+                at = place(out.buffer), out.offset, out.strides
+                forwarded[at] = values[id(root)]
+                ready[at] = out, values[id(root)]  # what is written over is not written
+        for out, value in ready.values():
+            if out.buffer not in self.nest.elided:
+                points.store(out, value)
+
+
+def vectors(function: Function, count: int | str) -> Iterator[tuple[str, Value | None]]:
+    """The first lane of each vector of ``count`` points, and which lanes have one; what is written goes inside.
+
+    First come all that are full, in a loop, then the rest.
+    """
+    code = function.code
+    if isinstance(count, int):
+        full = count // LANES * LANES
+        if full:
+            with function.loop(full, LANES) as number:
+                yield number, None
+        if count > full:
+            yield code.index(full), function.lanes_below(code.index(count - full))
+        return
+    rest = code.value(f"arith.andi {count}, {code.index(LANES - 1)} : i64")
+    full_count = code.value(f"arith.subi {count}, {rest} : i64")
+    with function.loop(full_count, LANES) as number:
+        yield number, None
+    some = code.value(f"arith.cmpi ne, {rest}, {code.index(0)} : i64")
+    with function.branch(some):
+        yield full_count, function.lanes_below(rest)

@@ -1,0 +1,173 @@
+"""The points of a loop nest: where each access lies in memory, and what expressions are there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, merged_loops
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Gather, LoopNumber, Read
+from ipu_mlir.runtime.translator.kernels.calls import apply_call
+from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.function import Function
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The part of a nest that is done at a time: ``units`` from ``start`` on, each with ``size`` points of ``loop``."""
+
+    loop: int
+    size: int
+    start: str
+    units: str
+
+
+@dataclass
+class Points:
+    """The points of loops of ``extents``; those that act as one in all of ``accesses`` are one axis.
+
+    Attributes:
+        axes: runs of loops, outermost first.
+        vector_axis: the axis of which several points are computed at once, as the lanes of vectors.
+        at: the number of the point at hand, per axis.
+        mask: the lanes that have a point; None for all of them.
+        begin: what is added to the place of what is written.
+    """
+
+    function: Function
+    extents: tuple[int, ...]
+    axes: list[list[int]]
+    cut: Cut | None = None
+    vector_axis: int | None = None
+    at: dict[int, str] = field(default_factory=dict)
+    mask: Value | None = None
+    begin: str | None = None
+
+    @staticmethod
+    def over(
+        function: Function,
+        extents: tuple[int, ...],
+        accesses: Sequence[Access],
+        kinds: Sequence[object] | None = None,
+        cut: Cut | None = None,
+    ) -> "Points":
+        """Loops of different ``kinds`` are apart."""
+        strides = [access.strides for access in accesses]
+        axes = merged_loops(extents, strides, kinds or [0] * len(extents), cut.loop if cut else None)
+        return Points(function, extents, axes, cut)
+
+    def count(self, axis: int) -> int | str:
+        """How many points ``axis`` has: an i64 where it is cut."""
+        loops = self.axes[axis]
+        if self.cut is None or loops[0] != self.cut.loop:
+            return prod(self.extents[loop] for loop in loops)
+        inner = self.cut.size * prod(self.extents[loop] for loop in loops[1:])
+        return self.function.times(self.cut.units, inner) or ""
+
+    def known_count(self, axis: int) -> int:
+        """How many points ``axis`` has in all."""
+        return prod(self.extents[loop] for loop in self.axes[axis])
+
+    def stride(self, access: Access, axis: int) -> int:
+        return access.strides[self.axes[axis][-1]]
+
+    def depth(self, node: Expression, depths: dict[int, int]) -> int:
+        """How many of the axes have to be known for ``node``; ``depths`` has those of its arguments."""
+        match node:
+            case Read():
+                return self._depth_of(node.access)
+            case Gather():
+                return max(self._depth_of(node.access), depths[id(node.index)])
+            case Apply():
+                return max((depths[id(arg)] for arg in node.args), default=0)
+        return 0
+
+    def _depth_of(self, access: Access) -> int:
+        return max((axis + 1 for axis in range(len(self.axes)) if self.stride(access, axis)), default=0)
+
+    # -- values
+
+    def value(self, node: Expression, values: dict[int, Value]) -> Value:
+        """What ``node`` is at the point at hand; ``values`` has its arguments."""
+        ops = self.function.ops
+        match node:
+            case Const():
+                return ops.code.constant(node.value, node.dtype)
+            case LoopNumber():
+                return self._number(node)
+            case Read():
+                return self.load(node.access, node.dtype)
+            case Gather():
+                return self._gathered(node, values[id(node.index)])
+            case Apply():
+                return apply_call(ops, node.call, node.dtype, [values[id(arg)] for arg in node.args])
+        raise NoKernel(f"{type(node).__name__} has no form in kernels")
+
+    def _number(self, node: LoopNumber) -> Value:
+        number = self.function.number(node.buffer)
+        if node.offset:
+            number = self.function.plus(number, self.function.code.index(node.offset)) or ""
+        return self.function.ops.cast(Value(number, I64), node.dtype)
+
+    def _gathered(self, node: Gather, index: Value) -> Value:
+        """The element that ``index`` names, or the nearest inside."""
+        ops = self.function.ops
+        if index.dtype.kind not in "iu":
+            raise NoKernel("an index is an integer")
+        wide = ops.cast(index, I64) if index.dtype.itemsize < 8 or index.dtype == I64 else None
+        if wide is None:
+            raise NoKernel("an index has a sign")
+        low = ops.op("arith.maxsi", wide, ops.constant(0, wide))
+        inside = ops.op("arith.minsi", low, ops.constant(node.limit - 1, wide))
+        if node.stride != 1:
+            inside = ops.op("arith.muli", inside, ops.constant(node.stride, inside))
+        return self.load(node.access, node.dtype, inside)
+
+    # -- memory
+
+    def load(self, access: Access, dtype: np.dtype, index: Value | None = None) -> Value:
+        """What ``access`` names, ``index`` elements further on."""
+        function = self.function
+        pointer, place = function.pointer(access.buffer), self.place(access)
+        if index is not None and index.lanes == 1:
+            place, index = function.plus(place, index.name), None
+        place = place or function.code.index(0)
+        step = 0 if self.vector_axis is None else self.stride(access, self.vector_axis)
+        known = self.vector_axis is not None and self.vector_axis in self.at
+        if index is None and (step == 0 or not known):
+            return function.load(pointer, place, dtype)
+        if index is None and step == 1:
+            return function.load(pointer, place, dtype, LANES, self.mask)
+        ops = function.ops
+        places = Value(place, I64)
+        if step:
+            dense = ", ".join(str(step * lane) for lane in range(LANES))
+            lanes = function.code.first(f"arith.constant dense<[{dense}]> : vector<{LANES}xi64>")
+            places = ops.op("arith.addi", places, Value(lanes, I64, LANES))
+        if index is not None:
+            places = ops.op("arith.addi", places, index)
+        return function.gather(pointer, places, dtype, self.mask)
+
+    def store(self, access: Access, value: Value) -> None:
+        """Write ``value`` where ``access`` says."""
+        function = self.function
+        lanes = 1 if self.vector_axis is None or not self.stride(access, self.vector_axis) else LANES
+        assert lanes == 1 or self.stride(access, self.vector_axis or 0) == 1, "lanes are stored side by side"
+        place = function.plus(self.begin, self.place(access)) or function.code.index(0)
+        mask = self.mask if lanes > 1 else None
+        function.store(function.pointer(access.buffer), place, function.ops.wide(value, lanes), mask)
+
+    def place(self, access: Access) -> str | None:
+        """The number of the element that ``access`` names: of the first lane."""
+        function = self.function
+        total: str | None = None
+        if self.cut is not None:
+            total = function.plus(total, function.times(self.cut.start, self.cut.size * access.strides[self.cut.loop]))
+        for axis, number in self.at.items():
+            total = function.plus(total, function.times(number, self.stride(access, axis)))
+        return function.plus(total, function.code.index(access.offset) if access.offset else None)
+
+    def same_place(self, a: Buffer, b: Buffer) -> bool:
+        """True if the two buffers share memory."""
+        return self.function.place(a) is self.function.place(b)

@@ -1,0 +1,233 @@
+"""Reductions: sums in 16 lanes that are put together in a fixed order, so that they have the same bits everywhere."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, FirstExtreme, Reduce
+from ipu_mlir.runtime.translator.array_ir.types import unsigned
+from ipu_mlir.runtime.translator.kernels.calls import apply_call
+from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value, type_text
+from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.nests import vectors
+from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+
+_SUMMED_AT_ONCE = 256
+"""Terms per lane that are added one after the other. Sums of so many are then added: a plain sum loses digits."""
+
+_NEUTRAL = {"add": 0, "multiply": 1, "logical_and": True, "logical_or": False, "logical_xor": False}
+_NEUTRAL |= {"bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0, "fmax": np.nan, "fmin": np.nan}
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """What is combined: of each point a number, or the product of two."""
+
+    call: str
+    sources: tuple[Access, ...]
+    out: Access
+    dtype: np.dtype
+    reduced: tuple[bool, ...]
+
+
+def write_reduction(
+    function: Function, statement: Reduce | Dot, loop: int | None = None, part: Cut | None = None
+) -> None:
+    """Append the loops of ``statement``; ``part`` of ``loop`` only."""
+    if isinstance(statement, FirstExtreme):
+        raise NoKernel("places of extremes are not found in kernels")
+    dtype = statement.out.buffer.dtype
+    if isinstance(statement, Dot):
+        reduced = tuple(not stride for stride in statement.out.strides)
+        what = _Sum("add", (statement.a, statement.b), statement.out, dtype, reduced)
+    else:
+        seen = unsigned(dtype) if statement.unsigned else dtype
+        what = _Sum(statement.call, (statement.source,), statement.out, seen, statement.reduced)
+    if any(access.buffer.dtype.itemsize != what.dtype.itemsize for access in (*what.sources, what.out)):
+        raise NoKernel("a reduction has one type")
+    if 0 in statement.extents:
+        raise NoKernel("a reduction of nothing")
+
+    def outermost_first(n: int) -> tuple[bool, bool, int, int]:
+        moving = what.sources[-1] if what.reduced[n] else what.out
+        return n != loop, what.reduced[n], -moving.strides[n], n
+
+    order = sorted(range(len(statement.extents)), key=outermost_first)
+
+    def change(access: Access) -> Access:
+        return replace(access, strides=tuple(access.strides[n] for n in order))
+
+    what = replace(
+        what,
+        sources=tuple(map(change, what.sources)),
+        out=change(what.out),
+        reduced=tuple(what.reduced[n] for n in order),
+    )
+    extents = tuple(statement.extents[n] for n in order)
+    points = Points.over(function, extents, [*what.sources, what.out], what.reduced, part)
+    _Reduction(points, what).write()
+
+
+class _Reduction:
+    """The loops of one reduction: those that are kept outside, those that are reduced inside."""
+
+    def __init__(self, points: Points, what: _Sum) -> None:
+        self.points, self.what, self.function = points, what, points.function
+        self.ops = points.function.ops
+        self.kept = [n for n, axis in enumerate(points.axes) if not what.reduced[axis[0]]]
+        self.inner = [n for n, axis in enumerate(points.axes) if what.reduced[axis[0]]]
+        if self.inner and self._side_by_side(self.inner[-1]):
+            points.vector_axis = self.inner[-1]
+        elif self.kept and points.stride(what.out, self.kept[-1]) == 1 and self._side_by_side(self.kept[-1]):
+            points.vector_axis = self.kept[-1]
+        self.across = points.vector_axis in self.inner
+
+    def _side_by_side(self, axis: int) -> bool:
+        strides = [self.points.stride(access, axis) for access in self.what.sources]
+        return 1 in strides and set(strides) <= {0, 1} and self.points.known_count(axis) >= LANES
+
+    def write(self) -> None:
+        """All of it."""
+        self._kept(0)
+
+    def _kept(self, depth: int) -> None:
+        points = self.points
+        if depth == len(self.kept):
+            self._one()
+            return
+        axis = self.kept[depth]
+        if axis == points.vector_axis:
+            for number, mask in vectors(self.function, points.count(axis)):
+                points.at[axis], points.mask = number, mask
+                self._kept(depth + 1)
+        else:
+            with self.function.loop(points.count(axis)) as number:
+                points.at[axis] = number
+                self._kept(depth + 1)
+        points.at.pop(axis)
+        if axis == points.vector_axis:
+            points.mask = None
+
+    def _one(self) -> None:
+        """One result, or one in each lane."""
+        lanes = LANES if self.points.vector_axis is not None else 1
+        start = self._neutral(lanes)
+        total = self._held(start)
+        terms = 1
+        for axis in self.inner:
+            terms *= self.points.known_count(axis) // (LANES if axis == self.points.vector_axis else 1)
+        parts = self.what.call == "add" and self.what.dtype.kind == "f" and terms > _SUMMED_AT_ONCE
+        self._reduced(0, total, start, parts)
+        result = self._read(total, start)
+        if self.across:
+            result = self._combined(result)
+        self.points.store(self.what.out, result)
+
+    def _reduced(self, depth: int, total: str, start: Value, parts: bool) -> None:
+        """Combine into ``total``; with ``parts`` the innermost axis adds up pieces first."""
+        points, function = self.points, self.function
+        if depth == len(self.inner):
+            self._combine(total, start)
+            return
+        axis = self.inner[depth]
+        is_last = depth == len(self.inner) - 1
+        count, step = points.known_count(axis), LANES if axis == points.vector_axis else 1
+        if is_last and parts:
+            piece = self._held(start)
+            whole = count // step * step
+            with function.loop(whole, _SUMMED_AT_ONCE * step) as first:
+                self._write(piece, start)
+                end = self._end(first, whole, _SUMMED_AT_ONCE * step)
+                with function.loop(end, step, first) as number:
+                    points.at[axis] = number
+                    self._combine(piece, start)
+                added = self.ops.op("arith.addf", self._read(total, start), self._read(piece, start))
+                self._write(total, added)
+            if count > whole:
+                points.at[axis] = function.code.index(whole)
+                points.mask = function.lanes_below(function.code.index(count - whole))
+                self._combine(total, start)
+                points.mask = None
+        elif step == LANES:
+            for number, mask in vectors(function, count):
+                points.at[axis], points.mask = number, mask
+                self._combine(total, start)
+            points.mask = None
+        else:
+            with function.loop(count) as number:
+                points.at[axis] = number
+                self._reduced(depth + 1, total, start, parts)
+        points.at.pop(axis)
+
+    def _end(self, first: str, whole: int, size: int) -> str:
+        code = self.function.code
+        after = code.value(f"arith.addi {first}, {code.index(size)} : i64")
+        return code.value(f"arith.minsi {after}, {code.index(whole)} : i64")
+
+    def _combine(self, place: str, start: Value) -> None:
+        """One more point into what is held at ``place``."""
+        ops, what, mask = self.ops, self.what, self.points.mask
+        before = self._read(place, start)
+        read = [self.points.load(access, what.dtype) for access in what.sources]
+        if len(read) == 2 and what.dtype.kind == "f":
+            after = ops.op("math.fma", *read, before)
+        else:
+            term = read[0] if len(read) == 1 else ops.op("arith.muli", *read)
+            if what.dtype.kind == "b" and len(read) == 2:
+                raise NoKernel("truth values are not multiplied and added")
+            after = apply_call(ops, what.call, what.dtype, [before, ops.wide(term, start.lanes)])
+        if mask is not None and self.across:
+            after = ops.select(mask, after, before)
+        self._write(place, after)
+
+    def _combined(self, value: Value) -> Value:
+        """All lanes of ``value``: halves with halves."""
+        code = self.function.code
+        while value.lanes > 1:
+            lanes = value.lanes // 2
+            halves = []
+            for offset in (0, lanes):
+                kind = type_text(value.dtype, lanes) if lanes > 1 else f"vector<1x{type_text(value.dtype)}>"
+                half = code.value(
+                    f"vector.extract_strided_slice {value.name} {{offsets = [{offset}], sizes = [{lanes}], "
+                    f"strides = [1]}} : {value.type} to {kind}"
+                )
+                if lanes == 1:
+                    half = code.value(f"vector.extract {half}[0] : {type_text(value.dtype)} from {kind}")
+                halves.append(Value(half, value.dtype, lanes))
+            value = apply_call(self.ops, self.what.call, value.dtype, halves)
+        return value
+
+    def _neutral(self, lanes: int) -> Value:
+        call, dtype = self.what.call, self.what.dtype
+        if call in ("maximum", "minimum"):
+            if dtype.kind == "b":
+                number: object = call == "minimum"
+            elif dtype.kind == "f":
+                number = -np.inf if call == "maximum" else np.inf
+            else:
+                limits = np.iinfo(dtype)
+                number = limits.min if call == "maximum" else limits.max
+        elif call in _NEUTRAL:
+            number = _NEUTRAL[call]
+            if call == "bitwise_and" and dtype.kind != "i":
+                number = True if dtype.kind == "b" else np.iinfo(dtype).max
+        else:
+            raise NoKernel(f"{call} is not reduced with")
+        return self.function.code.constant(number, dtype, lanes)
+
+    # -- running values, which LLVM keeps in registers
+
+    def _held(self, value: Value) -> str:
+        code = self.function.code
+        place = code.first(f"llvm.alloca {code.index(1)} x {value.type} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr")
+        self._write(place, value)
+        return place
+
+    def _write(self, place: str, value: Value) -> None:
+        self.function.code.line(f"llvm.store {value.name}, {place} : {value.type}, !llvm.ptr")
+
+    def _read(self, place: str, like: Value) -> Value:
+        name = self.function.code.value(f"llvm.load {place} : !llvm.ptr -> {like.type}")
+        return Value(name, like.dtype, like.lanes)
