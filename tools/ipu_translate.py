@@ -36,10 +36,17 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     to = parser.add_mutually_exclusive_group()
     to.add_argument("--to-numpy", action="store_true", help="to Python source that calls NumPy")
     to.add_argument("--to-arrays", action="store_true", help="to the text of the array program")
+    to.add_argument("--to-kernels", action="store_true", help="to the MLIR of what runs as machine code")
+    to.add_argument("--to-llvm", action="store_true", help="to the same in the LLVM dialect")
     to.add_argument("--list-passes", action="store_true", help="print the passes on array programs and stop")
     flag("--from-arrays", action="store_true", help="FILE is the text of an array program that was just imported")
     add_entry_flag(parser)
     flag("--compile", action="store_true", help="compile linalg on tensors to supersteps first")
+    flag(
+        "--kernels",
+        choices=("auto", "never", "always"),
+        help="what is machine code (default: always, with --to-numpy never)",
+    )
     flag("--passes", metavar="NAME,NAME", help="run these passes only; none for an empty list (with --to-arrays)")
     flag("--stop-after", metavar="NAME", help="run the passes up to this one (with --to-arrays)")
     flag("--print-after", metavar="NAME", action="append", default=[], help="print the program after a pass to stderr")
@@ -47,8 +54,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     flag("--elide", metavar="N", type=int, help="print constants of more than N elements as ...")
     flag("-o", dest="output", metavar="FILE", default="-", help="write to FILE, whole or not at all (default: stdout)")
     arguments = parser.parse_args(list(argv))
-    if not (arguments.to_numpy or arguments.to_arrays or arguments.list_passes):
-        raise UsageError("say what to translate to: --to-numpy or --to-arrays")
+    arguments.to_kernels = arguments.to_kernels or arguments.to_llvm
+    if not (arguments.to_numpy or arguments.to_arrays or arguments.to_kernels or arguments.list_passes):
+        raise UsageError("say what to translate to: --to-numpy, --to-arrays, --to-kernels or --to-llvm")
     if (arguments.passes is not None or arguments.stop_after) and not arguments.to_arrays:
         raise UsageError("--passes and --stop-after leave an array program: add --to-arrays")
     return arguments
@@ -93,10 +101,20 @@ def _translated(arguments: argparse.Namespace) -> str:
             before = text
 
     _verify(program, "as it was read", renamed=False)
-    program = optimized(program, TranslatorOptions(), passes, after)
+    options = TranslatorOptions(kernels=arguments.kernels or ("always" if arguments.to_kernels else "never"))
+    program = optimized(program, options, passes, after)
     if arguments.to_arrays:
         return program_text(program, arguments.elide)
-    return translate_arrays(program, TranslatorOptions()).source
+    translation = translate_arrays(program, options)
+    return _kernels(translation.kernels, arguments.to_llvm) if arguments.to_kernels else translation.source
+
+
+def _kernels(text: str, to_llvm: bool) -> str:
+    from ipu_mlir.runtime.engine.native import lowered
+
+    if not text:
+        return "// the program has no kernels\n"
+    return f"{lowered(text)}\n" if to_llvm else text
 
 
 def _verify(program: "Program", when: str, renamed: bool = True) -> None:
