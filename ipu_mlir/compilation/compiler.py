@@ -1,6 +1,7 @@
 """``compile``: from a source of any kind to an ``Executable``."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
@@ -16,6 +17,7 @@ from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.frontends.table import Call, front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
+from ipu_mlir.runtime.translator.array_ir.options import KERNELS
 
 if TYPE_CHECKING:
     import os
@@ -37,6 +39,7 @@ def compile(
     pipeline: Pipeline | None = None,
     planner: Callable[..., Any] | None = None,
     available_memory_proportion: float | None = None,
+    kernels: str | None = None,
 ) -> Executable | DynamicExecutable | Programs:
     """Compile a program for the IPU.
 
@@ -59,6 +62,8 @@ def compile(
         planner: a callable that decides the partition of each op instead of the default.
         available_memory_proportion: the share of a tile's memory that operands brought to it and partial results of one
             op may take, more than 0 and at most 1; 0.6 by default. ``ipu-partition`` has one per kind of op.
+        kernels: what runs as machine code of LLVM: ``auto`` for what loops of the program and loops over blocks repeat,
+            ``never`` for nothing, ``always`` for all that can; the rest is calls of NumPy. ``never`` by default.
 
     Raises:
         CompileError: the program does not parse, has ops that are not supported (all of them are listed), or a pass
@@ -66,7 +71,10 @@ def compile(
         TargetError: the target cannot hold it.
     """
     try:
+        if kernels not in (None, *KERNELS):
+            raise CompileError(f"kernels={kernels!r} is none of {', '.join(map(repr, KERNELS))}")
         lowering = plan_lowering(target, pipeline, planner, available_memory_proportion)
+        lowering = replace(lowering, kernels=kernels)
         return _compile(source, entry, args, kwargs or {}, lowering)
     except IpuError as error:
         raise for_the_user(error, source) from error.__cause__

@@ -19,6 +19,7 @@ from ipu_mlir.passes.core.manager import PassTime
 from ipu_mlir.programs.session import Session
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.state import State
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.specs.tensor_types import spec_of_type
 from ipu_mlir.tracing.structure import Call as TracedCall
 
@@ -79,7 +80,8 @@ class Executable:
         self._entries = tuple(entries) or (entry,)
         lowered = lowered or lower_together(module, self._entries, lowering)
         self._l3, self.pass_timings = lowered.supersteps, lowered.timings
-        self._start(Engine(lowered.on_host, entry))
+        options = None if lowering.kernels is None else TranslatorOptions(kernels=lowering.kernels)
+        self._start(Engine(lowered.on_host, entry, options))
 
     def _start(self, engine: Engine) -> None:
         self.engine = engine

@@ -49,11 +49,13 @@ class Lowering:
     Attributes:
         stages: by the level they lead to, in order, the steps from the level before.
         target: the machine; None keeps the one that the module names, or takes the default machine.
+        kernels: what runs as machine code, if it is said.
     """
 
     stages: dict[str, tuple[Step, ...]]
     target: Target | None = None
     own_pipeline: bool = field(default=False)
+    kernels: str | None = None
 
     def run(self, module: ir.Operation, level: str = "l3") -> list[PassTime]:
         """Bring ``module``, which is at ``l0``, to ``level`` in place; gives the time that each pass took.
