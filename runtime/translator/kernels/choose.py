@@ -164,13 +164,14 @@ class Kernels:
 
     def _elided(self, nest: Nest, inside: Sequence[Statement]) -> frozenset[Buffer]:
         """What is written and read at the same point of ``nest``, and nowhere else."""
-        read: set[Buffer] = set()
+        written_first: dict[Buffer, bool] = {}
         found = set()
         for statement in inside:
-            read |= {self._place(access.buffer) for access in statement.sources()}
+            for access in statement.sources():
+                written_first.setdefault(self._place(access.buffer), False)
             for access in statement.dests():
                 place = self._place(access.buffer)
-                if place not in read and self._is_own(place, inside) and not access.buffer.mutable:
+                if written_first.setdefault(place, True) and self._is_own(place, inside) and not access.buffer.mutable:
                     found.add(access.buffer)
         return frozenset(found)
 

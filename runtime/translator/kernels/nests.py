@@ -91,10 +91,12 @@ def reads_elsewhere(nest: Nest, place: Callable[[Buffer], Buffer]) -> bool:
     """True if a point of ``nest`` reads what another one writes: all are computed before any is written."""
     if prod(nest.extents) == 1:
         return False
-    return any(
-        any(is_written for _, is_written in touched) and len({where for where, _ in touched}) > 1
-        for touched in _touched(nest, place).values()
-    )
+    for touched in _touched(nest, place).values():
+        written = {where for where, is_written in touched if is_written}
+        read = {where for where, is_written in touched if not is_written}
+        if read and written and len(read | written) > 1:
+            return True
+    return False
 
 
 def write_nest(function: Function, nest: Nest, part: Cut | None = None) -> None:

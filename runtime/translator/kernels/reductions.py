@@ -13,8 +13,9 @@ from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 
-_SUMMED_AT_ONCE = 256
-"""Terms per lane that are added one after the other. Sums of so many are then added: a plain sum loses digits."""
+_SUMMED_AT_ONCE = 64
+"""Terms per lane that are added one after the other. Sums of so many are then added with what was rounded away from
+the sum before (Kahan): a plain sum loses digits."""
 
 _NEUTRAL = {"add": 0, "multiply": 1, "logical_and": True, "logical_or": False, "logical_xor": False}
 _NEUTRAL |= {"bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0, "fmax": np.nan, "fmin": np.nan}
@@ -134,7 +135,7 @@ class _Reduction:
         is_last = depth == len(self.inner) - 1
         count, step = points.known_count(axis), LANES if axis == points.vector_axis else 1
         if is_last and parts:
-            piece = self._held(start)
+            piece, error = self._held(start), self._held(start)
             whole = count // step * step
             with function.loop(whole, _SUMMED_AT_ONCE * step) as first:
                 self._write(piece, start)
@@ -142,8 +143,7 @@ class _Reduction:
                 with function.loop(end, step, first) as number:
                     points.at[axis] = number
                     self._combine(piece, start)
-                added = self.ops.op("arith.addf", self._read(total, start), self._read(piece, start))
-                self._write(total, added)
+                self._add_exactly(total, error, self._read(piece, start))
             if count > whole:
                 points.at[axis] = function.code.index(whole)
                 points.mask = function.lanes_below(function.code.index(count - whole))
@@ -159,6 +159,16 @@ class _Reduction:
                 points.at[axis] = number
                 self._reduced(depth + 1, total, start, parts)
         points.at.pop(axis)
+
+    def _add_exactly(self, total: str, error: str, term: Value) -> None:
+        """Add ``term``, less by how much the sum was too large before; beyond all numbers there is no such thing."""
+        ops, before = self.ops, self._read(total, term)
+        term = ops.op("arith.subf", term, self._read(error, term))
+        after = ops.op("arith.addf", before, term)
+        rounded = ops.op("arith.subf", ops.op("arith.subf", after, before), term)
+        known = ops.compare("olt", ops.op("math.absf", rounded), ops.constant(np.inf, rounded))
+        self._write(error, ops.select(known, rounded, ops.constant(0, rounded)))
+        self._write(total, after)
 
     def _end(self, first: str, whole: int, size: int) -> str:
         code = self.function.code
