@@ -1,7 +1,9 @@
 """Runs one function of a module, translated to NumPy."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextvars import Context
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from ipu_mlir.dialects.support.errors import RunError, Settings
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
-from ipu_mlir.runtime.engine.native import machine_code, possible
+from ipu_mlir.runtime.engine.native import KernelError, machine_code, possible
 from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.engine.state import State
@@ -42,7 +44,16 @@ class Engine:
         compiled: Compiled = Translation.compiled,
     ) -> None:
         options = possible(options or TranslatorOptions())
-        self._begin(translate(module, entry, options), options.threads, compiled)
+        translation = translate(module, entry, options)
+        try:
+            if translation.kernels:
+                machine_code(translation.kernels)
+        except KernelError as error:
+            if options.kernels == "always":
+                raise
+            warnings.warn(f"{error}; the program runs as NumPy calls", stacklevel=2)
+            translation = translate(module, entry, replace(options, kernels="never"))
+        self._begin(translation, options.threads, compiled)
 
     def _begin(self, translation: Translation, threads: int, compiled: Compiled) -> None:
         self.translation = translation

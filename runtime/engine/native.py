@@ -13,6 +13,7 @@ import numpy as np
 from numpy._core._multiarray_umath import __cpu_features__ as _FEATURES
 
 from ipu_mlir.dialects.support.bindings import execution_engine, ir, passmanager
+from ipu_mlir.dialects.support.errors import RunError, Settings
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.kernels.function import DATA_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import INTERPRETER, TABLE
@@ -26,6 +27,10 @@ _KEPT = 64  # modules whose machine code stays in memory
 
 _lock = threading.Lock()  # of the one context that all modules have, and of what is kept
 _kept: OrderedDict[str, Mapping[str, "Kernel"]] = OrderedDict()
+
+
+class KernelError(RunError):
+    """There is no machine code for a program."""
 
 
 class Kernel:
@@ -75,15 +80,22 @@ def _say_once(reason: str) -> None:
 
 
 def machine_code(text: str, level: int = _OPTIMISED) -> Mapping[str, Kernel]:
-    """The kernels of the module ``text``, by name."""
+    """The kernels of the module ``text``, by name.
+
+    Raises:
+        KernelError: this process has none, or LLVM does not take them.
+    """
+    if why_not():
+        never = Settings(kernels="never")
+        raise KernelError(f"the program has kernels, but {why_not()}; compile it with {never}", settings=(never,))
     key = f"{level} {text}"
     with _lock:
         found = _kept.get(key)
         if found is None:
             found = _kept[key] = _compiled(text, level)
-            if len(_kept) > _KEPT:
-                _kept.popitem(last=False)
         _kept.move_to_end(key)
+        if len(_kept) > _KEPT:
+            _kept.popitem(last=False)
         return found
 
 
@@ -99,8 +111,12 @@ def lowered(text: str) -> Any:
 
 
 def _compiled(text: str, level: int) -> Mapping[str, Kernel]:
-    module = lowered(text)
-    library = execution_engine()(module, opt_level=level)
+    try:
+        module = lowered(text)
+        library = execution_engine()(module, opt_level=level)
+    except (ir.MLIRError, RuntimeError) as error:
+        first = str(error).partition("\n")[0]
+        raise KernelError(f"LLVM does not take the kernels of the program, a bug of ipu-mlir: {first}") from error
     signatures = [
         (ir.StringAttr(function.attributes["sym_name"]).value, list(function.attributes["function_type"].value.inputs))
         for function in ir.Module.parse(text, _context()).body.operations

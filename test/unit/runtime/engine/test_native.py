@@ -1,0 +1,128 @@
+"""Machine code: when there is none, how long it lives, and that it can be interrupted."""
+
+import copy
+import gc
+import os
+import pickle
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.runtime.engine import native
+from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+
+COUNTING = """
+program @main(%start, %end) -> (%n[0] : scalar) {
+  argument %start : int64[scalar]
+  argument %end : int64[scalar]
+  temporary %n : int64[scalar] mutable
+  temporary %more : bool[scalar] in #0
+  elementwise scalar {
+    store %start[0], %n[0]
+  }
+  while %more[0] #0 {
+    elementwise scalar {
+      store not_equal(%n[0], %end[0]) : bool, %more[0]
+    }
+  } do #1 {
+    elementwise scalar {
+      store add(%n[0], int64(1)), %n[0]
+    }
+  } leaving #2 {
+  }
+}
+"""
+
+
+def counting() -> Translation:
+    translation = translate_arrays(parse_program(COUNTING), TranslatorOptions(kernels="auto"))
+    assert "loop0.run(" in translation.source
+    return translation
+
+
+def run(engine: Engine, end: int) -> int:
+    return int(engine.run([np.array(0), np.array(end)])[0])
+
+
+def test_a_loop_that_never_ends_can_be_interrupted() -> None:
+    engine = Engine.of(counting())
+    assert run(engine, 100_000) == 100_000
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(engine, -1)
+    assert run(engine, 7) == 7
+
+
+def test_other_threads_run_while_a_loop_does() -> None:
+    engine, rounds, stopped = Engine.of(counting()), [], threading.Event()
+
+    def other() -> None:
+        while not stopped.wait(0.001):
+            rounds.append(1)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    run(engine, 60_000_000)
+    seen = len(rounds)
+    stopped.set()
+    thread.join()
+    assert seen > 3
+
+
+def test_threads_share_the_machine_code() -> None:
+    translation = counting()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda end: run(Engine.of(translation), end), range(1000, 1016))) == [*range(1000, 1016)]
+
+
+def test_code_lives_as_long_as_who_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "_KEPT", 0)
+    native._kept.clear()
+    engine = Engine.of(counting())
+    assert run(engine, 5) == 5
+    assert not native._kept
+    gc.collect()
+    assert run(engine, 6) == 6
+    assert run(copy.copy(engine), 7) == 7
+
+
+def test_another_process_makes_machine_code_of_its_own() -> None:
+    read, write = os.pipe()
+    engine = pickle.loads(pickle.dumps(Engine.of(counting())))
+    assert run(engine, 3) == 3
+    child = os.fork()
+    if child == 0:
+        os.write(write, str(run(engine, 4)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 10) == b"4"
+
+
+def test_a_process_without_kernels_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "why_not", lambda: "this is a test")
+    with pytest.raises(RunError, match="the program has kernels, but this is a test; compile it with kernels='never'"):
+        run(Engine.of(counting()), 3)
+    native._say_once.cache_clear()
+    options = TranslatorOptions(kernels="auto")
+    with pytest.warns(UserWarning, match="programs run as NumPy calls, without machine code of their own: this is a t"):
+        assert native.possible(options).kernels == "never"
+    assert native.possible(options).kernels == "never"  # said once
+    native._say_once.cache_clear()
+
+
+def test_a_processor_without_fma_has_no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "_FEATURES", {"FMA3": False, "F16C": True})
+    assert native.why_not.__wrapped__() == "this processor has no instruction for a product and a sum"
+
+
+def test_what_llvm_does_not_take_is_an_error() -> None:
+    with pytest.raises(RunError, match="LLVM does not take the kernels of the program, a bug of ipu-mlir: "):
+        native.machine_code("module { func.func @run0() { return } func.func @table() { odd } }")
