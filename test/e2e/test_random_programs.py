@@ -96,6 +96,20 @@ def check_with_llvm(program: AnyProgram, tiles: int) -> None:
     check(program, tiles)
 
 
+def check_with_kernels(program: AnyProgram, tiles: int) -> None:
+    """Machine code against the per-tile executor: other functions, otherwise the same numbers."""
+    note(program.text)
+    inputs, target = program.inputs(), ipu.Target(name="random", tiles_per_ipu=tiles)
+    executable = ipu.compile(program.text, target=target, kernels="always")
+    fast, per_tile = executable.run(inputs), executable.run_per_tile(inputs)
+    if program.is_exact:
+        assert_equal(fast, per_tile, "machine code against per-tile executor")
+        return
+    for got, want in zip(fast, per_tile, strict=True):
+        tolerance = 0 if want.dtype.kind in "iub" else {2: 2e-2, 4: 3e-5, 8: 1e-12}[want.dtype.itemsize]
+        np.testing.assert_allclose(got.astype(float), want.astype(float), tolerance, tolerance)
+
+
 def assert_equal(results: list[np.ndarray], expected: list[np.ndarray], what: str) -> None:
     """Equal numbers of one type; +0 equals -0."""
     assert len(results) == len(expected), what
@@ -123,6 +137,17 @@ def test_executors_and_numpy_agree(kind: str) -> None:
 @pytest.mark.parametrize("kind", sorted({*KINDS} - WITHOUT_LLVM))
 def test_llvm_agrees(kind: str) -> None:
     run(check_with_llvm, KINDS[kind], max_examples=FEW // 4, derandomize=True)
+
+
+@pytest.mark.parametrize("kind", ["mixed", "control flow", "narrow floats"])
+def test_kernels_agree(kind: str) -> None:
+    run(check_with_kernels, KINDS[kind], max_examples=FEW // 4, derandomize=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernels_agree_on_many(kind: str) -> None:
+    run(check_with_kernels, KINDS[kind], max_examples=MANY)
 
 
 @pytest.mark.slow
