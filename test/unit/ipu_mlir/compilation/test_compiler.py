@@ -237,3 +237,19 @@ def test_an_environment_variable_shows_all_frames_of_a_compile_error(monkeypatch
     with pytest.raises(ipu.CompileError) as caught:
         ipu.compile(UNSUPPORTED)
     assert "lowering.py" in frames(caught.value)
+
+
+def test_what_runs_as_machine_code_is_said() -> None:
+    kind = "tensor<4xf32>"
+    text = f"func.func @main(%a: {kind}) -> {kind} {{ %b = arith.negf %a : {kind} return %b : {kind} }}"
+    given = np.arange(4, dtype=np.float32)
+    sources = {}
+    for kernels in ("never", "auto", "always"):
+        executable = ipu.compile(text, target=ipu.Target(tiles_per_ipu=4), kernels=kernels)
+        assert isinstance(executable, ipu.Executable)
+        np.testing.assert_array_equal(executable.run([given])[0], -given)
+        sources[kernels] = executable.source()
+    assert sources["never"] == sources["auto"]  # nothing repeats it
+    assert "memory.kernel" in sources["always"]
+    with pytest.raises(ipu.CompileError, match="kernels='some' is none of 'auto', 'never', 'always'"):
+        ipu.compile(text, kernels="some")
