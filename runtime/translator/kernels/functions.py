@@ -32,22 +32,39 @@ def _power_of_two(ops: Arithmetic, n: Value) -> Value:
     return ops.bits(ops.op("arith.shli", biased, ops.constant(23, n)), F32)
 
 
-def exp(ops: Arithmetic, x: Value) -> Value:
-    """Cephes: ``2**n`` times a polynomial on half an octave around 1; subnormal results are right."""
-    x = ops.select(ops.compare("ogt", x, ops.constant(89, x)), ops.constant(89, x), x)
-    x = ops.select(ops.compare("olt", x, ops.constant(-104.5, x)), ops.constant(-104.5, x), x)
-    shifted = _fma(ops, x, ops.constant(1.44269504088896341, x), ops.constant(_TO_WHOLE, x))
-    whole = ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x))
-    r = _fma(ops, whole, ops.constant(-0.693359375, x), x)
-    r = _fma(ops, whole, ops.constant(2.12194440e-4, x), r)
+def _between(ops: Arithmetic, x: Value, low: float, high: float) -> Value:
+    """``x``, or the bound that it is beyond; NaN stays."""
+    x = ops.select(ops.compare("ogt", x, ops.constant(high, x)), ops.constant(high, x), x)
+    return ops.select(ops.compare("olt", x, ops.constant(low, x)), ops.constant(low, x), x)
+
+
+def _grown(ops: Arithmetic, r: Value, shifted: Value) -> Value:
+    """exp(``r``) times 2 to the whole number in ``shifted``, from -150 to 128; subnormal results are right."""
     terms = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
     y = _fma(ops, _polynomial(ops, r, terms), ops.op("arith.mulf", r, r), r)
-    y = ops.op("arith.addf", y, ops.constant(1, x))
-    magic = ops.code.constant(np.float32(_TO_WHOLE).view(np.int32), I32, x.lanes)
+    y = ops.op("arith.addf", y, ops.constant(1, r))
+    magic = ops.code.constant(np.float32(_TO_WHOLE).view(np.int32), I32, r.lanes)
     n = ops.op("arith.subi", ops.bits(shifted, I32), magic)
     half = ops.op("arith.shrsi", n, ops.constant(1, n))  # 2**n itself may be no normal number
     rest = ops.op("arith.subi", n, half)
     return ops.op("arith.mulf", ops.op("arith.mulf", y, _power_of_two(ops, half)), _power_of_two(ops, rest))
+
+
+def exp(ops: Arithmetic, x: Value) -> Value:
+    """Cephes: ``2**n`` times a polynomial on half an octave around 1."""
+    x = _between(ops, x, -104.5, 89)
+    shifted = _fma(ops, x, ops.constant(1.44269504088896341, x), ops.constant(_TO_WHOLE, x))
+    whole = ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x))
+    r = _fma(ops, whole, ops.constant(-0.693359375, x), x)
+    return _grown(ops, _fma(ops, whole, ops.constant(2.12194440e-4, x), r), shifted)
+
+
+def exp2(ops: Arithmetic, x: Value) -> Value:
+    """As ``exp``; what is left of the whole number is exact."""
+    x = _between(ops, x, -150, 128)
+    shifted = ops.op("arith.addf", x, ops.constant(_TO_WHOLE, x))
+    left = ops.op("arith.subf", x, ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x)))
+    return _grown(ops, ops.op("arith.mulf", left, ops.constant(0.69314718055994531, x)), shifted)
 
 
 def tanh(ops: Arithmetic, x: Value) -> Value:
@@ -62,30 +79,50 @@ def tanh(ops: Arithmetic, x: Value) -> Value:
     return ops.op("math.copysign", ops.select(ops.compare("olt", size, ops.constant(0.625, x)), near, far), x)
 
 
-def log(ops: Arithmetic, x: Value) -> Value:
-    """Cephes: the exponent times log 2, in two parts, and a polynomial around 1; subnormal numbers are right."""
+def _taken_apart(ops: Arithmetic, x: Value) -> tuple[Value, Value, Value]:
+    """A power of two, how far ``x`` divided by it is above 1, and the logarithm of that but for its first term.
+
+    What is left lies between the roots of 1/2 and of 2 (Cephes).
+    """
     tiny = ops.compare("olt", x, ops.constant(np.finfo(np.float32).tiny, x))
     scaled = ops.select(tiny, ops.op("arith.mulf", x, ops.constant(2.0**23, x)), x)
     number = ops.bits(scaled, I32)
-    # so that what is left of the number lies between the roots of 1/2 and of 2
     moved = ops.op("arith.subi", number, ops.constant(np.float32(0.70710678).view(np.int32), number))
     power = ops.op("arith.shrsi", moved, ops.constant(23, number))
     left = ops.op("arith.subi", number, ops.op("arith.shli", power, ops.constant(23, number)))
     m = ops.op("arith.subf", ops.bits(left, F32), ops.constant(1, x))
     power = ops.op("arith.subi", power, ops.select(tiny, ops.constant(23, number), ops.constant(0, number)))
-    e = ops.convert("arith.sitofp", power, F32)
     square = ops.op("arith.mulf", m, m)
     terms = (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1)
     terms += (-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
     y = ops.op("arith.mulf", ops.op("arith.mulf", _polynomial(ops, m, terms), m), square)
-    y = _fma(ops, e, ops.constant(-2.12194440e-4, x), y)
-    y = _fma(ops, ops.constant(-0.5, x), square, y)
-    y = _fma(ops, e, ops.constant(0.693359375, x), ops.op("arith.addf", m, y))
-    infinite = ops.constant(np.inf, x)
-    y = ops.select(ops.compare("ult", x, infinite), y, x)  # of infinity, and below of a NaN, itself
+    return ops.convert("arith.sitofp", power, F32), m, y
+
+
+def _of_positive(ops: Arithmetic, x: Value, y: Value) -> Value:
+    """The logarithm ``y`` of ``x``, or what it is of infinity, zero, negative numbers and NaN."""
+    y = ops.select(ops.compare("ult", x, ops.constant(np.inf, x)), y, x)
     y = ops.select(ops.compare("oeq", x, ops.constant(0, x)), ops.constant(-np.inf, x), y)
     y = ops.select(ops.compare("olt", x, ops.constant(0, x)), ops.constant(np.nan, x), y)
     return ops.select(ops.is_nan(x), x, y)
+
+
+def log(ops: Arithmetic, x: Value) -> Value:
+    """Cephes: the exponent times log 2, in two parts, and a polynomial around 1; subnormal numbers are right."""
+    e, m, y = _taken_apart(ops, x)
+    y = _fma(ops, e, ops.constant(-2.12194440e-4, x), y)
+    y = _fma(ops, ops.constant(-0.5, x), ops.op("arith.mulf", m, m), y)
+    y = _fma(ops, e, ops.constant(0.693359375, x), ops.op("arith.addf", m, y))
+    return _of_positive(ops, x, y)
+
+
+def log2(ops: Arithmetic, x: Value) -> Value:
+    """The exponent, and ``log`` of what is left times log2 e in two parts."""
+    e, m, y = _taken_apart(ops, x)
+    y = _fma(ops, ops.constant(-0.5, x), ops.op("arith.mulf", m, m), y)
+    more = ops.constant(1.44269504088896341 - 1, x)
+    y = _fma(ops, m, more, _fma(ops, y, more, y))
+    return _of_positive(ops, x, ops.op("arith.addf", e, ops.op("arith.addf", m, y)))
 
 
 def erf(ops: Arithmetic, x: Value) -> Value:
@@ -103,5 +140,12 @@ def erf(ops: Arithmetic, x: Value) -> Value:
     return ops.select(ops.compare("ogt", size, ops.constant(0.927734375, x)), far, near)
 
 
-FUNCTIONS: dict[str, Callable[..., Value]] = {"exp": exp, "tanh": tanh, "log": log, "erf": erf}
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "exp": exp,
+    "exp2": exp2,
+    "tanh": tanh,
+    "log": log,
+    "log2": log2,
+    "erf": erf,
+}
 """By the names of NumPy's calls; each takes values of f32."""
