@@ -101,7 +101,7 @@ __all__ = [
     "within_replica",
 ]
 
-_MODULES = {"nn": "ipu_mlir.nn", "within_replica": "ipu_mlir.programs.within_replica"}
+_MODULES = {"nn": "ipu_mlir.nn", "torch": "ipu_mlir.torch", "within_replica": "ipu_mlir.programs.within_replica"}
 _HOME = {
     "CompileError": "ipu_mlir.dialects.support.errors",
     "Executable": "ipu_mlir.compilation.executable",

@@ -1,7 +1,7 @@
 """PyTorch: modules, functions on tensors, exported programs."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -99,6 +99,25 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     if isinstance(source, torch.nn.Module):
         return _imported(_export(source, args, kwargs), in_spec, leaves)
+    graph, call = _traced(source, leaves, in_spec, {})
+    tensors = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
+    return Imported(_module(_export(graph, tensors, {})), call)
+
+
+def import_graph(graph: torch.fx.GraphModule, args: Sequence[Any]) -> Imported:
+    """A graph of ops without state, for ``args``: what ``torch.compile`` hands to its backends.
+
+    Raises:
+        CompileError: torch-mlir cannot import it.
+    """
+    leaves, in_spec = pytree.tree_flatten((tuple(args), {}))
+    traced, call = _traced(graph, leaves, in_spec, extra("fx_decomp_util").get_decomposition_table())
+    module = import_safely("the PyTorch graph", "<graph>", lambda: _linalg_of_graph(traced.graph))
+    return Imported(module, call)
+
+
+def _traced(source: Any, leaves: list[Any], in_spec: Any, decompositions: Mapping[Any, Any]) -> tuple[Any, TorchCall]:
+    """The graph of ``source`` on the tensors among ``leaves``, and how it is called."""
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
     known: list[Any] = []
 
@@ -112,18 +131,16 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
 
     try:
         with ExitStack() as settings:
-            _trace_plainly(settings)
-            graph = make_fx(flat)(*tensors)
+            trace_plainly(settings)
+            graph = make_fx(flat, decomposition_table=dict(decompositions))(*tensors)
     except Exception as error:  # of any kind: what the function does is the user's
         name = getattr(source, "__name__", None) or type(source).__name__
         raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
     out_spec, constants = known[0]
-    return Imported(
-        _module(_export(graph, tuple(tensors), {})), TorchCall(in_spec, out_spec, _types(leaves), constants)
-    )
+    return graph, TorchCall(in_spec, out_spec, _types(leaves), constants)
 
 
-def _trace_plainly(settings: ExitStack) -> None:
+def trace_plainly(settings: ExitStack) -> None:
     """Attention and recurrent layers as the ops that they are made of, not as kernels of one machine."""
     settings.enter_context(warnings.catch_warnings())
     warnings.simplefilter("ignore")  # PyTorch warns of what it does itself while these are set
@@ -145,7 +162,7 @@ def _example(leaf: Any) -> Any:
 def _export(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> ExportedProgram:
     try:
         with ExitStack() as settings:
-            _trace_plainly(settings)
+            trace_plainly(settings)
             return torch.export.export(module, args, dict(kwargs), strict=False)
     except Exception as error:  # of any kind: what the module does is the user's
         raise CompileError(f"torch.export cannot export {type(module).__name__}: {error}") from error
@@ -164,7 +181,7 @@ def _types(leaves: list[Any]) -> tuple[torch.dtype | None, ...]:
 
 def _module(program: ExportedProgram) -> ir.Module:
     with ExitStack() as settings:
-        _trace_plainly(settings)
+        trace_plainly(settings)
         program = program.run_decompositions(extra("fx_decomp_util").get_decomposition_table())
     if changed := ", ".join(_changed(program)):
         raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
@@ -179,9 +196,18 @@ def _changed(program: ExportedProgram) -> list[str]:
 
 
 def _linalg(program: ExportedProgram) -> ir.Module:
+    return _lowered(lambda importer: importer.import_frozen_program(program, func_name="main"))
+
+
+def _linalg_of_graph(graph: torch.fx.Graph) -> ir.Module:
+    return _lowered(lambda importer: importer.import_stateless_graph(graph, func_name="main"))
+
+
+def _lowered(take: Callable[[Any], Any]) -> ir.Module:
+    """What ``take`` lets an importer import, as linalg."""
     fresh = context()
     importer = extra("fx_importer").FxImporter(context=fresh)
-    importer.import_frozen_program(program, func_name="main")
+    take(importer)
     with fresh, ir.Location.unknown():
         module = importer.module if isinstance(importer.module, ir.Module) else ir.Module.parse(str(importer.module))
         lower(module, _TO_TORCH, TO_LINALG)

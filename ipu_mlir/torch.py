@@ -1,0 +1,77 @@
+"""``torch.compile(model, backend=ipu_mlir.torch.backend)``: PyTorch programs, trained or not, on a simulated IPU."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.utils import counters
+from torch._functorch.aot_autograd import make_boxed_func
+
+from ipu_mlir.compilation.compiler import compile_module, for_the_user
+from ipu_mlir.compilation.lowering import plan_lowering
+from ipu_mlir.compilation.sources import load_module
+from ipu_mlir.dialects.support.bindings import extra
+from ipu_mlir.dialects.support.errors import CompileError, IpuError
+from ipu_mlir.frontends.from_torch import import_graph, trace_plainly
+
+_OPTIONS = ("target",)
+
+
+class _Program:
+    """A graph of ``torch.compile``, compiled for the shapes and numbers of each call when they come first."""
+
+    def __init__(self, graph: torch.fx.GraphModule, options: Mapping[str, Any]) -> None:
+        self._graph, self._options = graph, options
+        self._compiled: dict[Any, Any] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        key = tuple((each.shape, each.dtype) if isinstance(each, torch.Tensor) else each for each in args)
+        if key not in self._compiled:
+            try:
+                lowering = plan_lowering(self._options.get("target"), None, None, None)
+                with torch.no_grad():
+                    imported = import_graph(self._graph, list(map(_plain, args)))
+                self._compiled[key] = compile_module(load_module(imported.program), None, lowering, imported.call)
+            except IpuError as error:
+                raise for_the_user(error, self._graph) from error.__cause__
+        return self._compiled[key](*args)
+
+
+def backend(
+    graph: torch.fx.GraphModule, examples: Sequence[Any], *, options: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
+    """What ``torch.compile`` calls for each graph that it has traced; gradients become programs of their own.
+
+    Args:
+        options: those of ``torch.compile``; ``target`` is the machine.
+
+    Raises:
+        CompileError: an option is unknown. What cannot be imported is refused when the graph runs first.
+    """
+    unknown = [name for name in options or {} if name not in _OPTIONS]
+    if unknown:
+        raise CompileError(f"torch.compile has option {unknown[0]!r}; those of this backend are: {', '.join(_OPTIONS)}")
+
+    def compiler(traced: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        return make_boxed_func(torch._dynamo.disable(_Program(traced, options or {})))
+
+    with ExitStack() as settings:
+        trace_plainly(settings)
+        made = aot_autograd(fw_compiler=compiler, decompositions=extra("fx_decomp_util").get_decomposition_table())
+        return made(graph, examples)
+
+
+def graph_breaks() -> dict[str, int]:
+    """How often ``torch.compile`` has left a program for Python in this process, by reason."""
+    found: dict[str, int] = {}
+    for reason, count in counters["graph_break"].items():
+        line = reason.partition("\n")[0]
+        found[line] = found.get(line, 0) + count
+    return found
+
+
+def _plain(leaf: Any) -> Any:
+    """A tensor without its history, which is no part of a program."""
+    return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf

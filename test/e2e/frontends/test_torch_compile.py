@@ -1,0 +1,63 @@
+"""``torch.compile`` with our backend: results, gradients and breaks of graphs are those of PyTorch."""
+
+import copy
+
+import pytest
+
+import ipu_mlir as ipu
+
+torch = pytest.importorskip("torch")
+OPTIONS = {"target": ipu.Target(name="small", tiles_per_ipu=16)}
+
+
+def model():
+    torch.manual_seed(0)
+    layers = [torch.nn.Linear(8, 6), torch.nn.BatchNorm1d(6), torch.nn.GELU(), torch.nn.Linear(6, 4)]
+    return torch.nn.Sequential(*layers)
+
+
+def train(network, call, x, y) -> list[float]:
+    optimizer, losses = torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9), []
+    for _ in range(3):
+        loss = torch.nn.functional.cross_entropy(call(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def test_training_changes_weights_and_statistics_as_pytorch_does():
+    ours = model()
+    theirs = copy.deepcopy(ours)
+    x, y = torch.randn(5, 8), torch.randint(0, 4, (5,))
+    compiled = torch.compile(ours, backend=ipu.torch.backend, options=OPTIONS)
+    assert train(ours, compiled, x, y) == pytest.approx(train(theirs, theirs, x, y), rel=1e-5)
+    for one, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+    ours.eval(), theirs.eval()
+    with torch.no_grad():
+        for rows in (5, 7):  # for other sizes it is compiled again
+            torch.testing.assert_close(compiled(x[:1].expand(rows, 8)), theirs(x[:1].expand(rows, 8)))
+
+
+def test_what_no_graph_can_say_breaks_it_and_is_counted():
+    def function(x):
+        y = torch.relu(x) * 2
+        print("between")
+        return y.sum(), 3
+
+    compiled = torch.compile(function, backend=ipu.torch.backend, options=OPTIONS)
+    before = sum(ipu.torch.graph_breaks().values())
+    total, three = compiled(torch.ones(3))
+    assert total == 6 and three == 3
+    assert sum(ipu.torch.graph_breaks().values()) == before + 1
+    assert any("print" in line or "builtin" in line for line in ipu.torch.graph_breaks())
+
+
+def test_what_cannot_be_compiled_is_an_error_of_ours():
+    compiled = torch.compile(torch.fft.fft, backend=ipu.torch.backend, options=OPTIONS)
+    with pytest.raises(ipu.CompileError, match="torch-mlir cannot import the PyTorch graph"):
+        compiled(torch.ones(4, dtype=torch.complex64))
+    with pytest.raises(Exception, match="option 'tragte'; those of this backend are: target"):
+        torch.compile(torch.relu, backend=ipu.torch.backend, options={"tragte": 1})(torch.ones(3))
