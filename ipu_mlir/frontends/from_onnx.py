@@ -77,7 +77,7 @@ _FLOAT8 = frozenset(getattr(onnx.TensorProto, name) for name in dir(onnx.TensorP
 
 
 def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, Any]) -> str | None:
-    """What torch-mlir makes of ``node`` that is not what ONNX says; None where it is right."""
+    """What torch-mlir does to ``node`` that is not what ONNX says; None where it is right."""
     attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
     to = types[node.output[0]].elem_type if node.output and node.output[0] in types else None
     match node.op_type:
@@ -93,6 +93,8 @@ def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, Any]) -> str | N
             return "takes other scales and zero points for products of more than two dimensions"
         case "DequantizeLinear" if "axis" not in attributes and node.input[1] in types:
             return "scales along another dimension" if types[node.input[1]].shape.dim else None
+        case "Pad" if attributes.get("mode", b"constant") == b"wrap":
+            return "comes to no end over it"
         case "SpaceToDepth" if attributes.get("mode", b"DCR") != b"DCR":
             return "puts columns and rows in another order"
         case "GridSample" if attributes.get("padding_mode", b"zeros") == b"zeros":
