@@ -21,6 +21,7 @@ from ipu_mlir.passes.importing.stablehlo.expand_scatters import ExpandScatters
 from ipu_mlir.passes.importing.stablehlo.expand_sorts import ExpandSorts
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import SimplifyStablehlo
 from ipu_mlir.passes.importing.stablehlo.split_complex import SplitComplex
+from ipu_mlir.passes.importing.widen_integers import WidenIntegers
 from ipu_mlir.passes.importing.wrap_scalars import WrapScalars
 from ipu_mlir.passes.normalize.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.normalize.drop_repeated_checks import DropRepeatedChecks
@@ -150,6 +151,7 @@ PASSES: tuple[type[Pass], ...] = (
     TrimWindows,
     UpdateVariables,
     UseCodeletOperands,
+    WidenIntegers,
     WidenSums,
     WrapScalars,
     WriteInPlace,

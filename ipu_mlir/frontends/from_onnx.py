@@ -69,7 +69,10 @@ def array_of(value: Any) -> np.ndarray:
 
 
 def signless(array: np.ndarray) -> np.ndarray:
-    """``array`` with its bits as signed integers, if it has unsigned ones."""
+    """``array`` with its bits as signed integers, if it has unsigned ones, and with its numbers if they have 4 bits."""
+    if array.dtype.name in ("int4", "uint4"):
+        low = array.astype(np.int8)
+        return (low << 4) >> 4
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 

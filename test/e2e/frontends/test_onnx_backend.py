@@ -21,6 +21,7 @@ AGREE = (
     "test_attention_3d_gqa",
     "test_split_variable_parts_2d_opset18",
     "test_center_crop_pad_crop",
+    "test_dequantizelinear_uint4",
 )
 REFUSED = {
     "test_lstm_with_peepholes": "torch-mlir leaves out the peepholes",
