@@ -1,0 +1,103 @@
+"""Write the table of ``docs/tensorflow.md``: every name of the guide, and whether ``ipu_mlir.tensorflow.ipu`` has it.
+
+``python scripts/write_tensorflow_page.py`` after a name was added; a test compares. It needs TensorFlow. The names and
+their signatures are in ``docs/guide-names.tsv``: section, kind, name, signature.
+"""
+
+import inspect
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ipu_mlir.tensorflow import ipu
+from ipu_mlir.tensorflow.option_tree import Category
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "tensorflow.md"
+MARK = "<!-- This table is written by python scripts/write_tensorflow_page.py. -->\n"
+OPTIONS = {
+    "auto_select_ipus": "devices, and IPUs of each",
+    "select_ipus": "devices by the listing",
+    "compilation_poplar_options": "checked when configuring; reports are not written yet",
+    "serialization_output_folder": "kept; executables are not written yet",
+    "convolutions.poplar_options": "`availableMemoryProportion`; others are said in the log",
+    "matmuls.poplar_options": "`availableMemoryProportion`; others are said in the log",
+    "pooling.poplar_options": "no effect, said in the log",
+    "slices.poplar_options": "no effect, said in the log",
+    "io_tiles.num_io_tiles": "tiles that programs leave free",
+    "io_tiles.place_ops_on_io_tiles": "checked",
+    "ipu_model.tiles_per_ipu": "tiles of the machine",
+    "ipu_model.version": "kind of the machine",
+    "device_connection.version": "kind of the machine, of the types that need it",
+    "device_connection.type": "checked; programs run with every type",
+    "experimental.multi_replica_distribution.process_index": "checked",
+    "experimental.multi_replica_distribution.process_count": "checked",
+    "norms.experimental.distributed_batch_norm_replica_group_size": "checked",
+    "optimizations.enable_fast_math": "another name of `optimizations.math.fast`",
+}
+"""What an option does; all others have no effect: what they choose between, the compiler decides here by itself."""
+
+
+class Row(NamedTuple):
+    """A name of the guide."""
+
+    section: str
+    kind: str
+    name: str
+    signature: str
+
+
+def rows() -> list[Row]:
+    """The names of the guide."""
+    return [Row(*line.split("\t")) for line in (DOCS / "guide-names.tsv").read_text().splitlines()]
+
+
+def found(row: Row) -> Any:
+    """What ``ipu`` has of that name; None if it has none."""
+    value: Any = ipu
+    for name in row.name.split("."):
+        if value is ipu.config.IPUConfig and name in value():
+            value = value()
+        value = _attribute(value, name)
+        if value is None:
+            return None
+    return value
+
+
+def _attribute(value: Any, name: str) -> Any:
+    if isinstance(value, Category):
+        return (
+            _Option if name in value and not isinstance(getattr(value, name), Category) else getattr(value, name, None)
+        )
+    if name in getattr(value, "__dataclass_fields__", ()):
+        return value.__dataclass_fields__[name]
+    return inspect.getattr_static(value, name, None) if isinstance(value, type) else getattr(value, name, None)
+
+
+class _Option:
+    """Stands for an option."""
+
+
+def state(row: Row) -> str:
+    """Whether a name is there, and what is different."""
+    if row.kind == "config option":
+        return OPTIONS.get(row.name.removeprefix("config.IPUConfig."), "no effect")
+    value = found(row)
+    if value is None:
+        return "not yet"
+    text = inspect.getdoc(value) or ""
+    return "in part: says what is not there yet" if "NotImplementedError" in text else "there"
+
+
+def table() -> str:
+    """A row for each name."""
+    lines = [f"| {row.section} | `{row.name}` | {row.kind} | {state(row)} |\n" for row in rows()]
+    return "\n| section | name | kind | state |\n|---|---|---|---|\n" + "".join(lines)
+
+
+def with_table(page: str) -> str:
+    """``page`` with the table as it should be, at its end."""
+    return page.partition(MARK)[0] + MARK + table()
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_table(PAGE.read_text()))

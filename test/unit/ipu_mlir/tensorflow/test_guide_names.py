@@ -1,0 +1,56 @@
+"""Names that are there take the arguments that the guide gives them; the page says which are there."""
+
+import ast
+import inspect
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tensorflow")
+ROOT = Path(__file__).parents[4]
+WRITER = runpy.run_path(str(ROOT / "scripts" / "write_tensorflow_page.py"))
+ROWS, FOUND = WRITER["rows"](), WRITER["found"]
+COMPLETE = ("21.2", "21.3", "21.4", "21.5", "21.6", "21.7", "21.8")
+
+
+def test_whole_chapters_are_there():
+    missing = [row.name for row in ROWS if row.section in COMPLETE and FOUND(row) is None]
+    assert not missing
+
+
+def test_the_page_has_every_name_and_its_state():
+    page = (ROOT / "docs" / "tensorflow.md").read_text()
+    assert page == WRITER["with_table"](page), "run python scripts/write_tensorflow_page.py"
+    assert page.count("\n| ") == len(ROWS) + 1
+
+
+def signature_of(text):
+    """Names and defaults from a signature of the guide, defaults as text."""
+    arguments = ast.parse(f"def f({text.partition('(')[2].rpartition(')')[0]}): pass").body[0].args
+    own = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(own) - len(arguments.defaults)) + [ast.unparse(each) for each in arguments.defaults]
+    pairs = list(zip([each.arg for each in own], defaults, strict=True))
+    kinds = (arguments.kwonlyargs, arguments.kw_defaults)
+    return pairs + [(each.arg, default and ast.unparse(default)) for each, default in zip(*kinds, strict=True)]
+
+
+def text_of(default):
+    return re.sub(r"<(\w+)\.(\w+): .*>", r"\1.\2", repr(default))
+
+
+WITH_SIGNATURE = [
+    row for row in ROWS if "(" in row.signature and row.kind not in ("enum", "config option") and FOUND(row) is not None
+]
+
+
+@pytest.mark.parametrize("row", WITH_SIGNATURE, ids=lambda row: row.name)
+def test_parameters_and_defaults_are_those_of_the_guide(row):
+    value = FOUND(row)
+    if row.name in ("config.AttributeMetadata", "ipu_strategy.IPUStrategy.scope"):
+        return  # made by the tree of options; TensorFlow's own
+    parameters = [each for each in inspect.signature(value).parameters.values() if each.name != "self"]
+    plain = [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    found = [(each.name, None if each.default is each.empty else text_of(each.default)) for each in plain]
+    assert found == signature_of(row.signature)
