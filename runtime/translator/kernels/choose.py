@@ -9,11 +9,11 @@ from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, all_s
 from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.codegen.blocks import Group
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand
-from ipu_mlir.runtime.translator.kernels.code import NoKernel
+from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
@@ -23,7 +23,7 @@ from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
 _LARGEST_PRODUCT = 4096  # terms, beyond which BLAS is faster
-_ROUNDS_WITHOUT_ASKING = 1 << 20  # a few milliseconds
+_WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
 _STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
 _OWN_BYTES = 1 << 20  # what a group may have for itself in memory instead of in scratch memory for one block
@@ -53,7 +53,8 @@ class Kernels:
         if self.options.kernels == "auto" and rounds is not None and rounds < _FEWEST_ROUNDS:
             return None
         function = Function(self.places, self._own_numbers(inside))
-        function.polls = rounds is None or rounds > _ROUNDS_WITHOUT_ASKING
+        work = _rounds([statement], vectors=True)
+        function.polls = work is None or work > _WORK_WITHOUT_ASKING
         try:
             write_statements(function, [statement])
         except NoKernel:
@@ -210,17 +211,24 @@ class Kernels:
 
 def _is_small(statement: Statement) -> bool:
     """True if ``statement`` takes less long than a few calls of NumPy."""
-    return prod(statement.extents) <= (_LARGEST_PRODUCT if isinstance(statement, Dot) else _LARGEST_IN_LOOP)
+    return _points(statement) <= (_LARGEST_PRODUCT if isinstance(statement, Dot) else _LARGEST_IN_LOOP)
 
 
-def _rounds(statements: Sequence[Statement]) -> int | None:
-    """How many statements run in all; None if that is not known, or no loop bound says it."""
+def _points(statement: Statement) -> int:
+    """How many points ``statement`` has; of a slice that is written in place, those of the slice."""
+    if isinstance(statement, SliceUpdate) and statement.old == statement.out:
+        return prod(statement.box())
+    return prod(statement.extents)
+
+
+def _rounds(statements: Sequence[Statement], vectors: bool = False) -> int | None:
+    """How many statements run in all, or the vectors of their points; None if no bound of a loop says it."""
     total = 0
     for statement in statements:
         if not isinstance(statement, Control):
-            total += 1
+            total += -(-_points(statement) // LANES) if vectors else 1
             continue
-        inside = [_rounds(block) for block in statement.blocks()]
+        inside = [_rounds(block, vectors) for block in statement.blocks()]
         if isinstance(statement, ForLoop):
             known = known_rounds(statement.lower, statement.upper, statement.step)
             if not all(isinstance(bound, int) for bound in (statement.lower, statement.upper, statement.step)):

@@ -210,3 +210,27 @@ program @main(%x, %at) -> (%a[d0] : 30, %total[0] : scalar) {
     assert total == np.sum(at & 1 == 0)
     for given, expected in zip(outputs(text, [x, at], "never")[1], (a, total), strict=True):
         np.testing.assert_array_equal(given, expected)
+
+
+def test_a_loop_that_changes_elements_of_a_large_array_is_one_kernel() -> None:
+    text = """
+program @main(%x) -> (%a[d0] : 200000) {
+  argument %x : float32[200000]
+  temporary %a : float32[200000] mutable
+  temporary %i : int64[scalar] counts mutable
+  elementwise 200000 {
+    store %x[d0], %a[d0]
+  }
+  for %i[0] = 0 to 1000 step 1 #0 {
+    slice_update 200000 {
+      replace %a[d0] along d0 from multiply(%i[0], int64(7)) for 1 by cast(%i[0]) : float32, %a[d0]
+    }
+  }
+}
+"""
+    x = np.zeros(200_000, np.float32)
+    source, (got,) = outputs(text, [x], "auto")
+    assert "loop0.run(" in source
+    want = x.copy()
+    want[np.arange(1000) * 7] = np.arange(1000)
+    np.testing.assert_array_equal(got, want)
