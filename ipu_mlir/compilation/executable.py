@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ipu_mlir.programs.trace_all import Declared
     from ipu_mlir.runtime.profile.profile import Profile
 
-_OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_together", "_known", "engine", "run")
+_OF_THIS_PROCESS = ("_l0", "_l3", "_per_tile", "_counting", "_together", "_known", "engine", "run")
 
 
 class Executable:
@@ -97,10 +97,14 @@ class Executable:
         self._together = programs
 
     def session(
-        self, *, synthetic: bool = False, files: "Mapping[str, str | os.PathLike[str]] | None" = None
+        self,
+        *,
+        synthetic: bool = False,
+        counted: bool = False,
+        files: "Mapping[str, str | os.PathLike[str]] | None" = None,
     ) -> Session:
         """As ``Programs.session``: variables and queues that begin as the program says, and programs that use them."""
-        return self._together.session(synthetic=synthetic, files=files)
+        return self._together.session(synthetic=synthetic, counted=counted, files=files)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the program as it came in, how to lower it, and what it was translated to.
@@ -146,6 +150,35 @@ class Executable:
     def call_on(self, state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """As a call, on the variables of ``state``."""
         return self._called(lambda inputs: self.engine.run(inputs, state), args, kwargs)
+
+    def call_counted(
+        self, state: State, args: Sequence[Any], kwargs: Mapping[str, Any], entered: dict[str, dict[int, int]]
+    ) -> Any:
+        """As ``call_on``; ``entered`` then has by the name of the program how often it has entered which blocks."""
+        from ipu_mlir.runtime.profile.counting import counts_in
+
+        def run(inputs: list[np.ndarray]) -> list[np.ndarray]:
+            engine, blocks = self._counting
+            results = engine.run(inputs, state)
+            entered[self.entry] = counts_in(results, blocks)
+            return results[: len(results) - len(blocks)]
+
+        return self._called(run, args, kwargs)
+
+    @cached_property
+    def _counting(self) -> tuple[Engine, list[int]]:
+        """The program that counts while it runs, and the blocks that it counts."""
+        from ipu_mlir.runtime.profile.counting import with_counters
+
+        module, blocks = with_counters(self._l3, self.entry)
+        to_host(module)
+        return Engine(module, self.entry), blocks
+
+    def profile_of_run(self, entered: dict[int, int]) -> "Profile":
+        """As ``profile`` of a run that has counted."""
+        from ipu_mlir.runtime.profile.build import profile_of
+
+        return profile_of(self._l3, self.entry, source=self._l0.operation, entered=entered)
 
     def _called(
         self, run: Callable[[list[np.ndarray]], list[np.ndarray]], args: Sequence[Any], kwargs: Mapping[str, Any]

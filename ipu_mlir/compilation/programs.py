@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.programs.trace_all import Declared
+    from ipu_mlir.runtime.profile.profile import Profile
 
 _TURN = threading.RLock()
 """Of whatever runs outside of sessions: the values are those of the ``Variable`` objects, which anyone may share."""
@@ -38,12 +39,18 @@ class Programs(Mapping[str, "Executable"]):
         return put_together, (self._programs, self._declared)
 
     def session(
-        self, *, synthetic: bool = False, files: "Mapping[str, str | os.PathLike[str]] | None" = None
+        self,
+        *,
+        synthetic: bool = False,
+        counted: bool = False,
+        files: "Mapping[str, str | os.PathLike[str]] | None" = None,
     ) -> Session:
         """A session: all programs, with variables and queues of their own that begin as the program says.
 
         Args:
             synthetic: infeeds give zeros, and outfeeds keep nothing: what a run takes without the host.
+            counted: runs count how often loops and branches run whose bounds are not constants, for
+                ``Session.profile``; they take a little longer.
             files: by name of a remote buffer, the file in which its rows lie, in place of what the program says.
 
         Raises:
@@ -58,7 +65,18 @@ class Programs(Mapping[str, "Executable"]):
             for name, each in infeeds.items():
                 if name in self._declared:
                     infeeds[name] = Infeed(each.stream, self._declared[name].elements())
-        return Session({name: _run(program) for name, program in self._programs.items()}, self._declared, state)
+        if not counted:
+            return Session({name: _run(program) for name, program in self._programs.items()}, self._declared, state)
+        entered: dict[str, dict[int, int]] = {}
+        runs = {name: _counted_run(program, entered) for name, program in self._programs.items()}
+
+        def profile(name: str) -> "Profile":
+            program = self[name]
+            if program.entry not in entered:
+                raise RunError(f"program {name!r} has not run in this session, and nothing was counted; run it first")
+            return program.profile_of_run(entered[program.entry])
+
+        return Session(runs, self._declared, state, profile)
 
     @property
     def own_state(self) -> State:
@@ -133,5 +151,12 @@ def put_together(programs: Mapping[str, "Executable"], declared: "Mapping[str, D
 def _run(program: "Executable") -> Run:
     def run(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return program.call_on(state, args, kwargs)
+
+    return run
+
+
+def _counted_run(program: "Executable", entered: dict[str, dict[int, int]]) -> Run:
+    def run(state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return program.call_counted(state, args, kwargs, entered)
 
     return run

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import os
 
     from ipu_mlir.programs.trace_all import Declared
+    from ipu_mlir.runtime.profile.profile import Profile
 
 Run = Callable[[State, tuple[Any, ...], dict[str, Any]], Any]
 """A program in the caller's structure."""
@@ -28,9 +29,21 @@ class Session(Mapping[str, Any]):
     turns; sessions do not know of each other.
     """
 
-    def __init__(self, programs: Mapping[str, Run], declared: "Mapping[str, Declared]", state: State) -> None:
-        """Run ``programs`` on ``state``; ``declared`` are variables and queues that Python made, with their forms."""
+    def __init__(
+        self,
+        programs: Mapping[str, Run],
+        declared: "Mapping[str, Declared]",
+        state: State,
+        profile: "Callable[[str], Profile] | None" = None,
+    ) -> None:
+        """Run ``programs`` on ``state``.
+
+        Args:
+            declared: variables and queues that Python made, with their forms.
+            profile: gives that of the last run of a program, where runs are counted.
+        """
         self._programs = dict(programs)
+        self._profile = profile
         self._state = state
         self._infeeds: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "infeed"}
         self._outfeeds: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "outfeed"}
@@ -49,6 +62,21 @@ class Session(Mapping[str, Any]):
         if program not in self._programs:
             raise RunError(f"there is no program {program!r}; there are: {', '.join(self._programs)}")
         return self._programs[program](self._state, args, kwargs)
+
+    def profile(self, program: str | None = None) -> "Profile":
+        """What the last run of a program took on its target: its loops and branches as often as they ran then.
+
+        Args:
+            program: its name; not needed where there is one.
+
+        Raises:
+            RunError: the session does not count, has several programs, or the program has not run.
+        """
+        if self._profile is None:
+            raise RunError("runs of this session are not counted; make one with session(counted=True)")
+        if program is None and len(self._programs) > 1:
+            raise RunError(f"the session has the programs {', '.join(self._programs)}: say of which, by its name")
+        return self._profile(next(iter(self._programs)) if program is None else program)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the only function of the program."""

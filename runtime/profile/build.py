@@ -28,6 +28,7 @@ def profile_of(
     inputs: Many[np.ndarray] | None = None,
     source: ir.Operation | None = None,
     state: State | None = None,
+    entered: dict[int, int] | None = None,
 ) -> Profile:
     """The profile of the function ``entry`` of a module of supersteps.
 
@@ -35,6 +36,7 @@ def profile_of(
         inputs: with them the program runs once, to count how often its loops and branches run.
         source: the program as it came in, which says what its ops are called.
         state: variables that this run starts with, and changes.
+        entered: how often a run that counted has entered each open block; the program does not run again then.
 
     Raises:
         CompileError: the module is not at the level of supersteps, or the program has no tree (``program_tree``).
@@ -44,7 +46,8 @@ def profile_of(
     _require_supersteps(operation)
     target = module_target(operation)
     report = memory_report(operation, entry)
-    entered = None if inputs is None else count_entries(operation, entry, inputs, state)
+    if entered is None and inputs is not None:
+        entered = count_entries(operation, entry, inputs, state)
     counts = block_counts(report.tree, entered)
     parts = StepsPart(report, counts, SourceOps(op_names(source) if source else {}))
     execution = parts.execution()

@@ -120,18 +120,28 @@ def count_entries(
     Raises:
         RunError: the inputs do not fit the program.
     """
-    copy = module.clone()
-    tree = program_tree(copy, entry)
-    blocks = open_blocks(tree)
+    copy, blocks = with_counters(module, entry)
     if not blocks:
         return {}
-    with module.context, ir.Location.unknown():
-        _add_counters(copy, entry, [block.block for block in blocks])
     if module_target(copy).replicas == 1:
-        results = Engine(copy, entry).run(inputs, state)
-    else:
-        results = [rows[0] for rows in _run_on_replicas(copy, entry, inputs, state)]
-    return {block.number: int(count) for block, count in zip(blocks, results[-len(blocks) :], strict=True)}
+        return counts_in(Engine(copy, entry).run(inputs, state), blocks)
+    return counts_in([rows[0] for rows in _run_on_replicas(copy, entry, inputs, state)], blocks)
+
+
+def with_counters(module: ir.Operation, entry: str) -> tuple[ir.Operation, list[int]]:
+    """A copy of ``module`` whose ``entry`` has a further result for each open block; and the numbers of those."""
+    copy = module.clone()
+    blocks = open_blocks(program_tree(copy, entry))
+    if blocks:
+        with module.context, ir.Location.unknown():
+            _add_counters(copy, entry, [block.block for block in blocks])
+    return copy, [block.number for block in blocks]
+
+
+def counts_in(results: Many[np.ndarray], blocks: Many[int]) -> dict[int, int]:
+    """How often each of ``blocks`` was entered, from what a program ``with_counters`` has given."""
+    counters = results[len(results) - len(blocks) :]
+    return {block: int(count) for block, count in zip(blocks, counters, strict=True)}
 
 
 def _run_on_replicas(
