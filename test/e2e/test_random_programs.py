@@ -23,6 +23,7 @@ from support.random_narrow import narrow_expressions
 from support.random_programs import Program, exact_programs, smooth_chains
 from support.random_scatters import narrow_scatters, scatters
 from support.random_several import several_results
+from support.random_shards import on_ipus
 from support.random_slices import slices
 from support.random_steps import SteppedProgram
 from support.random_views import Chain, view_chains
@@ -72,9 +73,19 @@ Check = Callable[[Any, int], None]
 
 def check(program: AnyProgram, tiles: int) -> None:
     """Both executors against each other and NumPy."""
-    note(program.text)
+    check_text(program.text, program, ipu.Target(name="random", tiles_per_ipu=tiles))
+
+
+def check_on_ipus(program: AnyProgram, tiles: int) -> None:
+    """As ``check``, where most ops say on which of three IPUs they run."""
+    check_text(on_ipus(program.text, 3, tiles), program, ipu.Target(name="random", ipus=3, tiles_per_ipu=tiles))
+
+
+def check_text(text: str, program: AnyProgram, target: ipu.Target) -> None:
+    """``text`` stands for ``program``."""
+    note(text)
     inputs = program.inputs()
-    executable = ipu.compile(program.text, target=ipu.Target(name="random", tiles_per_ipu=tiles))
+    executable = ipu.compile(text, target=target)
     fast, per_tile, expected = executable.run(inputs), executable.run_per_tile(inputs), program.evaluate(inputs)
     if program.is_exact:
         assert_equal(fast, per_tile, "fast against per-tile executor")
@@ -134,6 +145,11 @@ def test_executors_and_numpy_agree(kind: str) -> None:
     run(check, KINDS[kind], max_examples=FEW, derandomize=True)
 
 
+@pytest.mark.parametrize("kind", ["mixed", "views", "moves in control flow"])
+def test_executors_and_numpy_agree_on_several_ipus(kind: str) -> None:
+    run(check_on_ipus, KINDS[kind], max_examples=FEW // 4, derandomize=True)
+
+
 @pytest.mark.parametrize("kind", sorted({*KINDS} - WITHOUT_LLVM))
 def test_llvm_agrees(kind: str) -> None:
     run(check_with_llvm, KINDS[kind], max_examples=FEW // 4, derandomize=True)
@@ -154,6 +170,12 @@ def test_kernels_agree_on_many(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_executors_and_numpy_agree_on_many(kind: str) -> None:
     run(check, KINDS[kind], max_examples=MANY)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_executors_and_numpy_agree_on_several_ipus_on_many(kind: str) -> None:
+    run(check_on_ipus, KINDS[kind], max_examples=MANY)
 
 
 @pytest.mark.slow
