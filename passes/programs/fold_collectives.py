@@ -14,6 +14,7 @@ from ipu_mlir.passes.support.rewriting import list_ops
 class FoldCollectives(Pass):
     """Replace collectives in groups of one by what they give: their operand, its squares, or a reshape of it.
 
+    Needs:  tensors; the target says how many replicas there are.
     Leaves: no collective of one replica, and no ``ipu.replica_index`` where there is only one.
     """
 

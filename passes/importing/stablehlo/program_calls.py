@@ -3,7 +3,18 @@
 from collections.abc import Callable, Sequence
 
 from ipu_mlir.dialects.analysis.collectives import REDUCTIONS
-from ipu_mlir.dialects.ipu import AssignOp, DequeueOp, ElementOp, EnqueueOp, PlaceOp, PrintOp, PutOp, ReadOp
+from ipu_mlir.dialects.ipu import (
+    AssignOp,
+    DequeueOp,
+    ElementOp,
+    EnqueueOp,
+    FifoOp,
+    PlaceOp,
+    PrintOp,
+    PutOp,
+    ReadOp,
+    ToShardOp,
+)
 from ipu_mlir.dialects.ops.streams import MODES
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX, Call, ProgramCall, Setting, Symbol
@@ -73,6 +84,13 @@ def _remote(moved: Callable[[Call], ir.Type]) -> Symbol:
         return {"type": ir.TypeAttr.get(ir.RankedTensorType.get(shape, element))}
 
     return Symbol("ipu.remote_buffer", "buffer", attributes)
+
+
+def _fifo(call: Call) -> list[ir.Value]:
+    op = FifoOp(depth=call.attributes["depth"], value=call.operands[0], delayed=call.gives[0])
+    if "offload" in call.attributes and ir.BoolAttr(call.attributes["offload"]).value:
+        op.operation.attributes["offload"] = ir.UnitAttr.get()
+    return list(op.operation.results)
 
 
 def _number(value: int) -> ir.IntegerAttr:
@@ -183,6 +201,18 @@ CALLS: dict[str, ProgramCall] = {
             {"mode": "all"},
         ),
     ),
+    "fifo": ProgramCall(
+        "gives what its operand was some executions ago, zeros before there is such a value",
+        _fifo,
+        operands=1,
+        results=1,
+        settings={
+            "depth": Setting("an integer", "how many executions ago; below 1 it is the operand", is_required=True),
+            "offload": Setting("true or false", "whether the values wait in remote memory; false if not said"),
+        },
+        is_ordered=True,
+        keeps_types=True,
+    ),
     "host_gather": ProgramCall(
         "gives the rows of a table on the host that a tensor of numbers names",
         _rows("host_gather"),
@@ -259,6 +289,14 @@ CALLS: dict[str, ProgramCall] = {
         "gives the number of the replica, from 0",
         _same("replica_index"),
         results=1,
+    ),
+    "to_shard": ProgramCall(
+        "gives its operand on the tiles of an IPU of the replica",
+        lambda call: ToShardOp(source=call.operands[0], shard=call.attributes["shard"], moved=call.gives[0]).results,
+        operands=1,
+        results=1,
+        settings={"shard": Setting("an integer", "which IPU, from 0; -1 for all of them", is_required=True)},
+        keeps_types=True,
     ),
 }
 """By name without the prefix: a new row is all that a new call needs."""

@@ -236,6 +236,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "a name": lambda value: ir.FlatSymbolRefAttr.get(value) if isinstance(value, str) and value else None,
     "an integer": _integer,
     "a list of integers": _integers,
+    "true or false": lambda value: ir.BoolAttr.get(value) if isinstance(value, bool) else None,
     "a mapping, as in #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>": _mapping,
 }
 """What attributes are made of: from what a call says to an attribute of MLIR, or None where it says something else."""

@@ -107,3 +107,13 @@ func.func @shown(%x: tensor<4xf32>, %n: tensor<ui8>) {
 }
 
 "ipu.variable"() {sym_name = "there", type = tensor<4xf32>, init = dense<0.0> : tensor<4xf32>} : () -> ()
+
+// CHECK-LABEL: func.func @delays_and_moves(
+// CHECK-NEXT: %[[OLD:.*]] = "ipu.fifo"(%{{.*}}) {depth = 2 : i64, offload}
+// CHECK-NEXT: %[[MOVED:.*]] = "ipu.to_shard"(%[[OLD]]) {shard = 1 : i64}
+// CHECK-NEXT: return %[[MOVED]]
+func.func @delays_and_moves(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @ipu.fifo(%x) {mhlo.backend_config = {depth = 2 : i64, offload = true}} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = stablehlo.custom_call @ipu.to_shard(%0) {backend_config = "{\"shard\": 1}"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
