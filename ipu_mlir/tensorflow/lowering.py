@@ -14,6 +14,7 @@ from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.calls import is_token
+from ipu_mlir.tensorflow.source_lines import with_user_lines
 from ipu_mlir.tensorflow.variables import tracing
 from ipu_mlir.tracing.graph import dense_attribute
 
@@ -65,6 +66,7 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
             text = wrapper.experimental_get_compiler_ir(*specs)(stage="stablehlo")
         except (ValueError, tf.errors.OpError) as error:
             raise CompileError(f"TensorFlow cannot compile {name}: {_without_frames(error)}") from error
+    text = with_user_lines(text, concrete.graph)
     outputs = concrete.structured_outputs
     count = len([each for each in tf.nest.flatten(outputs, expand_composites=True) if each is not None])
     tokens = {place for place, each in captured.items() if is_token(known.get(id(each)))}

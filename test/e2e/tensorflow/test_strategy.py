@@ -1,6 +1,7 @@
 """``IPUStrategy.run``: functions of tensors, with variables that live on the device and are TensorFlow's as well."""
 
 import logging
+import re
 
 import numpy as np
 import pytest
@@ -196,3 +197,27 @@ def test_what_cannot_run_on_the_device_is_refused_with_the_line_of_the_user(stra
     table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([1], [2]), 0)
     with pytest.raises(CompileError, match=r"cannot compile .*another resource of the host"):
         strategy.run(compiled(lambda x: table.lookup(x)), args=(tf.constant([1]),))
+
+
+def test_ops_and_their_gradients_stand_on_the_lines_of_the_user(strategy):
+    def f(x):
+        for _ in tf.range(3):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.reduce_sum(tf.sinh(x))
+            x = tape.gradient(y, x) * 2.0
+        return x
+
+    strategy.run(compiled(f), args=(tf.ones(4),))
+    (program,) = (each for each in strategy._programs._programs.values() if hasattr(each, "executable"))
+    text = program.executable.module("l0").operation.get_asm(enable_debug_info=True)
+    found = {int(number) for number in re.findall(r'test_strategy\.py":(\d+)', text)}
+    assert f.__code__.co_firstlineno + 5 in found
+
+
+def test_a_collective_that_does_not_fit_is_an_error_on_the_line_of_the_user(strategy):
+    def f(x):
+        return ipu.cross_replica_ops.cross_replica_sum(x, replica_group_size=3)
+
+    with pytest.raises(CompileError, match=r"test_strategy\.py:\d+:\d+: error: .*replica group size"):
+        strategy.run(compiled(f), args=(tf.ones(2),))
