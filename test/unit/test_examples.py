@@ -149,3 +149,13 @@ def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     shown = capsys.readouterr().out
     assert "linalg.matmul" in shown and "cycles" in shown
     assert shown.index("before training") < shown.index("after training") < shown.index("rate 0.50: loss")
+
+
+@pytest.mark.parametrize(
+    ("framework", "name"),
+    [("torch", "torch_encoder"), ("jax", "jax_training"), ("keras", "keras_model"), ("onnx", "onnx_model")],
+)
+def test_programs_of_frameworks_agree_with_them(framework: str, name: str) -> None:
+    pytest.importorskip(framework)
+    shown = run(f"frontends/{name}.py")
+    assert shown.count(": True") >= 1 and ": False" not in shown
