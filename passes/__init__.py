@@ -56,6 +56,7 @@ from ipu_mlir.passes.programs.check_streams import CheckStreams
 from ipu_mlir.passes.programs.expand_fifos import ExpandFifos
 from ipu_mlir.passes.programs.fold_collectives import FoldCollectives
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
+from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.offload_variables import OffloadVariables
 from ipu_mlir.passes.programs.outline_functions import OutlineFunctions
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
@@ -123,6 +124,7 @@ PASSES: tuple[type[Pass], ...] = (
     MaskTerms,
     MaterializeCasts,
     MaterializeViews,
+    MergeCollectives,
     MergeComputeSets,
     MergeReductions,
     NormalizeIndices,

@@ -11,6 +11,9 @@ KINDS: tuple[Kind, ...] = ("all_reduce", "all_gather", "reduce_scatter", "all_to
 COLLECTIVES = frozenset(f"ipu.{kind}" for kind in KINDS)
 """Collectives on tensors; on tiles, ``ipu.collective`` is each of them."""
 
+MERGED = "ipu.merged"
+"""Attribute of an ``ipu.collective`` that follows another one at once, and has one sync with it."""
+
 REDUCTIONS = ("add", "mean", "min", "max", "mul", "and", "or", "square_add")
 _OF_ONE_VALUE: frozenset[Kind] = frozenset(("all_reduce", "all_gather", "broadcast", "assume_equal"))
 

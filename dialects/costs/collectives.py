@@ -7,7 +7,7 @@ nobody publishes how the vendor's library chooses. What it takes to combine what
 from math import ceil, prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
-from ipu_mlir.dialects.analysis.collectives import Collective, collective_of
+from ipu_mlir.dialects.analysis.collectives import MERGED, Collective, collective_of
 from ipu_mlir.dialects.costs.exchange import ipu_link_cycles
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
@@ -43,4 +43,5 @@ def cost_of_collective(op: ir.Operation, target: Target) -> tuple[int, int, int]
     given = prod(source.shape) * element_bytes(source.element_type)
     received = bytes_received(collective, given, collective.size(target.replicas))
     cycles = ipu_link_cycles(ceil(received / target.ipus), machine)
-    return received, cycles, machine.external_sync_cycles if received else 0
+    has_sync = received and MERGED not in op.attributes
+    return received, cycles, machine.external_sync_cycles if has_sync else 0

@@ -1,0 +1,42 @@
+// RUN: ipu-opt %s --pass-pipeline="builtin.module(ipu-merge-collectives{max-bytes=80})" | filecheck %s
+// RUN: ipu-opt %s --ipu-merge-collectives | filecheck %s --check-prefix=ALONE
+
+#home = #ipu.mapping<8, [[2, 8, 1, 1]], 0, 0>
+#one = #ipu.mapping<8, [[8, 8, 1, 0]], 0, 1>
+
+// ALONE-NOT: ipu.merged
+
+// Two of 32 bytes wait for each other past an exchange of something else; a third one would be too much.
+// CHECK-LABEL: func.func @waiting
+// CHECK: "ipu.exchange"(%arg0, %{{.*}})
+// CHECK-NEXT: "ipu.collective"(%arg0, %[[A:[^)]*]]) {kind = "all_reduce", op = "add"}
+// CHECK-NEXT: "ipu.collective"(%arg1, %[[B:[^)]*]]) {ipu.merged, kind = "all_reduce", op = "add"}
+// CHECK-NEXT: "ipu.collective"(%arg0, %{{.*}}) {kind = "broadcast"}
+func.func @waiting(%x: memref<8xf32, #home>, %y: memref<8xf32, #home>) {
+  %a = memref.alloc() : memref<8xf32, #home>
+  %b = memref.alloc() : memref<8xf32, #home>
+  %c = memref.alloc() : memref<8xf32, #home>
+  %d = memref.alloc() : memref<8xf32, #one>
+  "ipu.collective"(%x, %a) {kind = "all_reduce", op = "add"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  "ipu.exchange"(%x, %d) : (memref<8xf32, #home>, memref<8xf32, #one>) -> ()
+  "ipu.collective"(%y, %b) {kind = "all_reduce", op = "add"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  "ipu.collective"(%x, %c) {kind = "broadcast"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  return
+}
+
+// One whose result is read is there before.
+// CHECK-LABEL: func.func @needed
+// CHECK: "ipu.collective"
+// CHECK-NEXT: "ipu.exchange"
+// CHECK-NEXT: "ipu.collective"
+// CHECK-NOT: ipu.merged
+func.func @needed(%x: memref<8xf32, #home>, %y: memref<8xf32, #home>) {
+  %a = memref.alloc() : memref<8xf32, #home>
+  %b = memref.alloc() : memref<8xf32, #home>
+  %d = memref.alloc() : memref<8xf32, #one>
+  "ipu.collective"(%x, %a) {kind = "all_reduce", op = "add"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  "ipu.exchange"(%a, %d) : (memref<8xf32, #home>, memref<8xf32, #one>) -> ()
+  "ipu.collective"(%y, %b) {kind = "all_reduce", op = "add"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  "ipu.collective"(%b, %a) {kind = "broadcast"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  return
+}
