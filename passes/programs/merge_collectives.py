@@ -16,8 +16,8 @@ from ipu_mlir.passes.support.rewriting import list_ops
 class MergeCollectives(Pass):
     """Let collectives wait for those after them, up to ``max-bytes`` of what replicas give to them together.
 
-    One waits until an op reads what it gives, writes what it is given or gives, or deals with the host, or until control
-    flow begins.
+    One waits until an op reads what it gives, writes what it is given or gives, or deals with the host; and no longer
+    than its block.
 
     Needs:  supersteps (``ipu-form-supersteps``).
     Leaves: collectives one after the other where that is possible, all but the first of them with ``ipu.merged``: they
