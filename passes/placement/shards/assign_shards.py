@@ -69,11 +69,12 @@ def _own_free_ops(belonging: Belonging) -> None:
                     own[shard] = op.clone()
                 own[shard].attributes[SHARD] = shard_attribute(_FIRST if shard is None else shard)
             user.operands[number] = own[shard].results[0]
+        if not has_uses(op):
+            del own[first]
+            op.erase()
         for shard, each in own.items():
             for number, value in enumerate(each.operands):
                 readers[value].append((each, number, shard))
-        if not has_uses(op):
-            op.erase()
 
 
 def _drop_idle_moves(function: ir.Operation, belonging: Belonging) -> None:
