@@ -22,8 +22,8 @@ class AnchorShards(Pass):
     different shards never become one, and where each belongs follows from its operands, or from its users.
 
     Needs:  a program on tensors, ``ipu.target``.
-    Leaves: ``ipu.to_shard`` on every value that an op of another shard reads, or that leaves a function, and no
-            ``ipu.shard``; on a target of one IPU neither of them.
+    Leaves: ``ipu.to_shard`` on every value of known sizes that an op of another shard reads, or that leaves a function,
+            and no ``ipu.shard``; on a target of one IPU neither of them.
     """
 
     name = "ipu-anchor-shards"
@@ -80,7 +80,7 @@ def _anchor(function: ir.Operation) -> None:
             value = user.operands[number]
             home = belonging.of_value.get(value)
             wanted = shard if target is None else belonging.of_value.get(target)
-            if home == wanted or is_free(defining_op(value)):
+            if home == wanted or is_free(defining_op(value)) or not value.type.has_static_shape:
                 continue
             for stop in (home, wanted):
                 if stop is not None:

@@ -15,7 +15,7 @@ from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 _FREE = frozenset(("arith.constant", "tensor.empty", "tensor.splat", "linalg.fill"))
 
-FOLLOWERS = VIEW_OPS | {"ipu.place"}
+FOLLOWERS = VIEW_OPS | {"ipu.place", "tensor.cast"}
 """Ops that are where their operand is, whatever is written on them: a slice moves no data, only what it shows does."""
 
 _SINKS = TO_HOST | {"ipu.assign"}

@@ -74,3 +74,18 @@ module attributes {ipu.target = #ipu.target<{ipus = 1, tiles_per_ipu = 4}>} {
     return %a : tensor<8xf32>
   }
 }
+
+// -----
+
+module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
+  // CHECK-LABEL: func.func @value_of_unknown_size
+  // CHECK-NOT: "ipu.to_shard"({{.*}}?
+  // CHECK: return
+  func.func @value_of_unknown_size(%x: tensor<8xf32>, %n: index) -> tensor<?xf32> {
+    %e = tensor.empty(%n) : tensor<?xf32>
+    %y = tensor.cast %x : tensor<8xf32> to tensor<?xf32>
+    %a = linalg.exp {ipu.shard = 0 : i64} ins(%y : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    %b = linalg.tanh {ipu.shard = 1 : i64} ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    return %b : tensor<?xf32>
+  }
+}
