@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
@@ -33,6 +33,7 @@ class TorchCall:
         types: of every leaf of the arguments, PyTorch's type; None for what is part of the program.
         constants: results that are part of the program, by their numbers.
         gives_constants: whether the program gives those, too.
+        unsigned: results of type uint8, which the program has as int8.
     """
 
     in_spec: Any
@@ -40,6 +41,7 @@ class TorchCall:
     types: tuple[torch.dtype | None, ...]
     constants: Mapping[int, Any]
     gives_constants: bool = False
+    unsigned: frozenset[int] = frozenset()
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The flat inputs of a call.
@@ -60,7 +62,8 @@ class TorchCall:
         leaves = []
         for place in range(count):
             result = None if place in self.constants and not self.gives_constants else next(rest)
-            leaves.append(self.constants[place] if place in self.constants else to_torch(result))
+            leaf = self.constants[place] if place in self.constants else to_torch(result)
+            leaves.append(leaf.view(torch.uint8) if place in self.unsigned else leaf)
         return pytree.tree_unflatten(leaves, self.out_spec)
 
     @property
@@ -126,7 +129,8 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, decompositions: Mappin
         whole = [next(rest) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         positional, named = pytree.tree_unflatten(whole, in_spec)
         results, out = pytree.tree_flatten(source(*positional, **named))
-        known[:] = [(out, {n: each for n, each in enumerate(results) if not isinstance(each, torch.Tensor)})]
+        constants = {n: each for n, each in enumerate(results) if not isinstance(each, torch.Tensor)}
+        known[:] = [(out, constants, _unsigned(results))]
         return [each for each in results if isinstance(each, torch.Tensor)]
 
     try:
@@ -136,8 +140,8 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, decompositions: Mappin
     except Exception as error:  # of any kind: what the function does is the user's
         name = getattr(source, "__name__", None) or type(source).__name__
         raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
-    out_spec, constants = known[0]
-    return graph, TorchCall(in_spec, out_spec, _types(leaves), constants)
+    out_spec, constants, unsigned = known[0]
+    return graph, TorchCall(in_spec, out_spec, _types(leaves), constants, unsigned=unsigned)
 
 
 def trace_plainly(settings: ExitStack) -> None:
@@ -171,12 +175,18 @@ def _export(module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str,
 def _imported(program: ExportedProgram, in_spec: Any, leaves: list[Any]) -> Imported:
     outputs = [each.arg for each in program.graph_signature.output_specs]
     constants = {place: each.value for place, each in enumerate(outputs) if isinstance(each, ConstantArgument)}
-    call = TorchCall(in_spec, program.call_spec.out_spec, _types(leaves), constants, gives_constants=True)
+    (nodes,) = program.graph_module.graph.output_node().args
+    unsigned = _unsigned([each.meta.get("val") if isinstance(each, torch.fx.Node) else each for each in nodes])
+    call = TorchCall(in_spec, program.call_spec.out_spec, _types(leaves), constants, True, unsigned)
     return Imported(_module(program), call)
 
 
 def _types(leaves: list[Any]) -> tuple[torch.dtype | None, ...]:
     return tuple(leaf.dtype if isinstance(leaf, torch.Tensor) else None for leaf in leaves)
+
+
+def _unsigned(results: Sequence[Any]) -> frozenset[int]:
+    return frozenset(n for n, each in enumerate(results) if getattr(each, "dtype", None) == torch.uint8)
 
 
 def _module(program: ExportedProgram) -> ir.Module:
@@ -185,14 +195,29 @@ def _module(program: ExportedProgram) -> ir.Module:
         program = program.run_decompositions(extra("fx_decomp_util").get_decomposition_table())
     if changed := ", ".join(_changed(program)):
         raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
+    if any(map(_loses_sign, program.graph.nodes)):
+        raise CompileError(
+            "the program makes uint8 of floats, of which torch-mlir makes int8, 127 at most; convert to int32 first, "
+            "x.int().byte()"
+        )
     return import_safely("the PyTorch program", type(program.graph_module).__name__, lambda: _linalg(program))
 
 
 def _changed(program: ExportedProgram) -> list[str]:
     """The arguments, parameters and buffers that a program writes to."""
     inputs = [each.arg.name for each in program.graph_signature.input_specs if each.kind == InputKind.USER_INPUT]
-    targets = [each.target for each in program.graph_signature.output_specs if each.kind != OutputKind.USER_OUTPUT]
-    return [f"argument {inputs.index(each)}" if each in inputs else str(each) for each in targets]
+    targets = [each.target for each in program.graph_signature.output_specs if each.target is not None]
+    return [f"argument {inputs.index(each)}" if each in inputs else each for each in targets]
+
+
+def _loses_sign(node: torch.fx.Node) -> bool:
+    """Whether ``node`` converts floats to numbers without a sign, which torch-mlir takes for signed ones."""
+    source = node.args[0].meta.get("val") if node.args and isinstance(node.args[0], torch.fx.Node) else None
+    result = node.meta.get("val")
+    if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
+        return False
+    converts = "_to_copy" in str(node.target) or "convert_element_type" in str(node.target)
+    return converts and source.is_floating_point() and result.dtype == torch.uint8
 
 
 def _linalg(program: ExportedProgram) -> ir.Module:

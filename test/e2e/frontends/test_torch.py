@@ -137,3 +137,16 @@ def test_what_writes_to_its_arguments_or_buffers_is_refused():
     with pytest.raises(ipu.CompileError, match="changes running_mean, running_var, num_batches_tracked"):
         ipu.compile(nn.BatchNorm1d(3).train(), args=[torch.ones(2, 3)], target=TARGET)
     check(lambda a: a.clone().add_(1), x)
+
+
+def test_numbers_without_a_sign_stay_so():
+    x = torch.tensor([1, 200])
+    check(lambda a: (a.byte(), a), x)
+    check(Bytes(), x)
+    with pytest.raises(ipu.CompileError, match=r"makes uint8 of floats.* convert to int32 first"):
+        ipu.compile(Bytes(), args=[x.float()], target=TARGET)
+
+
+class Bytes(nn.Module):
+    def forward(self, x):
+        return x, x.byte()
