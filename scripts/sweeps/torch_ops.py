@@ -1,0 +1,124 @@
+"""Run the ops of PyTorch on the samples that its own tests have of them, and models written out.
+
+python scripts/sweeps/torch_ops.py results.jsonl         needs the package expecttest, as PyTorch's tests do
+"""
+
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from outcomes import TARGET, Case, NotTaken, run_all
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils import _pytree as pytree
+from torch_models import model_cases
+
+import ipu_mlir as ipu
+
+HEAD = f"""Written by `scripts/sweeps/torch_ops.py` with torch {torch.__version__}: of each op one of the
+samples that the tests of PyTorch have of it (`torch.testing`), of every third its gradient, and models written out,
+forward and after ten steps of Adam, compared with what PyTorch gives. *Not imported* is what PyTorch does not trace or
+export, or torch-mlir does not import. Ops that draw random numbers are left out."""
+
+_TYPES = (torch.float32, torch.int32, torch.bool)
+_EVERY = 3
+_OF_ROUNDING = ("native_layer_norm",)
+"""The sample is normalised over one element: no gradient but what comes of rounding."""
+_MOST = 20_000
+"""Elements of a sample: larger ones say nothing more."""
+
+
+def cases() -> list[Case]:
+    """Of every op a sample in float32, or else in int32 or bool; of every third one its gradient, too."""
+    return [case for op in op_db for case in _cases_of(op)] + model_cases()
+
+
+def _cases_of(op: Any) -> Iterator[Case]:
+    name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
+    kinds = [kind for kind in _TYPES if kind in op.dtypes]
+    module = next((f"torch.{head}" for head in _HEADS if name.startswith(head)), "torch")
+    if not kinds:
+        return
+    title = name if kinds[0] == torch.float32 else f"{name}  in {str(kinds[0])[6:]}"
+    yield Case(title, name, module, partial(_both, op, kinds[0], False))
+    if kinds[0] == torch.float32 and op.supports_autograd and zlib.crc32(name.encode()) % _EVERY == 0:
+        yield Case(f"{name}  gradient", name, module, partial(_both, op, kinds[0], True), 5, True)
+
+
+_HEADS = ("nn.functional", "linalg", "fft", "signal", "special", "masked", "sparse")
+
+
+def _both(op: Any, kind: torch.dtype, is_gradient: bool) -> tuple[list[Any], list[Any]]:
+    torch.manual_seed(0)
+    samples = list(op.sample_inputs("cpu", kind, requires_grad=False))
+    samples = [each for each in samples if _size(each) <= _MOST]
+    if not samples:
+        raise NotTaken("no small sample")
+    sample = samples[len(samples) // 2]
+    args, kwargs = (sample.input, *sample.args), sample.kwargs
+    function: Callable[..., Any] = lambda *a, **k: op(*a, **k)  # noqa: E731
+    if is_gradient:
+        function = gradient(function, args, kwargs)
+        args, kwargs = function.tensors, {}
+    if not any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves((args, kwargs))):
+        raise NotTaken("takes no tensor")
+    try:
+        expected, again = (_run(function, args, kwargs) for _ in range(2))
+        pairs = zip(map(torch.nan_to_num, expected), map(torch.nan_to_num, again), strict=True)
+        is_random = not all(torch.equal(*pair) for pair in pairs)
+    except Exception as error:
+        raise NotTaken(f"{type(error).__name__}: {error}") from error
+    if is_gradient and op.name in _OF_ROUNDING:
+        raise NotTaken("0 but for rounding")
+    if is_random:
+        raise NotTaken("draws random numbers")
+    found = _run(ipu.compile(function, args=args, kwargs=kwargs, target=TARGET), args, kwargs)
+    return [each.float().numpy() if each.dtype == torch.bfloat16 else each.numpy() for each in found], [
+        each.float().numpy() if each.dtype == torch.bfloat16 else each.numpy() for each in expected
+    ]
+
+
+def _size(sample: Any) -> int:
+    leaves = pytree.tree_leaves((sample.input, sample.args, sample.kwargs))
+    return sum(leaf.numel() for leaf in leaves if isinstance(leaf, torch.Tensor))
+
+
+def _run(function: Callable[..., Any], args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """The tensors among the results, of arguments that ``function`` may write to."""
+    copies = pytree.tree_map(lambda leaf: leaf.clone() if isinstance(leaf, torch.Tensor) else leaf, (args, kwargs))
+    results = function(*copies[0], **copies[1])
+    leaves = [leaf for leaf in pytree.tree_leaves(results) if isinstance(leaf, torch.Tensor)]
+    return [leaf.detach().resolve_conj().resolve_neg() for leaf in leaves]
+
+
+def gradient(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[..., Any]:
+    """The gradient of a weighted sum of the results, for all arguments of floats; it takes the tensors alone."""
+    leaves, spec = pytree.tree_flatten((args, kwargs))
+    places = [n for n, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()]
+    if not places:
+        raise NotTaken("nothing to differentiate for")
+
+    def total(*tensors: torch.Tensor) -> torch.Tensor:
+        whole = list(leaves)
+        for place, tensor in zip(places, tensors, strict=True):
+            whole[place] = tensor
+        positional, named = pytree.tree_unflatten(whole, spec)
+        results = [each for each in pytree.tree_leaves(function(*positional, **named)) if _differentiable(each)]
+        if not results:
+            raise NotTaken("no result is differentiable")
+        return sum((torch.arange(each.numel()).cos().reshape(each.shape) * each).sum() for each in results)
+
+    def gradients(*tensors: torch.Tensor) -> Any:
+        return torch.func.grad(total, argnums=tuple(range(len(places))))(*tensors)
+
+    gradients.tensors = [leaves[place] for place in places]
+    return gradients
+
+
+def _differentiable(result: Any) -> bool:
+    return isinstance(result, torch.Tensor) and result.is_floating_point()
+
+
+if __name__ == "__main__":
+    run_all(cases, __doc__, "Ops and models of PyTorch", HEAD, "torch-ops.md")
