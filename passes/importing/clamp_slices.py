@@ -19,19 +19,21 @@ class ClampSlices(Pass):
 
     That is what such an offset means here, as in XLA: what is read or written is as large as the slice, wherever the
     offset points. Passes that follow may then move, join and split slices as if every offset were in range. An offset
-    that constants and the bounds of loops keep in range stays as it is.
+    that constants and the bounds of loops keep in range stays as it is. Of one element, the step to the next one means
+    nothing: it becomes 1, so that a slice of all there is can be seen to be one.
 
     Needs:  linalg on tensors.
-    Leaves: slices of static sizes whose offsets are in range.
+    Leaves: slices of static sizes whose offsets are in range; steps of 1 in dimensions where a slice takes one element.
     """
 
     name = "ipu-clamp-slices"
 
     def run(self, module: ir.Operation) -> None:
         with module.context, Refusals() as refuse:
-            offsets = [
-                offset for op in list_ops(module, *_BIG) if not _is_static(op) for offset in _offsets(op, refuse)
-            ]
+            slices = list_ops(module, *_BIG)
+            for op in slices:
+                _drop_steps(op)
+            offsets = [offset for op in slices if not _is_static(op) for offset in _offsets(op, refuse)]
         ranges = IndexRanges()
         with module.context:
             for offset in offsets:
@@ -45,6 +47,13 @@ class _Offset:
     op: ir.Operation
     number: int
     last: int
+
+
+def _drop_steps(op: ir.Operation) -> None:
+    sizes, steps = list(op.attributes["static_sizes"]), list(op.attributes["static_strides"])
+    fewer = [1 if size == 1 and step != _DYNAMIC else step for size, step in zip(sizes, steps, strict=True)]
+    if fewer != steps:
+        op.attributes["static_strides"] = ir.DenseI64ArrayAttr.get(fewer)
 
 
 def _is_static(op: ir.Operation) -> bool:

@@ -101,3 +101,13 @@ func.func @static_slices_and_sizes_known_at_run_time_stay(%x: tensor<8xf32>, %n:
   %z = tensor.extract_slice %x[%n] [%n] [1] : tensor<8xf32> to tensor<?xf32>
   return %y, %z : tensor<2xf32>, tensor<?xf32>
 }
+
+// A single element is taken in steps of 1; all of a tensor is the tensor, also where a loop hands it on.
+// CHECK-LABEL: @single_elements
+// CHECK: tensor.extract_slice %{{.*}}[0] [1] [1] : tensor<1xf32> to tensor<1xf32>
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 3] [4, 1] [2, 1] : tensor<4x1xf32> into tensor<8x6xf32>
+func.func @single_elements(%x: tensor<1xf32>, %y: tensor<4x1xf32>, %z: tensor<8x6xf32>) -> (tensor<1xf32>, tensor<8x6xf32>) {
+  %0 = tensor.extract_slice %x[0] [1] [2] : tensor<1xf32> to tensor<1xf32>
+  %1 = tensor.insert_slice %y into %z[0, 3] [4, 1] [2, 5] : tensor<4x1xf32> into tensor<8x6xf32>
+  return %0, %1 : tensor<1xf32>, tensor<8x6xf32>
+}
