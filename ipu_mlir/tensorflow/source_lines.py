@@ -39,7 +39,7 @@ def _lines(graph: Any, wanted: set[str], caller: str = "") -> Iterator[tuple[str
     for op in graph.get_operations():
         name = caller + op.name
         for known in {op.name, name} & wanted:
-            for frame in reversed(op.traceback):
+            for frame in reversed(op.traceback or ()):  # what was imported has none
                 if not frame.filename.startswith(_THEIRS) and Path(frame.filename).suffix == ".py":
                     yield known, f'"{frame.filename}":{frame.lineno}:0'
                     break
