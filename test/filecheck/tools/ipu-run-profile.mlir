@@ -7,7 +7,7 @@
 
 // JSON: {"schema":"ipu-mlir.profile","version":1,"producer":{"name":"ipu-mlir","version":"{{[^"]+}}"}
 // JSON-SAME: "program":{"entry":"main","source":"ipu-run-profile.mlir"}
-// JSON-SAME: "ipus":2,"tiles_per_ipu":4,"num_tiles":8
+// JSON-SAME: "ipus":2,"replicas":1,"tiles_per_ipu":4,"num_tiles":8
 // JSON-SAME: "fits":true,"problems":[]
 // JSON-SAME: "name":"tanh_f32","location":"ipu-run-profile.mlir:{{[0-9]+}}:{{[0-9]+}}"
 // JSON-SAME: "measured":true,"unknown_counts":[]
