@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.codelets.library import codelet_named
-from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.specs.tensor_types import element_type, part_dtype, whole_dtype
 from ipu_mlir.tracing.operands import trace_of
 from ipu_mlir.tracing.pairs import is_complex
@@ -21,6 +20,8 @@ def apply_codelet(label: str, name: str, *operands: Any, **sizes: int) -> tuple[
         label: what the op is called in its location.
         sizes: those of letters of the codelet's signature that its inputs do not say; ``k`` and ``h`` are known.
     """
+    from ipu_mlir.passes.support.codelet_calls import call_codelet  # with all passes: few functions need it
+
     trace = trace_of(operands)
     pairs = any(map(is_complex, operands))
     part = part_dtype(operands[0].dtype) if pairs else operands[0].dtype
