@@ -1,6 +1,7 @@
 """The programs of ``programs/`` run as they are and check themselves."""
 
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ def _as_a_process_begins():
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_program(program, capfd):
+def test_program(program, capfd, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", sys.__stderr__)  # what a program makes of its file of standard error holds
     keras.utils.set_random_seed(0)
     runpy.run_path(str(program), run_name="__main__")
     assert capfd.readouterr().out.rstrip().endswith("ok")
