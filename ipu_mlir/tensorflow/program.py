@@ -204,11 +204,15 @@ def _may_be_constant(leaf: Any) -> bool:
 
 def _array(value: Any, dtype: Any) -> np.ndarray:
     array = np.asarray(value, dtype=dtype)
+    if array.dtype.kind == "c":  # pairs of a real and an imaginary part
+        return np.stack([array.real, array.imag], axis=-1)
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 
 def _tensor(result: np.ndarray, spec: tf.TensorSpec) -> tf.Tensor:
     wanted = np.dtype(spec.dtype.as_numpy_dtype)
+    if wanted.kind == "c":
+        result = (result[..., 0] + 1j * result[..., 1]).astype(wanted)
     result = result if result.shape == tuple(spec.shape) else result[0]  # of the first replica
     return tf.constant(result.view(wanted) if wanted.kind == "u" else result, dtype=spec.dtype)
 

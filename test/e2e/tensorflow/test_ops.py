@@ -99,4 +99,11 @@ def test_what_there_is_not_yet_says_so():
 
 def test_an_op_that_the_device_cannot_do_is_an_error():
     with tf.device("/device:IPU:0"), pytest.raises(CompileError):
-        tf.signal.fft(tf.complex(tf.ones(4), tf.ones(4)))
+        tf.linalg.eig(tf.ones((2, 2)))
+
+
+def test_complex_numbers_and_transforms_run_on_the_device():
+    values = tf.complex(tf.constant([1.0, -2.0, 0.5, 3.0]), tf.constant([0.0, 1.0, -1.5, 2.0]))
+    with tf.device("/device:IPU:0"):
+        found = tf.signal.fft(values)
+    np.testing.assert_allclose(found.numpy(), np.fft.fft(values.numpy()), rtol=1e-5)

@@ -15,9 +15,11 @@ PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 
 @pytest.fixture(autouse=True)
 def _as_a_process_begins():
+    handlers = list(tf.get_logger().handlers)
     yield
     from ipu_mlir.tensorflow import ipu
 
+    tf.get_logger().handlers[:] = handlers
     ipu.config.reset_ipu_configuration()
     keras.utils.clear_session()
 
