@@ -1,14 +1,15 @@
 """Write the table of ``docs/tensorflow.md``: every name of the guide, and whether ``ipu_mlir.tensorflow.ipu`` has it.
 
 ``python scripts/write_tensorflow_page.py`` after a name was added; a test compares. It needs TensorFlow. The names and
-their signatures are in ``docs/guide-names.tsv``: section, kind, name, signature.
+their signatures are in ``ipu_mlir/tensorflow/guide_names.tsv``.
 """
 
 import inspect
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ipu_mlir.tensorflow import ipu
+from ipu_mlir.tensorflow.later import Row, is_later, rows
 from ipu_mlir.tensorflow.option_tree import Category
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -35,20 +36,6 @@ OPTIONS = {
     "optimizations.enable_fast_math": "another name of `optimizations.math.fast`",
 }
 """What an option does; all others have no effect: what they choose between, the compiler decides here by itself."""
-
-
-class Row(NamedTuple):
-    """A name of the guide."""
-
-    section: str
-    kind: str
-    name: str
-    signature: str
-
-
-def rows() -> list[Row]:
-    """The names of the guide."""
-    return [Row(*line.split("\t")) for line in (DOCS / "guide-names.tsv").read_text().splitlines()]
 
 
 def found(row: Row) -> Any:
@@ -82,8 +69,8 @@ def state(row: Row) -> str:
     if row.kind == "config option":
         return OPTIONS.get(row.name.removeprefix("config.IPUConfig."), "no effect")
     value = found(row)
-    if value is None:
-        return "not yet"
+    if is_later(value):
+        return "later"
     text = inspect.getdoc(value) or ""
     return "in part: says what is not there yet" if "NotImplementedError" in text else "there"
 

@@ -4,9 +4,10 @@ Modules are imported when they are first asked for; those of ``ipu.ops`` are her
 """
 
 import importlib
-from types import ModuleType
+from typing import Any
 
 from ipu_mlir.tensorflow.ipu import ops
+from ipu_mlir.tensorflow.later import later
 
 _MODULES = (
     "config",
@@ -25,12 +26,14 @@ _MODULES = (
 )
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Import a module of the guide when it is first asked for (PEP 562)."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in dir(ops):
         return getattr(ops, name)
+    if (found := later(name)) is not None:
+        return found
     raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(__dir__())}")
 
 

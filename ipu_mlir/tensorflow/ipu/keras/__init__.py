@@ -3,14 +3,18 @@
 import importlib
 from typing import Any
 
+from ipu_mlir.tensorflow.later import later
+
 _HOME = {"Model": "models", "Sequential": "models"}
 
 
 def __getattr__(name: str) -> Any:
     """Import ``name`` when it is first asked for (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if (found := later(f"keras.{name}")) is not None:
+        return found
+    raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(sorted(_HOME))}")
 
 
 def __dir__() -> list[str]:

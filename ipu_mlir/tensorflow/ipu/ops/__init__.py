@@ -1,7 +1,9 @@
 """Operators of the guide (21.15): a file per module there."""
 
 import importlib
-from types import ModuleType
+from typing import Any
+
+from ipu_mlir.tensorflow.later import later
 
 _MODULES = (
     "all_to_all_op",
@@ -15,11 +17,13 @@ _MODULES = (
 )
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Import a module when it is first asked for (PEP 562)."""
-    if name not in _MODULES:
-        raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(_MODULES)}")
-    return importlib.import_module(f"{__name__}.{name}")
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if (found := later(f"ops.{name}")) is not None:
+        return found
+    raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(_MODULES)}")
 
 
 def __dir__() -> list[str]:

@@ -3,6 +3,8 @@
 import importlib
 from typing import Any
 
+from ipu_mlir.tensorflow.later import later
+
 _HOME = {
     "CrossReplicaOptimizer": "cross_replica_optimizer",
     "IpuOptimizer": "ipu_optimizer",
@@ -15,9 +17,11 @@ def __getattr__(name: str) -> Any:
     """Import ``name`` when it is first asked for (PEP 562)."""
     if name in _HOME.values():
         return importlib.import_module(f"{__name__}.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(_HOME)}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if (found := later(f"optimizers.{name}")) is not None:
+        return found
+    raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(_HOME)}")
 
 
 def __dir__() -> list[str]:

@@ -8,16 +8,31 @@ from pathlib import Path
 
 import pytest
 
+from ipu_mlir.tensorflow import ipu
+
 pytest.importorskip("tensorflow")
 ROOT = Path(__file__).parents[4]
 WRITER = runpy.run_path(str(ROOT / "scripts" / "write_tensorflow_page.py"))
 ROWS, FOUND = WRITER["rows"](), WRITER["found"]
-COMPLETE = ("21.2", "21.3", "21.4", "21.5", "21.6", "21.7", "21.8")
 
 
-def test_whole_chapters_are_there():
-    missing = [row.name for row in ROWS if row.section in COMPLETE and FOUND(row) is None]
-    assert not missing
+def test_every_name_is_there():
+    assert [row.name for row in ROWS if FOUND(row) is None] == []
+
+
+def test_what_comes_later_says_so():
+    with pytest.raises(NotImplementedError, match=r"ipu\.pipelining_ops\.pipeline is not there yet$"):
+        ipu.pipelining_ops.pipeline([lambda: None])
+    with pytest.raises(
+        NotImplementedError, match=r"ipu\.keras\.PipelineModel is not there yet; use ipu\.keras\.Model$"
+    ):
+        ipu.keras.PipelineModel(gradient_accumulation_count=2)
+    schedule = ipu.ops.pipelining_ops.PipelineSchedule
+    assert schedule is ipu.pipelining_ops.PipelineSchedule and schedule("Grouped") is schedule.Grouped
+    assert ipu.horovod.ipu_horovod_strategy.IPUHorovodStrategy.__name__ == "IPUHorovodStrategy"
+    for home in (ipu, ipu.ops, ipu.keras, ipu.optimizers, ipu.serving):
+        with pytest.raises(AttributeError, match="has no attribute 'pipelines'"):
+            _ = home.pipelines
 
 
 def test_the_page_has_every_name_and_its_state():
@@ -40,9 +55,7 @@ def text_of(default):
     return re.sub(r"<(\w+)\.(\w+): .*>", r"\1.\2", repr(default))
 
 
-WITH_SIGNATURE = [
-    row for row in ROWS if "(" in row.signature and row.kind not in ("enum", "config option") and FOUND(row) is not None
-]
+WITH_SIGNATURE = [row for row in ROWS if "(" in row.signature and row.kind not in ("enum", "config option")]
 
 
 @pytest.mark.parametrize("row", WITH_SIGNATURE, ids=lambda row: row.name)
