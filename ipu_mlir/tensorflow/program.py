@@ -53,7 +53,8 @@ class Program:
         cells = {name: each.cell_for(forms[name]) for name, each in used.items()}
         self.residents = tuple((each, cells[name]) for name, each in used.items())
         self.changed = tuple((used[name], cells[name]) for name in traced.changed if name in used)
-        self._state = State(executable.engine.variables, cells, queues=executable.engine.queues)
+        engine = executable.engine
+        self._state = State(engine.variables, cells, queues=engine.queues, remote=engine.remote)
         connect(self._state)
         self._dtypes = [spec.dtype.as_numpy_dtype for spec in specs]
         shapes = ", ".join(f"{spec.dtype.name}{list(spec.shape)}" for spec in specs)

@@ -107,3 +107,29 @@ def test_complex_numbers_and_transforms_run_on_the_device():
     with tf.device("/device:IPU:0"):
         found = tf.signal.fft(values)
     np.testing.assert_allclose(found.numpy(), np.fft.fft(values.numpy()), rtol=1e-5)
+
+
+def test_a_fifo_remembers_for_its_place_in_a_program():
+    strategy = ipu.ipu_strategy.IPUStrategy()
+
+    @tf.function(jit_compile=True)
+    def late(x):
+        return ipu.internal_ops.fifo(x, 2), ipu.internal_ops.fifo(x * 10.0, 1), ipu.internal_ops.fifo(x, 0)
+
+    with strategy.scope():
+        found = [[float(each) for each in strategy.run(late, args=(tf.constant(float(i)),))] for i in (1, 2, 3, 4)]
+    assert found == [[0, 0, 1], [0, 10, 2], [1, 20, 3], [2, 30, 4]]
+    with pytest.raises(RuntimeError, match="fifo remembers for a place in a program"):
+        ipu.internal_ops.fifo(tf.ones(2), 1)
+
+
+def test_what_is_no_image_is_refused():
+    for shape, options, error, message in [
+        ((2, 2), {}, tf.errors.InvalidArgumentError, "The image has 2 channels, expected 3."),
+        ((2, 3), {"channel_scales": [1.0]}, tf.errors.InvalidArgumentError, r"channel_scales have the shape \(1,\)"),
+        ((2, 3), {"channel_offsets": tf.zeros(3, tf.float16)}, TypeError, "channel_offsets are of type float16"),
+        ((2, 3), {"image": tf.zeros((2, 3), tf.int32)}, TypeError, "uint8, float16 or float32, got int32"),
+    ]:
+        given = {"image": tf.zeros(shape), "channel_offsets": [1.0] * 3, "channel_scales": [1.0] * 3, **options}
+        with pytest.raises(error, match=message):
+            ipu.image_ops.normalise_image(**given)

@@ -10,6 +10,7 @@ _MODULES = (
     "control_flow_ops",
     "cross_replica_ops",
     "functional_ops",
+    "image_ops",
     "internal_ops",
     "rand_ops",
     "reduce_scatter_op",

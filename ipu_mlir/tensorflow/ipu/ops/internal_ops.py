@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from ipu_mlir.tensorflow.anywhere import anywhere
 from ipu_mlir.tensorflow.calls import call
+from ipu_mlir.tensorflow.variables import is_tracing
 
 
 def print_tensor(input: Any, name: str = "") -> Any:
@@ -29,14 +30,23 @@ def remap_deduce(x: Any, name: str | None = None) -> Any:
 
 
 def fifo(x: Any, depth: int, offload: bool = False, name: str | None = None) -> Any:
-    """The value of ``depth`` rounds ago.
+    """The value of ``depth`` executions of this place in a program ago; zeros before there is such a value.
+
+    It remembers from run to run, and has no gradient.
+
+    Args:
+        depth: with less than 1 it is ``x`` as it is now.
+        offload: whether the values wait in remote memory.
 
     Raises:
-        NotImplementedError: programs of TensorFlow do not reach fifos yet.
+        RuntimeError: outside of a program.
     """
     if depth < 1:
         return tf.identity(x, name)
-    raise NotImplementedError("fifo: programs of TensorFlow do not reach fifos yet; keep the value in a tf.Variable")
+    if not is_tracing():
+        raise RuntimeError("fifo remembers for a place in a program: call it in what strategy.run or compile runs")
+    x = tf.convert_to_tensor(x)
+    return call("fifo", [x], [tf.TensorSpec(x.shape, x.dtype)], ordered=True, depth=depth, offload=offload)[0]
 
 
 def get_current_iteration_counter(name: str | None = None, **kwargs: Any) -> Any:
