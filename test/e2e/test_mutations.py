@@ -124,7 +124,7 @@ def _check_refusals(name: str, kind: str, choose: Callable[[Mutants], Mutants]) 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_verifiers_reject_a_mutant_at_its_place(name: str, kind: str) -> None:
     assert bool(mutants(name, kind)) == (kind != "lost-exchange" or name not in WITHOUT_EXCHANGES)
-    different = _check_refusals(name, kind, lambda found: spread(found, 2 * PER_KIND))
+    different = _check_refusals(name, kind, lambda found: spread(found, PER_KIND))
     assert different <= (OVERWRITE.get(name, 0) if kind == "lost-exchange" else 0)
 
 
