@@ -2,14 +2,19 @@
 
 import functools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compiler.xla.xla_data_pb2 import OpSharding
+from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.tensorflow.devices import CURRENT, is_ipu, ordinal_of
 from ipu_mlir.tensorflow.eager import ops_on_device
 from ipu_mlir.tensorflow.variables import is_tracing
+
+SHARD_ATTRIBUTE = "_XlaSharding"
+"""What TensorFlow calls the attribute of an operation with its shard."""
 
 
 @contextmanager
@@ -28,6 +33,32 @@ def on_device(name: str) -> Iterator[None]:
             yield
     finally:
         CURRENT.reset(before)
+
+
+@contextmanager
+def on_shard(index: int) -> Iterator[None]:
+    """A block for an IPU of the device, or for all of them: names say it, and in graphs an attribute as well.
+
+    Functions have no attribute, for which XLA would refuse them.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    is_plain = not tf.executing_eagerly() and not isinstance(graph, FuncGraph) and index >= 0
+    marked = graph._attr_scope({SHARD_ATTRIBUTE: shard_attribute(index)}) if is_plain else nullcontext()
+    with named(f"ipu.shard.{index}"), marked:
+        yield
+
+
+def shard_attribute(index: int) -> Any:
+    """A shard as operations of graphs have it."""
+    own = OpSharding(type=OpSharding.MAXIMAL, tile_assignment_dimensions=[1], tile_assignment_devices=[index])
+    return tf.compat.v1.AttrValue(s=own.SerializeToString())
+
+
+@contextmanager
+def named(text: str) -> Iterator[None]:
+    """A name scope, which is in the place of the operations and of their gradients."""
+    with tf.name_scope("".join(each if each.isalnum() or each in "._-" else "_" for each in text)):
+        yield
 
 
 @functools.cache

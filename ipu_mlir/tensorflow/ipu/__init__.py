@@ -22,6 +22,7 @@ _MODULES = (
     "loops",
     "optimizers",
     "scopes",
+    "sharding",
     "utils",
 )
 

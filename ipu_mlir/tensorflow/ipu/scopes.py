@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipu_mlir.tensorflow.placement import on_device, take_over_devices
+from ipu_mlir.tensorflow.placement import named, on_device, on_shard, take_over_devices
 
 take_over_devices()
 
@@ -39,7 +39,7 @@ def ipu_shard(index: int) -> Iterator[None]:
     """
     if type(index) is not int or index < -1:
         raise ValueError(f"a shard is the number of an IPU in its device, or -1 for all of them; got {index!r}")
-    with _named(f"ipu.shard.{index}"):
+    with on_shard(index):
         yield
 
 
@@ -53,7 +53,7 @@ def frontend_attribute(attribute_name: str, attribute_value: str, restore_to: st
     for each in (attribute_name, attribute_value):
         if not isinstance(each, str):
             raise TypeError(f"attributes are text, got {each!r}")
-    with _named(f"ipu.{attribute_name}.{attribute_value}"):
+    with named(f"ipu.{attribute_name}.{attribute_value}"):
         yield
 
 
@@ -95,10 +95,3 @@ def outside_compilation_scope(name: str = "outside") -> Iterator[None]:
         raise ValueError("outside_compilation_scope is for the middle of a program that is compiled for the IPU")
     raise NotImplementedError("programs do not call the host in their middle yet; end the program before it")
     yield
-
-
-@contextmanager
-def _named(text: str) -> Iterator[None]:
-    """A name scope, which is in the place of the operations and of their gradients."""
-    with tf.name_scope("".join(each if each.isalnum() or each in "._-" else "_" for each in text)):
-        yield

@@ -133,3 +133,37 @@ def test_what_is_no_image_is_refused():
         given = {"image": tf.zeros(shape), "channel_offsets": [1.0] * 3, "channel_scales": [1.0] * 3, **options}
         with pytest.raises(error, match=message):
             ipu.image_ops.normalise_image(**given)
+
+
+def test_collectives_of_shards_and_their_gradients():
+    config = ipu.config.IPUConfig()
+    config.auto_select_ipus, config.ipu_model.tiles_per_ipu = 2, 4
+    config.configure_ipu_system()
+    strategy, within = ipu.ipu_strategy.IPUStrategy(), ipu.within_replica_ops
+
+    def whole(a, b):
+        with tf.GradientTape() as tape:
+            tape.watch([a, b])
+            first, second = within.all_reduce([a, b], "COLLECTIVE_OP_MEAN")
+            squares = within.reduce_scatter([a, b], "COLLECTIVE_OP_SQUARE_ADD")
+            loss = tf.reduce_sum(first * second) + tf.reduce_sum(within.all_gather(squares)[1])
+        both = within.all_reduce([a[0] > 0, b[0] > 0], "COLLECTIVE_OP_LOGICAL_AND")
+        return tape.gradient(loss, [a, b]), first, squares, both
+
+    given = (tf.constant([1.0, -2.0, 3.0]), tf.constant([4.0, 5.0]))
+    with strategy.scope():
+        found = strategy.run(tf.function(whole, jit_compile=True), args=given)
+    np.testing.assert_allclose(found[1], [2.5, 1.5, 1.5])
+    np.testing.assert_allclose(tf.concat(found[2], 0), [17, 29, 9, 0])
+    assert [bool(each) for each in found[3]] == [True, True]
+    np.testing.assert_allclose(found[0][0], [2.5 + 2, 1.5 - 4, 1.5 + 6])
+    np.testing.assert_allclose(found[0][1], [2.5 + 8, 1.5 + 10])
+    np.testing.assert_allclose(within.all_gather([1.0, 2.0])[1], [1, 2])
+    for call, message in [
+        (lambda: within.all_gather([]), "a tensor for each shard, got none"),
+        (lambda: within.all_gather([tf.ones(2), tf.ones(2, tf.int32)]), r"got float32\(2,\), int32\(2,\)"),
+        (lambda: within.all_reduce([tf.ones((2, 2))] * 2, "COLLECTIVE_OP_ADD"), "takes numbers or vectors"),
+        (lambda: within.reduce_scatter([tf.ones(2)] * 2, "SUM"), "no 'SUM'; there are COLLECTIVE_OP_ADD"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()

@@ -15,6 +15,7 @@ _MODULES = (
     "rand_ops",
     "reduce_scatter_op",
     "replication_ops",
+    "within_replica_ops",
 )
 
 
