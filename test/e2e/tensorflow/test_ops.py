@@ -167,3 +167,57 @@ def test_collectives_of_shards_and_their_gradients():
     ]:
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_slices_as_a_loop_copies_them_and_their_gradients():
+    rng = np.random.default_rng(5)
+    dst, src = rng.standard_normal((7, 2)).astype(np.float32), rng.standard_normal((6, 2)).astype(np.float32)
+    counts, sources, places = [3, 0, 2], [1, 4, 4], [0, 3, 2]  # the last one overlaps the first
+    strategy, ops = ipu.ipu_strategy.IPUStrategy(), ipu.slicing_ops
+
+    def whole(dst, src, counts):
+        with tf.GradientTape() as tape:
+            tape.watch([dst, src])
+            found = ops.sequence_slice(dst, src, counts, sources, places, False)
+            loss = tf.reduce_sum(found * found)
+        empty = ops.sequence_slice_unpack(src, counts, sources, 0)
+        gradients = [tf.convert_to_tensor(each) for each in tape.gradient(loss, [dst, src])]
+        return found, gradients, ops.sequence_slice_unpack(src, counts, sources, 6), empty
+
+    with strategy.scope():
+        found, gradients, unpacked, empty = strategy.run(
+            tf.function(whole, jit_compile=True), args=(tf.constant(dst), tf.constant(src), tf.constant(counts))
+        )
+    expected, origin = dst.copy(), [None] * 7
+    for count, source, place in zip(counts, sources, places, strict=True):
+        for each in range(count):
+            expected[place + each], origin[place + each] = src[source + each], source + each
+    np.testing.assert_array_equal(found, expected)
+    of_dst = np.where([[each is None] for each in origin], 2 * dst, 0)
+    of_src = np.zeros_like(src)
+    for row in filter(lambda row: row is not None, origin):
+        of_src[row] += 2 * src[row]
+    np.testing.assert_allclose(gradients[0], of_dst)
+    np.testing.assert_allclose(gradients[1], of_src, rtol=1e-6)
+    np.testing.assert_array_equal(unpacked, [*src[1:4], *src[4:6], [0, 0]])
+    assert empty.shape == (0, 2)
+    np.testing.assert_array_equal(ops.sequence_slice(dst, src, [], [], [], False), dst)
+
+
+def test_what_slices_and_histograms_refuse():
+    rows, x = tf.ones((3, 2)), tf.ones(4)
+    for call, message in [
+        (lambda: ipu.slicing_ops.sequence_slice(rows, tf.ones((3, 1)), [1], [0], [0], True), "must be alike: src is"),
+        (lambda: ipu.slicing_ops.sequence_slice_pack(rows, rows, [1], [0, 1], True), "found 1, 1 and 2 of them"),
+        (
+            lambda: ipu.slicing_ops.sequence_slice_pack(rows, rows, [1.5], [0], True),
+            r"got float32\(1,\)",
+        ),
+        (lambda: ipu.slicing_ops.sequence_slice_unpack(rows, 1, [0], 1), "num_elems must be a vector of integers"),
+        (lambda: ipu.statistics_ops.histogram(x, tf.ones(2, tf.float16)), "levels are of type float16"),
+        (lambda: ipu.statistics_ops.histogram(rows, x), "inputs must be a vector of float16 or float32"),
+        (lambda: ipu.statistics_ops.histogram_update(x, x, x), r"hist is float32\(4,\), expected float32\(5,\)"),
+        (lambda: ipu.statistics_ops.fixed_width_bins(x, 0), "n_bins must be at least 1, got 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()

@@ -15,6 +15,8 @@ _MODULES = (
     "rand_ops",
     "reduce_scatter_op",
     "replication_ops",
+    "slicing_ops",
+    "statistics_ops",
     "within_replica_ops",
 )
 
