@@ -43,12 +43,16 @@ def agree(one, other, atol=1e-5):
 @pytest.mark.parametrize(
     ("optimizer", "steps"),
     [
-        (lambda: keras.optimizers.SGD(0.1), 50),
-        (lambda: keras.optimizers.SGD(keras.optimizers.schedules.ExponentialDecay(0.1, 5, 0.9), momentum=0.9), 1),
-        (lambda: keras.optimizers.Adam(0.01, clipnorm=1.0, weight_decay=0.01), 2),
-        (lambda: keras.optimizers.RMSprop(0.01), 3),
+        pytest.param(lambda: keras.optimizers.SGD(0.1), 50, id="sgd"),
+        pytest.param(
+            lambda: keras.optimizers.SGD(keras.optimizers.schedules.ExponentialDecay(0.1, 5, 0.9), momentum=0.9),
+            1,
+            id="momentum",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(lambda: keras.optimizers.Adam(0.01, clipnorm=1.0, weight_decay=0.01), 2, id="adam"),
+        pytest.param(lambda: keras.optimizers.RMSprop(0.01), 3, id="rmsprop", marks=pytest.mark.slow),
     ],
-    ids=["sgd", "momentum", "adam", "rmsprop"],
 )
 def test_three_epochs_as_on_the_host(strategy, optimizer, steps):
     """Seven batches, the last of which is smaller."""
