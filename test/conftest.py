@@ -3,10 +3,14 @@
 Property tests draw the same examples in every run, and take the time that they take: a slow machine is no failure.
 """
 
+import signal
 import sys
 from pathlib import Path
 
 from hypothesis import settings
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as what a shell runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.insert(0, str(Path(__file__).parent / "e2e"))
 
