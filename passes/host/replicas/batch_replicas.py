@@ -6,11 +6,11 @@ from math import prod
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, strides_and_offset
 from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
-from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, loads_in, loop_nest, num_outputs
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.replicas import VARIES, Varying, is_marked, replicas_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
-from ipu_mlir.dialects.support.bindings import ADVANCE, ir, upstream
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
 from ipu_mlir.passes.host.replicas.axis import (
@@ -26,11 +26,9 @@ from ipu_mlir.passes.host.replicas.axis import (
 )
 from ipu_mlir.passes.host.replicas.batch_codelets import batch_codelet
 from ipu_mlir.passes.host.replicas.batch_collectives import expand_collective
+from ipu_mlir.passes.host.replicas.batch_scalars import batch_scalar
+from ipu_mlir.passes.host.replicas.batch_structured import batch_copy, batch_structured, generalize
 from ipu_mlir.passes.support.linalg_builders import (
-    bodiless_generic,
-    fill_with,
-    generic,
-    identity_map,
     loop_index,
 )
 from ipu_mlir.passes.support.reduction_marks import COMBINES
@@ -85,7 +83,7 @@ class _Batch:
         block = function.regions[0].blocks[0]
         for op in list_outside_bodies(function):
             if is_structured(op) and any(value in self._varying for value in op.operands):
-                _generalize(op)  # while its operands are those that it was made for
+                generalize(op)  # while its operands are those that it was made for
         ops = [op.operation for op in block.operations]
         put_back = self._arguments(function, block)
         self._ops(ops)
@@ -152,15 +150,19 @@ class _Batch:
                 if any(value in self._batched for value in op.operands):
                     batch_codelet(op, self._batched, self._replicas)
                     self._erase(op)
-            else:
-                self._structured(op)
+            elif batch_structured(op, self._batched, self._replicas):
+                self._erase(op)
         elif name == "memref.copy":
             source, dest = op.operands
             if dest in self._batched and source not in self._batched:
-                self._copy(source, dest)
+                batch_copy(source, dest, self._batched, self._replicas)
                 self._erase(op)
         elif any(value in self._batched for value in op.operands) and not is_terminator(op):
-            self._scalar(op)
+            found = batch_scalar(op, self._batched, self._replicas)
+            if found is not None:
+                for result, value in zip(op.results, found, strict=True):
+                    self._replace_uses(result, value)
+                self._erase(op)
 
     def _erase(self, op: ir.Operation) -> None:
         """Forget what is gone: MLIR may make something new in its place."""
@@ -267,158 +269,6 @@ class _Batch:
                 assert value.type == target.type, "loops carry buffers of one layout"
                 source.operands[number] = value
 
-    def _structured(self, op: ir.Operation) -> None:
-        captured = [value for value in _captured_scalars(op) if value in self._batched]
-        loads = [load for load in loads_in(op) if load.operands[0] in self._batched]
-        operands = list(op.operands)
-        if not captured and not loads and not any(value in self._batched for value in operands):
-            return
-        count = len(operands) - num_outputs(op)
-        if op.name == "linalg.fill":
-            self._fill(*operands)
-        elif op.name == "linalg.copy":
-            self._copy(*operands)
-        else:
-            maps = [each.value for each in op.attributes["indexing_maps"]]
-            loops = maps[0].n_dims + 1
-            later = ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(d) for d in range(1, loops)])
-            axis = [ir.AffineExpr.get_dim(0)]
-            shifted = [
-                ir.AffineMap.get(
-                    loops, 0, [*(axis if value in self._batched else []), *(x.compose(later) for x in each.results)]
-                )
-                for value, each in zip(operands, maps, strict=True)
-            ]
-            own = [ir.AffineMap.get(loops, 0, axis)] * len(captured)
-            new = bodiless_generic(
-                [*operands[:count], *captured],
-                operands[count:],
-                [*shifted[:count], *own, *shifted[count:]],
-                [True, *("parallel" in str(kind) for kind in op.attributes["iterator_types"])],
-            )
-            self._move_body(op, new, count, captured)
-        self._erase(op)
-
-    def _fill(self, value: ir.Value, out: ir.Value) -> None:
-        if value in self._batched:
-            computed([(value, [0])], out, range(len(out.type.shape)), lambda x: [x[0]])
-        else:
-            fill_with(value, out)
-
-    def _copy(self, source: ir.Value, out: ir.Value) -> None:
-        if source in self._batched:
-            copied(source, out)
-        else:
-            broadcast(source, self._replicas, out)
-
-    def _move_body(self, op: ir.Operation, new: ir.Operation, inputs: int, captured: list[ir.Value]) -> None:
-        """The body of ``op`` for one replica, with one more loop around it and ``captured`` among its elements."""
-        old = op.regions[0].blocks[0]
-        types = [argument.type for argument in old.arguments]
-        types[inputs:inputs] = [value.type.element_type for value in captured]
-        block = ir.Block.create_at_start(new.regions[0], types, [op.location] * len(types))
-        for number, argument in enumerate(old.arguments):
-            argument.replace_all_uses_with(block.arguments[number + (len(captured) if number >= inputs else 0)])
-        for inner in list(old.operations):
-            block.append(inner)
-        elements = dict(zip(captured, list(block.arguments)[inputs:], strict=False))
-        loads: list[ir.Operation] = []
-
-        def visit(inner: ir.Operation) -> ir.WalkResult:
-            if inner.name == "linalg.index":
-                loop = ir.IntegerAttr(inner.attributes["dim"])
-                inner.attributes["dim"] = ir.IntegerAttr.get(loop.type, loop.value + 1)
-            for number, value in enumerate(inner.operands):
-                if value in elements and not _is_loaded_from(inner, number):
-                    inner.operands[number] = elements[value]
-            if inner.name == "memref.load" and inner.operands[0] in self._batched:
-                loads.append(inner)
-            return ADVANCE
-
-        for inner in block.operations:
-            inner.operation.walk(visit)
-        if loads:
-            with ir.InsertionPoint.at_block_begin(block), op.location:
-                replica = loop_index(0)
-        for load in loads:
-            with ir.InsertionPoint(load), load.location:
-                found = upstream("memref").LoadOp(load.operands[0], [replica, *list(load.operands)[1:]]).result
-            load.results[0].replace_all_uses_with(found)
-            load.erase()
-
-    def _scalar(self, op: ir.Operation) -> None:
-        """Numbers outside of linalg, of which there is one for each replica."""
-        name = op.name
-        if name == "memref.load":
-            self._load(op)
-        elif name == "cf.assert":
-            self._assert(op)
-        elif name == "arith.select" and isinstance(op.results[0].type, ir.MemRefType):
-            self._select(op)
-        elif not name.startswith("ipu."):  # transfers take what there is of each replica
-            self._each(op, list(op.operands))
-
-    def _each(self, op: ir.Operation, operands: list[ir.Value]) -> None:
-        """``op`` on scalars, for each replica."""
-        inputs = [value for value in dict.fromkeys(operands) if value in self._batched]
-        outs = [allocated([self._replicas], result.type) for result in op.results]
-        maps = [identity_map(1)] * (len(inputs) + len(outs))
-
-        def body(elements: list[ir.Value]) -> list[ir.Value]:
-            copy = op.clone()
-            own = dict(zip(inputs, elements, strict=False))
-            for number, value in enumerate(operands):
-                if value in own:
-                    copy.operands[number] = own[value]
-            return list(copy.results)
-
-        generic(inputs, outs, maps, [True], body)
-        for result, out in zip(op.results, outs, strict=True):
-            self._replace_uses(result, out)
-        self._erase(op)
-
-    def _load(self, op: ir.Operation) -> None:
-        source, *indices = op.operands
-        out = allocated([self._replicas], op.results[0].type)
-        varying = [value for value in dict.fromkeys(indices) if value in self._batched]
-
-        def body(elements: list[ir.Value]) -> list[ir.Value]:
-            own = dict(zip(varying, elements, strict=False))
-            axis = [loop_index(0)] if source in self._batched else []
-            return [upstream("memref").LoadOp(source, [*axis, *(own.get(each, each) for each in indices)]).result]
-
-        if indices:
-            generic(varying, [out], [identity_map(1)] * (len(varying) + 1), [True], body)
-        else:
-            copied(source, out)
-        self._replace_uses(op.results[0], out)
-        self._erase(op)
-
-    def _assert(self, op: ir.Operation) -> None:
-        """It holds if it does on every replica."""
-        bit = ir.IntegerType.get_signless(1)
-        all_hold = allocated([], bit)
-        fill_with(arith.ConstantOp(bit, ir.IntegerAttr.get(bit, -1)).result, all_hold)
-        computed([(op.operands[0], [0])], all_hold, [], lambda x: [arith.AndIOp(x[1], x[0]).result])
-        op.operands[0] = upstream("memref").LoadOp(all_hold, []).result
-
-    def _select(self, op: ir.Operation) -> None:
-        """One of two buffers: the same for all replicas, or element by element a new one."""
-        condition, *chosen = op.operands
-        both = [self._with_axis(value) for value in chosen]
-        if condition not in self._batched and both[0].type == both[1].type:
-            op.operands[1], op.operands[2] = both
-            self._retype(op.results[0], both[0].type)
-            return
-        shape = list(both[0].type.shape)
-        out = allocated(shape, both[0].type.element_type)
-        dims = range(len(shape))
-        loops = [0] if condition in self._batched else []
-        inputs = [(condition, loops), (both[0], dims), (both[1], dims)]
-        computed(inputs, out, dims, lambda x: [arith.SelectOp(*x[:3]).result])
-        self._replace_uses(op.results[0], out)
-        self._erase(op)
-
     def _call(self, op: ir.Operation) -> None:
         """What a function takes and gives has the axis if it differs in any of its calls."""
         callee = self._called[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
@@ -428,36 +278,3 @@ class _Batch:
         for result in op.results:
             if result in self._varying:
                 self._retype(result, batched_type(result.type, self._replicas))
-
-
-def _captured_scalars(op: ir.Operation) -> list[ir.Value]:
-    """Numbers from outside that the body of ``op`` uses."""
-    made: set[ir.Value] = set()
-    used: dict[ir.Value, None] = {}
-
-    def visit(inner: ir.Operation) -> ir.WalkResult:
-        if inner != op:
-            made.update(inner.results)
-            used.update({v: None for n, v in enumerate(inner.operands) if not _is_loaded_from(inner, n)})
-        for block in blocks_of(inner):
-            made.update(block.arguments)
-        return ADVANCE
-
-    op.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return [value for value in used if value not in made]
-
-
-def _is_loaded_from(op: ir.Operation, number: int) -> bool:
-    return op.name == "memref.load" and number == 0
-
-
-def _generalize(op: ir.Operation) -> None:
-    """Write a named op as ``linalg.generic``, but for fills and copies."""
-    maps, nest = indexing_maps(op), loop_nest(op)
-    if op.name in ("linalg.generic", "linalg.fill", "linalg.copy") or maps is None or nest is None:
-        return
-    operands = list(op.operands)
-    with ir.InsertionPoint(op), op.location:
-        new = bodiless_generic(operands[: nest.num_inputs], operands[nest.num_inputs :], maps, nest.parallel)
-    op.regions[0].blocks[0].append_to(new.regions[0])
-    op.erase()
