@@ -9,7 +9,7 @@ import pytest
 from ipu_mlir.frontends.table import FRONT_ENDS
 
 ROOT = Path(__file__).parents[2]
-FRAMEWORKS = {package for each in FRONT_ENDS for package in each.packages}
+FRAMEWORKS = {package for each in FRONT_ENDS for package in (*each.packages, *each.types)}
 FOLDERS = ("dialects", "passes", "runtime", "ipu_mlir", "tools")
 
 
