@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.matchers import defining_op
-from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
 
@@ -34,7 +35,7 @@ def read_through_transpose(op: Any, _: Any) -> bool:
         permutation = list(transpose.attributes["permutation"])
         if operation.name == "linalg.batch_matmul" and permutation[0] != 0:
             continue  # the batch dimension has to stay the first one
-        maps = [attribute.value for attribute in upstream("linalg").get_indexing_maps(operation)]
+        maps = [attribute.value for attribute in linalg.get_indexing_maps(operation)]
         old = maps[number]
         maps[number] = ir.AffineMap.get(old.n_dims, 0, untransposed_index(list(old.results), permutation))
         operation.attributes["indexing_maps"] = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])

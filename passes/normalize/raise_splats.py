@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.matchers import block_of, constant_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -65,4 +66,4 @@ class RaiseSplats(Pass):
     name = "ipu-raise-splats"
 
     def run(self, module: ir.Operation) -> None:
-        rewrite(module, {upstream("linalg").GenericOp: fill_of_constant, "tensor.splat": fill_of_splat})
+        rewrite(module, {linalg.GenericOp: fill_of_constant, "tensor.splat": fill_of_splat})

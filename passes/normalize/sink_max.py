@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.matchers import block_of, constant_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -166,7 +167,7 @@ class _Candidate:
 
 def kept_dimensions(pooling: ir.Operation) -> list[int]:
     """The dimensions that a pooling leaves as they are: batch and channels."""
-    source, *_, result = (attribute.value for attribute in upstream("linalg").get_indexing_maps(pooling))
+    source, *_, result = (attribute.value for attribute in linalg.get_indexing_maps(pooling))
     pairs = zip(source.results, result.results, strict=True)
     return [number for number, (before, after) in enumerate(pairs) if before == after]
 

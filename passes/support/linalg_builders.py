@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.support.bindings import ir, upstream
 
 
@@ -38,7 +39,7 @@ def generic(
     types = [getattr(value.type, "element_type", value.type) for value in (*inputs, *outputs)]
     block = ir.Block.create_at_start(op.regions[0], types, [op.location] * len(types))
     with ir.InsertionPoint(block):
-        upstream("linalg").YieldOp(list(body(list(block.arguments))))
+        linalg.YieldOp(list(body(list(block.arguments))))
     return op
 
 
@@ -83,7 +84,7 @@ def iterator_types(parallel: Sequence[bool]) -> ir.ArrayAttr:
 
 def loop_index(loop: int) -> ir.Value:
     """``linalg.index loop`` at the current insertion point, inside a body."""
-    return upstream("linalg").IndexOp(ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)).result
+    return linalg.IndexOp(ir.IntegerAttr.get(ir.IntegerType.get_signless(64), loop)).result
 
 
 def zero(element_type: ir.Type) -> ir.Value:
@@ -103,14 +104,14 @@ def constant_index(number: int) -> ir.Value:
 def copy_into(source: ir.Value, dest: ir.Value) -> ir.Operation:
     """``linalg.copy``, at the current insertion point; its result is the new value of ``dest`` if that is a tensor.
 
-    ``upstream("linalg").copy(...)`` does the same, but interprets the op's definition each time: half a millisecond.
+    Upstream's ``linalg.copy(...)`` does the same, but interprets the op's definition each time: half a millisecond.
     """
-    return _with_body(upstream("linalg").CopyOp(_results(dest), [source], [dest]))
+    return _with_body(linalg.CopyOp(_results(dest), [source], [dest]))
 
 
 def fill_with(value: ir.Value, dest: ir.Value) -> ir.Operation:
     """``linalg.fill`` of ``dest`` with a scalar, at the current insertion point."""
-    return _with_body(upstream("linalg").FillOp(_results(dest), [value], [dest]))
+    return _with_body(linalg.FillOp(_results(dest), [value], [dest]))
 
 
 def _results(dest: ir.Value) -> list[ir.Type]:
@@ -118,7 +119,7 @@ def _results(dest: ir.Value) -> list[ir.Type]:
 
 
 def _with_body(op: Any) -> ir.Operation:
-    upstream("linalg").fill_builtin_region(op.operation)
+    linalg.fill_builtin_region(op.operation)
     return op.operation
 
 

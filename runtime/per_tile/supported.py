@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.codelets.library import codelet_named
-from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime.per_tile.scalar.element_types import dtype_of, element_type_of
 from ipu_mlir.runtime.per_tile.vertices.body import BODY_OPS
@@ -63,7 +64,7 @@ def _in_vertices(vertices: ir.OpView) -> Iterator[str]:
         yield f"{place_of(vertices.location)}: ipu.vertices with {len(inner)} operations, expected one structured op"
         return
     op = inner[0]
-    if not op.operation.name.startswith("linalg.") or upstream("linalg").get_indexing_maps(op.operation) is None:
+    if not op.operation.name.startswith("linalg.") or linalg.get_indexing_maps(op.operation) is None:
         yield f"{place_of(op.location)}: {op.operation.name} in ipu.vertices, not a linalg op with indexing maps"
         return
     if "library_call" in op.attributes:

@@ -10,7 +10,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import result_types
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, replace
 from ipu_mlir.passes.support.codelet_calls import call_codelet
-from ipu_mlir.passes.support.linalg_builders import zero
+from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _LAPACK = re.compile(r"lapack_[sd](\w+)_ffi")
@@ -202,5 +202,5 @@ def _zeros(types: Types) -> Values:
     made = []
     for type_ in types:
         empty = upstream("tensor").EmptyOp(list(type_.shape), type_.element_type).result
-        made.append(upstream("linalg").fill(zero(type_.element_type), outs=[empty]))
+        made.append(fill_with(zero(type_.element_type), empty).results[0])
     return made

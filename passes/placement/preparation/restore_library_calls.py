@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.ops.library_call import LibraryCallOp
-from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import zero
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -41,7 +42,7 @@ def _restore(op: ir.Operation) -> None:
         with ir.InsertionPoint(block):
             outputs = list(block.arguments)[inputs:]
             given = [_of(output) if used else zero(output.type) for output, used in zip(outputs, updated, strict=True)]
-            upstream("linalg").YieldOp(given)
+            linalg.YieldOp(given)
     for old, new in zip(op.results, generic.results, strict=True):
         old.replace_all_uses_with(new)
     op.erase()

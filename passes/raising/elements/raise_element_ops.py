@@ -9,7 +9,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
 from ipu_mlir.passes.support.clone import Known, clone_into
-from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, loop_index
+from ipu_mlir.passes.support.linalg_builders import constant_index, fill_with, generic, identity_map, loop_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -65,7 +65,7 @@ def _raise_from_elements(op: ir.Operation) -> None:
     made = op.results[0].type
     first, *others = op.operands
     empty = upstream("tensor").EmptyOp(list(made.shape), made.element_type).result
-    result = upstream("linalg").fill(first, outs=[empty])
+    result = fill_with(first, empty).results[0]
     for number, value in enumerate(others, start=1):
         if value != first:
             place = map(int, np.unravel_index(number, made.shape))
@@ -97,7 +97,7 @@ def _raise_generate(op: ir.Operation) -> None:
 
 def _with_element(dest: ir.Value, value: ir.Value, index: list[ir.Value]) -> ir.Value:
     """``dest`` with ``value`` at ``index``."""
-    return update_slice(dest, value, index) if index else upstream("linalg").fill(value, outs=[dest])
+    return update_slice(dest, value, index) if index else fill_with(value, dest).results[0]
 
 
 _RAISE = {

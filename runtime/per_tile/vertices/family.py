@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.mapping.parts import Parts
-from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.memory import View
 from ipu_mlir.runtime.per_tile.scalar.affine import evaluate, loops_in
@@ -89,7 +90,7 @@ class Family:
         if "library_call" in self.op.attributes:
             self.library_call = ir.StringAttr(self.op.attributes["library_call"]).value
         self.body = Body(self.op.regions[0].blocks[0])
-        maps = [attribute.value for attribute in upstream("linalg").get_indexing_maps(self.op.operation)]
+        maps = [attribute.value for attribute in linalg.get_indexing_maps(self.op.operation)]
         values = list(self.op.operation.operands)
         inputs = len(values) - self.body.num_results
         self.operands = [
