@@ -133,9 +133,8 @@ def _depth_first(
     while stack:
         node = stack[-1]
         if id(node) not in done:
-            args = arguments(node)
-            waiting = [arg for arg in args if id(arg) not in done] if args else args
-            if waiting:
+            args = node.args if type(node) is Apply else arguments(node)
+            if args and (waiting := [arg for arg in args if id(arg) not in done]):
                 stack += (waiting if order is None else order(waiting))[::-1]
                 continue
             done[id(node)] = node

@@ -6,6 +6,7 @@ as a choice at every element, or as a scatter with a single place.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def _indexed(statement: Statement) -> Statement:
     def change(node: Expression) -> Expression:
         return replace(node, index=number(node.index, node.limit)) if isinstance(node, Gather) else node
 
-    found = with_rewritten_values(statement, change)
+    found = with_rewritten_values(statement, change) if gathers(statement.expressions()) else statement
     if not isinstance(found, SliceUpdate):
         return found
     limits = [found.extents[loop] - size + 1 for loop, size in zip(found.loops, found.sizes, strict=True)]
@@ -79,13 +80,17 @@ class _Place:
     distance: Expression | None
 
 
+def _is_choice(node: Expression) -> TypeGuard[Apply]:
+    return isinstance(node, Apply) and node.call in ("select", "select_bool")
+
+
 def _update(statement: Statement) -> SliceUpdate | None:
     """``statement`` as the update of one slice, if it chooses between new and old by the numbers of loops."""
-    if not isinstance(statement, Elementwise) or len(statement.values) != 1:
+    if not isinstance(statement, Elementwise) or len(statement.values) != 1 or not _is_choice(statement.values[0]):
         return None
     ranges = Ranges(statement.extents)
     (chosen,), (out,) = rewrite(statement.values, ranges.decided), statement.outputs
-    if not isinstance(chosen, Apply) or chosen.call not in ("select", "select_bool"):
+    if not _is_choice(chosen):
         return None
     condition, value, old = chosen.args
     if not isinstance(old, Read) or old.dtype != out.buffer.dtype or out.buffer.role is Role.CONSTANT:
