@@ -19,7 +19,6 @@ _INSTEAD = {
     "ipu_run_config": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
     "keras.PipelineModel": "use ipu.keras.Model",
     "keras.PipelineSequential": "use ipu.keras.Sequential",
-    "keras.layers": "use the layers of Keras",
     "math_ops.segment_sum": "use tf.math.unsorted_segment_sum",
     "math_ops.serialized_matmul": "use tf.matmul",
     "nn_ops.gelu": "use tf.nn.gelu",
