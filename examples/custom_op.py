@@ -14,7 +14,8 @@ import numpy as np
 import ipu_mlir
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ext, ir, upstream
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import elementwise
 from ipu_mlir.passes.support.rewriting import REWRITTEN, rewrite
@@ -37,12 +38,10 @@ class LeakyReluOp(Mine.Operation, name="leaky_relu"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if (len(op.operands), len(op.results)) != (1, 1) or "slope" not in op.attributes:
-            return True  # the generated check reports it
-        source, value, slope = op.operands[0].type, op.results[0].type, op.attributes["slope"]
+        source, value, slope = op.source.type, op.value.type, op.slope
         if source != value:
             return fail(op, f"takes {source} but gives {value}; both are one type")
-        if not (isinstance(slope, ir.FloatAttr) and 0 <= slope.value < 1):
+        if not 0 <= slope.value < 1:
             return fail(op, f"has slope {slope}; it is a float, at least 0 and less than 1")
         return True
 

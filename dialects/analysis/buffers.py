@@ -8,6 +8,14 @@ from ipu_mlir.dialects.support import element_types
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.remembered import remembered
 
+BUFFER = "a memref on tiles, with a #ipu.mapping, or on the host, without"
+"""What ``is_buffer`` asks for, in words of an error."""
+
+
+def is_buffer(kind: ir.Type) -> bool:
+    """True for a memref that lies on tiles or, without a memory space, on the host."""
+    return isinstance(kind, ir.MemRefType) and (kind.memory_space is None or memory_mapping(kind) is not None)
+
 
 def memory_mapping(memref: ir.Type) -> Mapping | None:
     """The mapping that ``memref`` has as memory space; None for a buffer that lies nowhere."""

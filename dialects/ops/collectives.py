@@ -6,12 +6,13 @@ tiles ``ipu.collective`` is all of them.
 
 from typing import Any
 
-from ipu_mlir.dialects.analysis.buffers import memory_mapping
+from ipu_mlir.dialects.analysis.buffers import BUFFER, is_buffer
 from ipu_mlir.dialects.analysis.collectives import KINDS, REDUCTIONS, Collective, collective_of
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, Effects, operands
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 _NUMBERS = {"group": 1, "root": 0, "split_dimension": 0, "concat_dimension": 0}
 """Attributes that may be there, each with the smallest number that it can be."""
@@ -27,10 +28,7 @@ def _broken(op: ir.Operation) -> str | None:
                 return f"has {name} = {number}; it is a number from {least} on"
     if "op" in attributes and ir.StringAttr(attributes["op"]).value not in REDUCTIONS:
         return f"has op = {attributes['op']}; it is one of {', '.join(REDUCTIONS)}"
-    values = [*op.operands, *op.results]
-    if len(values) != 2:
-        return None  # the generated check reports it
-    source, dest = (value.type for value in values)
+    source, dest = (value.type for value in (*op.operands, *op.results))
     if not isinstance(source, ir.ShapedType) or not source.has_rank or not source.has_static_shape:
         return f"takes {source}; it takes a tensor of static shape"
     if not isinstance(dest, ir.ShapedType) or not dest.has_rank or source.element_type != dest.element_type:
@@ -196,9 +194,7 @@ class NumberReplicaOp(Ipu.Operation, name="number_replica"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if len(op.operation.operands) != 1:
-            return True  # the generated check reports it
-        kind = op.operation.operands[0].type
+        kind = op.dest.type
         if not isinstance(kind, ir.MemRefType) or len(kind.shape) or str(kind.element_type) != "i32":
             return fail(op, f"fills {kind}; it writes a memref of rank 0 of i32")
         return True
@@ -218,16 +214,10 @@ class CollectiveOp(Ipu.Operation, name="collective"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        if len(operation.operands) != 2 or "kind" not in operation.attributes:
-            return True  # the generated check reports it
-        if ir.StringAttr(operation.attributes["kind"]).value not in KINDS:
-            return fail(op, f"is of kind {operation.attributes['kind']}; there are {', '.join(KINDS)}")
-        for name, value in (("source", operation.operands[0]), ("dest", operation.operands[1])):
-            kind = value.type
-            if not isinstance(kind, ir.MemRefType):
-                return fail(op, f"needs a memref as {name}, got {kind}")
-            if kind.memory_space is not None and memory_mapping(kind) is None:
-                return fail(op, f"has a {name} that lies on no tile: {kind}; give it a #ipu.mapping as memory space")
-        broken = _broken(operation)
+        if op.kind.value not in KINDS:
+            return fail(op, f"is of kind {op.kind}; there are {', '.join(KINDS)}")
+        for name, value in (("source", op.source), ("dest", op.dest)):
+            if not is_buffer(value.type):
+                return fail(op, f"has {value.type} as {name}; it takes {BUFFER}")
+        broken = _broken(op.operation)
         return broken is None or fail(op, broken)

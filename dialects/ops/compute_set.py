@@ -9,7 +9,8 @@ from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.ops.vertices import VerticesOp, accesses
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.counted import counted
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class ComputeSetOp(Ipu.Operation, name="compute_set", traits=[ir.NoTerminatorTrait]):

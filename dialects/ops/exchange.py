@@ -6,7 +6,8 @@ from ipu_mlir.dialects.analysis.buffers import memory_mapping, root_of
 from ipu_mlir.dialects.analysis.effects import Effects, operands
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class ExchangeOp(Ipu.Operation, name="exchange"):
@@ -26,9 +27,7 @@ class ExchangeOp(Ipu.Operation, name="exchange"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if len(op.operation.operands) != 2:
-            return True  # the generated check reports it
-        source, dest = op.operation.operands
+        source, dest = op.source, op.dest
         for name, value in (("source", source), ("dest", dest)):
             if not isinstance(value.type, ir.MemRefType):
                 return fail(op, f"needs a memref as {name}, got {value.type}")

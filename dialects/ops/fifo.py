@@ -5,7 +5,8 @@ from typing import Any
 from ipu_mlir.dialects.analysis.effects import Effects
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class FifoOp(Ipu.Operation, name="fifo"):
@@ -25,10 +26,7 @@ class FifoOp(Ipu.Operation, name="fifo"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        if len(operation.operands) != 1 or len(operation.results) != 1:
-            return True  # the generated check reports it
-        value, delayed = operation.operands[0].type, operation.results[0].type
+        value, delayed = op.value.type, op.delayed.type
         if not isinstance(value, ir.RankedTensorType) or not value.has_static_shape:
             return fail(op, f"delays {value}; it takes a ranked tensor of static shape")
         if value != delayed:

@@ -5,7 +5,8 @@ from typing import Any
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 MOST_OPERANDS, MOST_RESULTS = 12, 4
 """Each is a field of its own: the bindings let values of one field have one type only."""
@@ -46,17 +47,12 @@ class LibraryCallOp(Ipu.Operation, name="library_call", traits=[ext.Pure]):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        if not {"inputs", "updated"} <= {*operation.attributes}:
-            return True  # the generated check reports it
-        inputs = ir.IntegerAttr(operation.attributes["inputs"]).value
-        starts = [value.type for value in list(operation.operands)[inputs:]]
-        results = [result.type for result in operation.results]
+        starts = [value.type for value in list(op.operation.operands)[op.inputs.value :]]
+        results = [result.type for result in op.operation.results]
         if starts != results:
             return fail(op, f"gives {_list(results)} but starts from {_list(starts)}; one of its type for each result")
-        updated = len(operation.attributes["updated"])
-        if updated != len(results):
-            return fail(op, f"says of {updated} results whether they are updated; it has {len(results)}")
+        if len(op.updated) != len(results):
+            return fail(op, f"says of {len(op.updated)} results whether they are updated; it has {len(results)}")
         return True
 
 

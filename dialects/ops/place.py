@@ -6,7 +6,8 @@ from ipu_mlir.dialects.analysis.effects import NO_EFFECTS
 from ipu_mlir.dialects.attributes.attributes import MappingAttr, mapping_from_attr
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class PlaceOp(Ipu.Operation, name="place", traits=[ext.Pure]):
@@ -25,14 +26,10 @@ class PlaceOp(Ipu.Operation, name="place", traits=[ext.Pure]):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        mapping = operation.attributes.get("mapping", None)
-        if len(operation.operands) != 1 or len(operation.results) != 1 or not isinstance(mapping, MappingAttr):
-            return True  # the generated check reports it
-        source, placed = operation.operands[0].type, operation.results[0].type
+        source, placed = op.source.type, op.placed.type
         if not isinstance(source, ir.RankedTensorType) or not source.has_static_shape:
             return fail(op, f"places {source}; only a ranked tensor of static shape lies on tiles")
         if source != placed:
             return fail(op, f"gives {placed} for {source}; a place keeps the type")
-        mapping_from_attr(mapping)
+        mapping_from_attr(op.mapping)
         return True

@@ -5,7 +5,8 @@ from typing import Any
 from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class PrintOp(Ipu.Operation, name="print"):
@@ -24,9 +25,7 @@ class PrintOp(Ipu.Operation, name="print"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if len(op.operation.operands) != 1:
-            return True  # the generated check reports it
-        kind = op.operation.operands[0].type
+        kind = op.value.type
         if not isinstance(kind, ir.RankedTensorType | ir.MemRefType) or not kind.has_static_shape:
             return fail(op, f"shows {kind}; it takes a ranked tensor of static shape, or a buffer in supersteps")
         if "unsigned" in op.operation.attributes and not isinstance(kind.element_type, ir.IntegerType):

@@ -6,7 +6,8 @@ from ipu_mlir.dialects.analysis.buffers import memory_mapping
 from ipu_mlir.dialects.analysis.effects import Effects, operands
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class ReadControlOp(Ipu.Operation, name="read_control"):
@@ -24,9 +25,7 @@ class ReadControlOp(Ipu.Operation, name="read_control"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if len(op.operation.operands) != 1 or len(op.operation.results) != 1:
-            return True  # the generated check reports it
-        source, value = op.operation.operands[0].type, op.operation.results[0].type
+        source, value = op.source.type, op.value.type
         if not isinstance(source, ir.MemRefType) or len(source.shape):
             return fail(op, f"reads {source}; control flow takes one scalar, from a memref of rank 0")
         if memory_mapping(source) is None:

@@ -6,12 +6,13 @@ All ops but the buffers themselves happen in the order of the program: nothing m
 from collections.abc import Iterator
 from typing import Any
 
-from ipu_mlir.dialects.analysis.buffers import memory_mapping
+from ipu_mlir.dialects.analysis.buffers import BUFFER, is_buffer
 from ipu_mlir.dialects.analysis.effects import Effects
 from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 MEMORIES = ("streaming", "host")
 
@@ -32,11 +33,7 @@ class RemoteBufferOp(Ipu.Operation, name="remote_buffer"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        kind = operation.attributes.get("type", None)
-        if not isinstance(kind, ir.TypeAttr):
-            return True  # the generated check reports it
-        return all(fail(op, broken) for broken in _broken_buffer(operation, kind.value))
+        return all(fail(op, broken) for broken in _broken_buffer(op.operation, op.attributes["type"].value))
 
 
 def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
@@ -77,6 +74,13 @@ def _verify(op: Any, moved: ir.Value, rows: ir.Value) -> bool:
     return fail(op, broken) if broken is not None else True
 
 
+def _verify_row(op: Any) -> bool:
+    """The verifier of what moves ``op.value``, from ``op.row`` on."""
+    if not isinstance(op.row.type, ir.IndexType):
+        return fail(op, f"has row {op.row.type}; it is an index")
+    return _verify(op, op.value, op.row)
+
+
 _READS = Effects(host=True, ordered=True)
 
 
@@ -97,12 +101,7 @@ class RemoteLoadOp(Ipu.Operation, name="remote_load"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        if len(operation.operands) != 1 or len(operation.results) != 1:
-            return True  # the generated check reports it
-        if not isinstance(operation.operands[0].type, ir.IndexType):
-            return fail(op, f"has row {operation.operands[0].type}; it is an index")
-        return _verify(op, operation.results[0], operation.operands[0])
+        return _verify_row(op)
 
 
 class RemoteStoreOp(Ipu.Operation, name="remote_store"):
@@ -120,12 +119,7 @@ class RemoteStoreOp(Ipu.Operation, name="remote_store"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if len(op.operation.operands) != 2:
-            return True  # the generated check reports it
-        value, row = op.operation.operands
-        if not isinstance(row.type, ir.IndexType):
-            return fail(op, f"has row {row.type}; it is an index")
-        return _verify(op, value, row)
+        return _verify_row(op)
 
 
 class HostGatherOp(Ipu.Operation, name="host_gather"):
@@ -144,12 +138,9 @@ class HostGatherOp(Ipu.Operation, name="host_gather"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        if len(operation.operands) != 1 or len(operation.results) != 1:
-            return True  # the generated check reports it
-        if isinstance(operation.operands[0].type, ir.IndexType):
+        if isinstance(op.rows.type, ir.IndexType):
             return fail(op, "has one row; give it a tensor of i32, or use ipu.remote_load")
-        return _verify(op, operation.results[0], operation.operands[0])
+        return _verify(op, op.value, op.rows)
 
 
 class HostUpdateAddOp(Ipu.Operation, name="host_update_add"):
@@ -169,15 +160,12 @@ class HostUpdateAddOp(Ipu.Operation, name="host_update_add"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if len(op.operation.operands) != 2:
-            return True  # the generated check reports it
-        rows, update = op.operation.operands
-        if isinstance(rows.type, ir.IndexType):
+        if isinstance(op.rows.type, ir.IndexType):
             return fail(op, "has one row; give it a tensor of i32, or use ipu.remote_store")
         every = op.operation.attributes.get("every", None)
         if every is not None and not (isinstance(every, ir.IntegerAttr) and every.value > 0):
             return fail(op, f"gathers every {every} updates; it is a number above 0")
-        return _verify(op, update, rows)
+        return _verify(op, op.update, op.rows)
 
 
 class FetchOp(Ipu.Operation, name="fetch"):
@@ -195,10 +183,6 @@ class FetchOp(Ipu.Operation, name="fetch"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if len(op.operation.operands) != 2:
-            return True  # the generated check reports it
-        dest, rows = op.operation.operands
-        kind = dest.type
-        if not isinstance(kind, ir.MemRefType) or (kind.memory_space is not None and memory_mapping(kind) is None):
-            return fail(op, f"fills {kind}; it writes a memref on tiles, with a #ipu.mapping, or on the host, without")
-        return _verify(op, dest, rows)
+        if not is_buffer(op.dest.type):
+            return fail(op, f"fills {op.dest.type}; it writes {BUFFER}")
+        return _verify(op, op.dest, op.rows)

@@ -7,12 +7,13 @@ order of the program: nothing moves, repeats or drops them.
 from collections.abc import Iterator
 from typing import Any
 
-from ipu_mlir.dialects.analysis.buffers import memory_mapping
+from ipu_mlir.dialects.analysis.buffers import BUFFER, is_buffer
 from ipu_mlir.dialects.analysis.effects import Effects
 from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 MODES = ("all", "last")
 MOST_PREFETCHED = 255
@@ -47,8 +48,6 @@ class InfeedOp(Ipu.Operation, name="infeed"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if "types" not in op.operation.attributes:
-            return True  # the generated check reports it
         depth = op.operation.attributes.get("prefetch_depth", None)
         if depth is not None and not (isinstance(depth, ir.IntegerAttr) and 0 < depth.value <= MOST_PREFETCHED):
             return fail(op, f"has a prefetch_depth of {depth}; it is a number from 1 to {MOST_PREFETCHED}")
@@ -68,11 +67,8 @@ class OutfeedOp(Ipu.Operation, name="outfeed"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if "types" not in op.operation.attributes or "mode" not in op.operation.attributes:
-            return True  # the generated check reports it
-        mode = op.operation.attributes["mode"]
-        if mode.value not in MODES:
-            return fail(op, f"has mode {mode}; it is {' or '.join(map(repr, MODES))}")
+        if op.mode.value not in MODES:
+            return fail(op, f"has mode {op.mode}; it is {' or '.join(map(repr, MODES))}")
         return all(fail(op, broken) for broken in _broken_queue(op.operation))
 
 
@@ -114,11 +110,8 @@ class ReceiveOp(Ipu.Operation, name="receive"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        if len(op.operation.operands) != 1:
-            return True  # the generated check reports it
-        kind = op.operation.operands[0].type
-        if not isinstance(kind, ir.MemRefType) or (kind.memory_space is not None and memory_mapping(kind) is None):
-            return fail(op, f"fills {kind}; it writes a memref on tiles, with a #ipu.mapping, or on the host, without")
+        if not is_buffer(op.dest.type):
+            return fail(op, f"fills {op.dest.type}; it writes {BUFFER}")
         return True
 
 

@@ -6,7 +6,8 @@ from ipu_mlir.dialects.analysis.effects import NO_EFFECTS
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class ToShardOp(Ipu.Operation, name="to_shard", traits=[ext.Pure]):
@@ -25,15 +26,12 @@ class ToShardOp(Ipu.Operation, name="to_shard", traits=[ext.Pure]):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        shard = operation.attributes.get("shard", None)
-        if len(operation.operands) != 1 or len(operation.results) != 1 or not isinstance(shard, ir.IntegerAttr):
-            return True  # the generated check reports it
-        source, moved = operation.operands[0].type, operation.results[0].type
+        source, moved = op.source.type, op.moved.type
         if not isinstance(source, ir.RankedTensorType) or not source.has_static_shape:
             return fail(op, f"moves {source}; only a ranked tensor of static shape lies on tiles")
         if source != moved:
             return fail(op, f"gives {moved} for {source}; moving a value keeps its type")
-        if shard.value < ALL_IPUS:
-            return fail(op, f"has shard {shard.value}; IPUs are counted from 0, and {ALL_IPUS} stands for all of them")
+        shard = op.shard.value
+        if shard < ALL_IPUS:
+            return fail(op, f"has shard {shard}; IPUs are counted from 0, and {ALL_IPUS} stands for all of them")
         return True

@@ -4,7 +4,8 @@ from typing import Any
 
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class VariableOp(Ipu.Operation, name="variable"):
@@ -23,11 +24,7 @@ class VariableOp(Ipu.Operation, name="variable"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
-        operation = op.operation
-        kind = operation.attributes.get("type", None)
-        if not isinstance(kind, ir.TypeAttr) or "sym_name" not in operation.attributes:
-            return True  # the generated check reports it
-        tensor = kind.value
+        operation, tensor = op.operation, op.attributes["type"].value
         if operation.parent is None or operation.parent.operation.name != "builtin.module":
             return fail(op, "stands inside a function; a variable belongs to the module")
         if not isinstance(tensor, ir.RankedTensorType) or not tensor.has_static_shape or tensor.encoding is not None:

@@ -14,7 +14,8 @@ from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ext, ir
-from ipu_mlir.dialects.support.diagnostics import fail, verifier
+from ipu_mlir.dialects.support.diagnostics import fail
+from ipu_mlir.dialects.support.verifiers import verifier
 
 
 class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):

@@ -4,11 +4,9 @@
 ``Diagnostic`` values, and ``DiagnosedError`` carries them to the user.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
 from ipu_mlir.dialects.support.errors import CompileError, Settings
@@ -76,35 +74,6 @@ def fail(op: Any, message: str) -> bool:
     finally:
         _failing.pop()
     return False
-
-
-def verifier(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """``check`` as the verifier of an op: a ``CompileError`` that it meets is reported at the op.
-
-    Attributes say more than MLIR can check while it parses; whoever reads them first finds what is malformed.
-    """
-
-    @wraps(check)
-    def verified(op: Any) -> bool:
-        try:
-            return _is_known_valid.get() or check(op)
-        except CompileError as error:
-            return fail(op, str(error))
-
-    return verified
-
-
-_is_known_valid: ContextVar[bool] = ContextVar("is_known_valid", default=False)
-
-
-@contextmanager
-def unverified() -> Iterator[None]:
-    """Let our verifiers pass while the block runs: for IR that was checked, where the bindings would check it again."""
-    token = _is_known_valid.set(True)
-    try:
-        yield
-    finally:
-        _is_known_valid.reset(token)
 
 
 def locations_in(location: Any, inner: tuple[str, ...]) -> Iterator[Any]:

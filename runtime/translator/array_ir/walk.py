@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
-from ipu_mlir.dialects.support.diagnostics import unverified
+from ipu_mlir.dialects.support.verifiers import unverified
 
 _ALLOCATIONS = frozenset(["memref.alloc", "memref.alloca"])
 

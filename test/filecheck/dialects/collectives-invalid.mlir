@@ -97,7 +97,7 @@ func.func @unknown_kind(%x: memref<4xf32>) {
 // -----
 
 func.func @of_tensors(%x: tensor<4xf32>) {
-  // expected-error @below {{'ipu.collective' op needs a memref as source, got tensor<4xf32>}}
+  // expected-error @below {{'ipu.collective' op has tensor<4xf32> as source; it takes a memref on tiles, with a #ipu.mapping, or on the host, without}}
   "ipu.collective"(%x, %x) {kind = "broadcast"} : (tensor<4xf32>, tensor<4xf32>) -> ()
   return
 }
@@ -105,7 +105,7 @@ func.func @of_tensors(%x: tensor<4xf32>) {
 // -----
 
 func.func @nowhere(%x: memref<4xf32, 1>) {
-  // expected-error @below {{'ipu.collective' op has a source that lies on no tile: memref<4xf32, 1>; give it a #ipu.mapping as memory space}}
+  // expected-error @below {{'ipu.collective' op has memref<4xf32, 1> as source; it takes a memref on tiles}}
   "ipu.collective"(%x, %x) {kind = "broadcast"} : (memref<4xf32, 1>, memref<4xf32, 1>) -> ()
   return
 }
