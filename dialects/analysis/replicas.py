@@ -14,6 +14,7 @@ from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_termin
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
 from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.remote import MOVES, STORES, moved_and_rows, remote_buffer_of, remote_buffers_in
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results, variables_in
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 
@@ -33,6 +34,7 @@ class Varying:
 
     Attributes:
         variables: names of the variables that may differ.
+        buffers: names of the remote buffers that may; those on the host all replicas share.
     """
 
     def __init__(self, module: ir.Operation, replicas: int) -> None:
@@ -43,6 +45,9 @@ class Varying:
         declared = variables_in(module)
         self.variables = {name for name, op in declared.items() if is_marked(op.attributes)}
         self._open = {name for name, op in declared.items() if VARIES not in op.attributes}
+        remote = {name: each.op for name, each in remote_buffers_in(module).items() if each.memory != "host"}
+        self.buffers = {name for name, op in remote.items() if is_marked(op.attributes)}
+        self._open_buffers = {name for name, op in remote.items() if VARIES not in op.attributes}
         for function in self._functions.values():
             for number, entries in enumerate(function.attributes.get("arg_attrs", ())):
                 if is_marked(entries):
@@ -90,6 +95,8 @@ class Varying:
                 self._mark(result, op.location)
         elif op.name in _WRITING_SOURCES:
             self._mark_memory(op.operands[0], op.location)
+        elif op.name in MOVES:
+            self._move(op)
         elif collective is not None and collective.makes_equal(self._replicas):
             return
         elif control_op(op) is not None:
@@ -101,6 +108,18 @@ class Varying:
             self._function(op)
         elif not is_terminator(op):
             self._compute(op)
+
+    def _move(self, op: ir.Operation) -> None:
+        """Rows differ where they are stored so, or at places that differ; what is loaded then differs as well."""
+        name, (moved, rows) = remote_buffer_of(op), moved_and_rows(op)
+        origin = self._origins.get(rows)
+        if op.name in STORES:
+            if (origin is not None or moved in self) and name in self._open_buffers:
+                self._open_buffers.remove(name)
+                self.buffers.add(name)
+                self._is_changed = True
+        elif name in self.buffers or origin is not None:
+            self._mark_memory(moved, origin or op.location)
 
     def _compute(self, op: ir.Operation) -> None:
         read, written = _touched(op)

@@ -15,6 +15,7 @@ from ipu_mlir.dialects.support.diagnostics import fail
 from ipu_mlir.dialects.support.verifiers import verifier
 
 MEMORIES = ("streaming", "host")
+_NUMBERS = ("i32", "index")
 
 
 class RemoteBufferOp(Ipu.Operation, name="remote_buffer"):
@@ -25,6 +26,9 @@ class RemoteBufferOp(Ipu.Operation, name="remote_buffer"):
     ``memory`` is ``"streaming"``, beside the chip, where it is not given, or ``"host"``. Without ``init`` the buffer
     begins with zeros. With ``variable`` its only row is a variable to the host, and ``init``
     is of its type: ``ipu-offload-variables`` makes such.
+
+    What is beside the chip is of one replica: each has these rows, and where ``ipu.varies`` says so they may differ.
+    What is on the host all replicas share.
     """
 
     sym_name: ir.StringAttr
@@ -59,7 +63,7 @@ def _broken_rows(rows: ir.Value, moved: ir.Value) -> str | None:
     """What is wrong with ``rows``, which say where in the buffer ``moved`` lies, as the end of a sentence."""
     if isinstance(rows.type, ir.IndexType):
         return None
-    if not isinstance(rows.type, ir.RankedTensorType | ir.MemRefType) or str(rows.type.element_type) != "i32":
+    if not isinstance(rows.type, ir.RankedTensorType | ir.MemRefType) or str(rows.type.element_type) not in _NUMBERS:
         return f"has rows {rows.type}; they are an index, or a tensor or a memref of i32"
     shape, found = list(rows.type.shape), list(moved.type.shape)
     if found[: len(shape)] != shape:
@@ -119,6 +123,8 @@ class RemoteStoreOp(Ipu.Operation, name="remote_store"):
     @staticmethod
     @verifier
     def verify_invariants(op: Any) -> bool:
+        if isinstance(op.row.type, ir.MemRefType):  # of a row for each replica
+            return _verify(op, op.value, op.row)
         return _verify_row(op)
 
 

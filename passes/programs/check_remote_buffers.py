@@ -11,7 +11,6 @@ from ipu_mlir.dialects.analysis.remote import (
     remote_buffer_of,
     remote_buffers_in,
 )
-from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -35,11 +34,9 @@ class CheckRemoteBuffers(Pass):
 
 def refuse_wrong_remote_buffers(module: ir.Operation, refuse: Refusals) -> None:
     """Report every op on a remote buffer of ``module`` that is wrong, on tensors or on buffers."""
-    buffers, replicas = remote_buffers_in(module), module_target(module).replicas
+    buffers = remote_buffers_in(module)
     for op in list_ops(module, *MOVES):
         broken = _broken_op(op, buffers)
-        if broken is None and replicas > 1:
-            broken = f"runs on {replicas} replicas; rows of remote buffers are moved on one only"
         if broken is not None:
             refuse(op, broken)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.remote import remote_buffers_in
 from ipu_mlir.dialects.analysis.replicas import VARIES, Varying
 from ipu_mlir.dialects.analysis.variables import VARIABLE, variable_arguments, variables_in
 from ipu_mlir.dialects.attributes.attributes import module_target
@@ -21,7 +22,8 @@ class MarkReplicas(Pass):
     groups or shapes do not go with the number of replicas are refused as well.
 
     Needs:  functions whose variables are arguments (``ipu-promote-variables``), or supersteps.
-    Leaves: ``ipu.varies`` on variables, on arguments that are such, and on results; nothing where there is one replica.
+    Leaves: ``ipu.varies`` on variables and remote buffers, on arguments that are such, and on results; nothing where
+            there is one replica.
     """
 
     name = "ipu-mark-replicas"
@@ -69,6 +71,8 @@ def _broken_collective(op: ir.Operation, replicas: int) -> str | None:
 def _mark(module: ir.Operation, varying: Varying) -> None:
     for name, variable in variables_in(module).items():
         variable.attributes[VARIES] = ir.BoolAttr.get(name in varying.variables)
+    for name, buffer in remote_buffers_in(module).items():
+        buffer.op.attributes[VARIES] = ir.BoolAttr.get(name in varying.buffers)
     for function in list_ops(module, "func.func"):
         if not len(function.regions[0].blocks):
             continue

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ class RemoteArray:
     """The rows of one remote buffer.
 
     Attributes:
-        array: all of them; a map of the file where there is one.
+        array: all of them; a map of the file where there is one. Where replicas have rows of their own, its first
+            dimension is for them.
         file: where they lie; None for memory.
     """
 
@@ -69,6 +71,16 @@ class RemoteArray:
             )
         return found
 
+    @property
+    def rows(self) -> int:
+        """How many a program sees."""
+        return self.spec.shape[1 if self.spec.replicas else 0]
+
+    @cached_property
+    def lines(self) -> np.ndarray:
+        """The rows of all replicas, one after the other, in the same memory."""
+        return self.array.reshape(-1, *self.spec.shape[2 if self.spec.replicas else 1 :])
+
     def copy(self) -> "RemoteArray":
         """The same rows, which are no longer those of the file: what is written to them stays in memory."""
         copied = RemoteArray.__new__(RemoteArray)
@@ -97,40 +109,52 @@ class RemoteArray:
         self.array[...] = value
         self._waiting.clear()
 
-    def place_of(self, row: Any, moved: np.ndarray) -> Any:
-        """The index of one row, or of as many from it on as ``moved`` has.
+    def places_of(self, rows: Any, moved: np.ndarray) -> Any:
+        """The index in ``lines`` of the rows that are moved: of one, or of as many from it on as ``moved`` has more.
+
+        Where each replica has rows of its own, the first dimension of ``rows`` and of ``moved`` is for them.
 
         Raises:
             RunError: the buffer does not have them.
         """
-        first, rows = int(row), len(self.array)
-        count = len(moved) if moved.ndim == self.array.ndim else 1
-        if not 0 <= first <= rows - count:
+        if np.ndim(rows) > 0:
+            places = np.asarray(rows)
+            if moved.ndim == places.ndim + self.lines.ndim:  # several from each one on
+                places = places[..., None] + np.arange(moved.shape[places.ndim], dtype=places.dtype)
+            return self._checked(places)
+        first, count = int(rows), len(moved) if moved.ndim == self.lines.ndim else 1
+        if not 0 <= first <= self.rows - count:
             which = f"row {first}" if count == 1 else f"rows {first} to {first + count - 1}"
-            raise RunError(f"remote buffer {self.spec.name!r} has rows 0 to {rows - 1}, and the program moves {which}")
-        return first if moved.ndim < self.array.ndim else slice(first, first + count)
-
-    def check(self, rows: np.ndarray) -> None:
-        """Refuse numbers that are no rows."""
-        if rows.size and not (rows.min() >= 0 and rows.max() < len(self.array)):
-            wrong = rows[(rows < 0) | (rows >= len(self.array))].flat[0]
             raise RunError(
-                f"table {self.spec.name!r} has rows 0 to {len(self.array) - 1}, and the program asks for row {wrong}"
+                f"remote buffer {self.spec.name!r} has rows 0 to {self.rows - 1}, and the program moves {which}"
             )
+        return first if moved.ndim < self.lines.ndim else slice(first, first + count)
+
+    def _checked(self, places: np.ndarray) -> np.ndarray:
+        """The index in ``lines`` of rows by their numbers."""
+        if places.size and not (places.min() >= 0 and places.max() < self.rows):
+            wrong = places[(places < 0) | (places >= self.rows)].flat[0]
+            raise RunError(
+                f"table {self.spec.name!r} has rows 0 to {self.rows - 1}, and the program asks for row {wrong}"
+            )
+        if not self.spec.replicas:
+            return places
+        return places + self.rows * np.arange(self.spec.replicas).reshape(-1, *[1] * (places.ndim - 1))
 
     def add(self, every: int, rows: np.ndarray, update: np.ndarray) -> None:
         """Add ``update`` to ``rows``; with ``every``, when so many updates are there."""
+        places = self._checked(rows)
         if every > 1:
-            self._waiting.append((rows.copy(), update.copy()))
+            self._waiting.append((places.copy(), update.copy()))
             if len(self._waiting) < every:
                 return
-        for where, what in self._waiting if every > 1 else ((rows, update),):
+        for where, what in self._waiting if every > 1 else ((places, update),):
             flat = where.reshape(-1)
-            what = what.reshape(flat.size, *self.array.shape[1:]).astype(self.array.dtype, copy=False)
+            what = what.reshape(flat.size, *self.lines.shape[1:]).astype(self.array.dtype, copy=False)
             if len(np.unique(flat)) == flat.size:
-                self.array[flat] += what
+                self.lines[flat] += what
             else:
-                np.add.at(self.array, flat, what)
+                np.add.at(self.lines, flat, what)
         self._waiting.clear()
 
 
@@ -157,25 +181,21 @@ class RemoteMemory:
     def fetch(self, name: str, rows: Any, out: np.ndarray) -> None:
         """Write a row, consecutive rows, or those that ``rows`` names, to ``out``."""
         buffer = self.buffers[name]
-        if np.ndim(rows) == 0:
-            np.copyto(out, buffer.array[buffer.place_of(rows, out)], "unsafe")
-            return
-        buffer.check(rows)
-        np.copyto(out, buffer.array[rows], "unsafe")
+        np.copyto(out, buffer.lines[buffer.places_of(rows, out)], "unsafe")
 
     def remote_store(self, name: str, value: Any, row: Any) -> None:
         """Write ``value`` from ``row`` on."""
         buffer = self.buffers[name]
         array = np.asarray(value)
-        buffer.array[buffer.place_of(row, array)] = array
+        buffer.lines[buffer.places_of(row, array)] = array
 
     def host_update_add(self, name: str, every: int, rows: Any, update: Any) -> None:
         """Add ``update`` to the rows that ``rows`` names."""
-        buffer = self.buffers[name]
-        where = np.asarray(rows)
-        buffer.check(where)
-        buffer.add(every, where, np.asarray(update))
+        self.buffers[name].add(every, np.asarray(rows), np.asarray(update))
 
     def expected(self, name: str, value: Any) -> np.ndarray:
         """``value`` as the buffer ``name`` takes it."""
-        return as_expected(value, self.buffers[name].spec, f"the value of remote buffer {name!r}")
+        spec = self.buffers[name].spec
+        if spec.replicas and np.shape(value) == spec.shape[1:]:
+            value = np.broadcast_to(value, spec.shape)  # one for all replicas
+        return as_expected(value, spec, f"the value of remote buffer {name!r}")

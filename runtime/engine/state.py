@@ -50,8 +50,9 @@ class RemoteCell(Cell):
 
     def __init__(self, buffer: RemoteArray) -> None:
         spec = buffer.spec
-        self.variable = Variable(spec.name, spec.shape[1:], spec.dtype, spec.dtype)
-        self.array, self.has_value = buffer.array.reshape(spec.shape[1:]), True
+        shape = (spec.replicas, *spec.shape[2:]) if spec.replicas else spec.shape[1:]
+        self.variable = Variable(spec.name, shape, spec.dtype, spec.dtype, replicas=spec.replicas)
+        self.array, self.has_value = buffer.array.reshape(shape), True
         self.buffer = buffer
 
 

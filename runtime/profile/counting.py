@@ -151,7 +151,7 @@ def _run_on_replicas(
     if state is None:
         return PerTileExecutor(module, entry).run(inputs)
     values = {name: cell.value(name) for name, cell in state.cells.items() if cell.has_value}
-    return PerTileExecutor(module, entry).run(inputs, values, state.streams)
+    return PerTileExecutor(module, entry).run(inputs, values, state.streams, state.remote)
 
 
 _TEMPLATE = """

@@ -98,6 +98,7 @@ class RemoteSpec:
     Attributes:
         initial: what it begins with; None for zeros.
         is_variable: whether its only row is a variable to the host.
+        replicas: how many have rows of their own, along the first dimension; 0 if all have the same.
     """
 
     name: str
@@ -105,6 +106,7 @@ class RemoteSpec:
     dtype: np.dtype[Any]
     initial: np.ndarray | None = field(default=None, repr=False, compare=False)
     is_variable: bool = False
+    replicas: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -263,7 +265,10 @@ def _remote(module: ir.Operation, used: tuple[RemoteSpec, ...]) -> tuple[RemoteS
             raise CompileError(f"the program uses remote buffer @{name}, but the module has {known}")
         op = declared[name].op
         spec = _host_spec(f"remote buffer {name!r}", declared[name].type)
-        found.append(RemoteSpec(name, spec.shape, spec.dtype, initial_value(op), "variable" in op.attributes))
+        replicas = replicas_of(module) if is_marked(op.attributes) else 0
+        shape = (replicas, *spec.shape) if replicas else spec.shape
+        is_variable = "variable" in op.attributes
+        found.append(RemoteSpec(name, shape, spec.dtype, initial_value(op), is_variable, replicas))
     return tuple(found)
 
 

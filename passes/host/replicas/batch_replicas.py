@@ -8,6 +8,7 @@ from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.remote import MOVES
 from ipu_mlir.dialects.analysis.replicas import VARIES, Varying, is_marked, replicas_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -26,6 +27,7 @@ from ipu_mlir.passes.host.replicas.axis import (
 )
 from ipu_mlir.passes.host.replicas.batch_codelets import batch_codelet
 from ipu_mlir.passes.host.replicas.batch_collectives import expand_collective
+from ipu_mlir.passes.host.replicas.batch_remote import batch_move
 from ipu_mlir.passes.host.replicas.batch_scalars import batch_scalar
 from ipu_mlir.passes.host.replicas.batch_structured import batch_copy, batch_structured, generalize
 from ipu_mlir.passes.support.linalg_builders import (
@@ -145,6 +147,8 @@ class _Batch:
             self._erase(op)
         elif collective_of(op) is not None:
             self._collective(op)
+        elif name in MOVES:
+            batch_move(op, self._varying.buffers, self._batched, self._with_axis)
         elif is_structured(op):
             if "library_call" in op.attributes:
                 if any(value in self._batched for value in op.operands):

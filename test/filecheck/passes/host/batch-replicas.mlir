@@ -110,4 +110,23 @@ func.func @sorted(%x: memref<2x5x1xf32> {ipu.varies = true}) -> (memref<2x5x1xf3
   }
   return %y : memref<2x5x1xf32>
 }
+
+// Rows of each replica are moved at places of each; what all of them fetch from the same rows is fetched once.
+"ipu.remote_buffer"() {sym_name = "own", type = tensor<4x8xf32>, ipu.varies = true} : () -> ()
+"ipu.remote_buffer"() {sym_name = "same", type = tensor<4x8xf32>, ipu.varies = false} : () -> ()
+"ipu.remote_buffer"() {sym_name = "table", type = tensor<4x8xf32>, memory = "host"} : () -> ()
+// CHECK-LABEL: func.func @rows
+func.func @rows(%i: index, %n: memref<2xi32>, %u: memref<2x8xf32>) -> (memref<8xf32> {ipu.varies = true}) {
+  %x = memref.alloc() : memref<8xf32>
+  // CHECK: %[[ONE:.*]] = memref.alloc() : memref<8xf32>
+  // CHECK: "ipu.fetch"(%[[ONE]], %arg0) {buffer = @same} : (memref<8xf32>, index) -> ()
+  "ipu.fetch"(%x, %i) {buffer = @same} : (memref<8xf32>, index) -> ()
+  // CHECK: "ipu.fetch"(%[[X:.*]], %{{.*}}) {buffer = @own} : (memref<4x8xf32>, memref<4xindex>) -> ()
+  "ipu.fetch"(%x, %i) {buffer = @own} : (memref<8xf32>, index) -> ()
+  // CHECK: "ipu.remote_store"(%[[X]], %{{.*}}) {buffer = @own} : (memref<4x8xf32>, memref<4xindex>) -> ()
+  "ipu.remote_store"(%x, %i) {buffer = @own} : (memref<8xf32>, index) -> ()
+  // CHECK: "ipu.host_update_add"(%{{.*}}, %{{.*}}) {buffer = @table} : (memref<4x2xi32>, memref<4x2x8xf32>) -> ()
+  "ipu.host_update_add"(%n, %u) {buffer = @table} : (memref<2xi32>, memref<2x8xf32>) -> ()
+  return %x : memref<8xf32>
+}
 }

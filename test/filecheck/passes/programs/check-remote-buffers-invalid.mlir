@@ -41,17 +41,6 @@ func.func @update_by_slices(%rows: tensor<3xi32>, %x: tensor<3x2x4xf32>) {
 
 // -----
 
-module attributes {ipu.target = #ipu.target<{replicas = 2}>} {
-  "ipu.remote_buffer"() {sym_name = "b", type = tensor<10xf32>} : () -> ()
-  func.func @on_two_replicas(%i: index) {
-    // expected-error @below {{'ipu.remote_load' op runs on 2 replicas; rows of remote buffers are moved on one only}}
-    %x = "ipu.remote_load"(%i) {buffer = @b} : (index) -> tensor<f32>
-    return
-  }
-}
-
-// -----
-
 "ipu.remote_buffer"() {sym_name = "b", type = tensor<10xf32>} : () -> ()
 func.func @load_in_the_body_of_a_vertex(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = linalg.map ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) (%a: f32, %out: f32) {

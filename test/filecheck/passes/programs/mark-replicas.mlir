@@ -55,4 +55,20 @@ func.func @loop(%a: tensor<8xf32> {ipu.varies = true}, %b: tensor<8xf32>) -> (te
   }
   return %x, %y : tensor<8xf32>, tensor<8xf32>
 }
+
+// Rows of a replica differ where they are stored so, or at places that differ; a table on the host is one.
+// CHECK: ipu.varies = true, sym_name = "rows"
+"ipu.remote_buffer"() {sym_name = "rows", type = tensor<4x8xf32>} : () -> ()
+// CHECK: ipu.varies = false, memory = "host", sym_name = "table"
+"ipu.remote_buffer"() {sym_name = "table", type = tensor<4x8xf32>, memory = "host"} : () -> ()
+// CHECK-LABEL: func.func @rows_of_replicas
+// CHECK-SAME: -> (tensor<8xf32> {ipu.varies = true}, tensor<2x8xf32> {ipu.varies = false})
+func.func @rows_of_replicas(%a: tensor<8xf32> {ipu.varies = true}, %i: index, %n: tensor<2xi32>) -> (tensor<8xf32>, tensor<2x8xf32>) {
+  "ipu.remote_store"(%a, %i) {buffer = @rows} : (tensor<8xf32>, index) -> ()
+  "ipu.remote_store"(%a, %i) {buffer = @table} : (tensor<8xf32>, index) -> ()
+  %x = "ipu.remote_load"(%i) {buffer = @rows} : (index) -> tensor<8xf32>
+  %y = "ipu.host_gather"(%n) {buffer = @table} : (tensor<2xi32>) -> tensor<2x8xf32>
+  return %x, %y : tensor<8xf32>, tensor<2x8xf32>
+}
+
 }

@@ -1,0 +1,109 @@
+"""Remote memory of programs on several replicas, on both executors: each has rows of its own, tables all share."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+F32 = np.float32
+R = 2
+TARGET = ipu.Target(name="small", tiles_per_ipu=4, replicas=R)
+START = np.arange(24, dtype=F32).reshape(6, 4)
+
+
+def both(exe, *args):
+    """What a session gives, as the per-tile executor does too; and the session."""
+    session = exe.session()
+    given = session(*args)
+    for a, b in zip(given if isinstance(given, tuple) else (given,), exe.run_per_tile(list(args)), strict=True):
+        np.testing.assert_array_equal(a, b)
+    return given, session
+
+
+def test_each_replica_has_rows_of_its_own():
+    table = ipu.RemoteBuffer(START, name="table")
+
+    def main(x):
+        r = ipu.replica_index()
+        own = table.load(r + 1)
+        table.store(2 * r, own + x)
+        table.store(r + 2, table.load(r, rows=2))
+        return own, table.load(0), table.load(1, rows=3)
+
+    (own, first, three), session = both(ipu.compile(main, args=(np.ones(4, F32),), target=TARGET), np.ones(4, F32))
+    wanted = np.stack([START, START])
+    for r in range(R):
+        wanted[r, 2 * r] = START[r + 1] + 1
+        wanted[r, r + 2 : r + 4] = wanted[r, r : r + 2].copy()
+    np.testing.assert_array_equal(own, START[1:3])
+    np.testing.assert_array_equal(first, wanted[:, 0])
+    np.testing.assert_array_equal(three, wanted[:, 1:4])
+    np.testing.assert_array_equal(session["table"], wanted)
+    np.testing.assert_array_equal(table.own.array, wanted)
+
+
+def test_rows_that_are_the_same_are_there_once(tmp_path):
+    table = ipu.RemoteBuffer(START, name="table")
+
+    def main(i):
+        table.store(i, table.load(i) * 2)
+        return table.load(0) + ipu.replica_index()
+
+    given, session = both(ipu.compile(main, args=(np.int32(0),), target=TARGET), np.int32(1))
+    np.testing.assert_array_equal(given, [START[0], START[0] + 1])
+    assert session["table"].shape == START.shape and session["table"][1, 1] == 10
+    with pytest.raises(ipu.RunError, match="remote buffer 'table' has rows 0 to 5, and the program moves row 6"):
+        session(np.int32(6))
+
+
+def test_rows_of_replicas_are_saved_and_given(tmp_path):
+    table = ipu.RemoteBuffer(START, name="table", file=tmp_path / "rows.npy")
+    exe = ipu.compile(lambda: table.store(0, table.load(0) + ipu.replica_index().astype(F32)), args=(), target=TARGET)
+    session = exe.session()
+    session()
+    assert np.load(tmp_path / "rows.npy").shape == (R, 6, 4)
+    session["table"] = START
+    session()
+    np.testing.assert_array_equal(session["table"][:, 0], [START[0], START[0] + 1])
+    session.save(tmp_path / "state.npz")
+    other = exe.session(files={"table": tmp_path / "others.npy"})
+    with pytest.raises(ipu.RunError, match=r"has shape \(3,\), expected \(2, 6, 4\)"):
+        other["table"] = np.zeros(3, F32)
+
+
+@pytest.mark.parametrize("differs", [False, True])
+def test_offloaded_variables(differs):
+    w = ipu.Variable(START[0], name="w", offload=True)
+
+    def main(x):
+        step = x + ipu.replica_index().astype(F32) if differs else x
+        w.assign(w.value + step)
+        return w.value * 2
+
+    given, session = both(ipu.compile(main, args=(np.ones(4, F32),), target=TARGET), np.ones(4, F32))
+    wanted = START[0] + 1 + (np.arange(R)[:, None] if differs else 0)
+    np.testing.assert_array_equal(session["w"], wanted)
+    np.testing.assert_array_equal(given, wanted * 2)
+
+
+@pytest.mark.parametrize("every", [1, 2])
+@pytest.mark.parametrize("differs", [False, True])
+def test_tables_take_the_updates_of_all_replicas(every, differs):
+    words = ipu.HostEmbedding(START, name="words")
+
+    def main(ids):
+        own = ids + ipu.replica_index() if differs else ids
+        found = words.lookup(own)
+        words.update_add(own, np.zeros_like(found) - 1, every=every)
+        return found, words.lookup(ids)
+
+    ids = np.int32([1, 3, 3])
+    exe = ipu.compile(main, args=(ids,), target=TARGET)
+    after = START.copy()
+    if every == 1:
+        for r in range(R):
+            np.subtract.at(after, ids + (r if differs else 0), 1)
+    (found, later), _ = both(exe, ids)
+    np.testing.assert_array_equal(found, START[np.stack([ids, ids + 1])] if differs else START[ids])
+    np.testing.assert_array_equal(later, after[ids])
+    np.testing.assert_array_equal(words.own.array, after)
