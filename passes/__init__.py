@@ -59,6 +59,7 @@ from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.offload_variables import OffloadVariables
 from ipu_mlir.passes.programs.outline_functions import OutlineFunctions
+from ipu_mlir.passes.programs.partition_remote_buffers import PartitionRemoteBuffers
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
 from ipu_mlir.passes.programs.update_variables import UpdateVariables
 from ipu_mlir.passes.programs.write_in_place import WriteInPlace
@@ -131,6 +132,7 @@ PASSES: tuple[type[Pass], ...] = (
     OffloadVariables,
     OutlineFunctions,
     Partition,
+    PartitionRemoteBuffers,
     PlaceTensors,
     PromoteVariables,
     RaiseCountedLoops,

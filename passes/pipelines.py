@@ -42,6 +42,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-expand-fifos",
     "ipu-offload-variables",
     "ipu-check-remote-buffers",
+    "ipu-partition-remote-buffers",
     "ipu-promote-variables",
     "ipu-fold-collectives",
     "ipu-mark-replicas",

@@ -22,12 +22,17 @@ class RemoteBuffer:
 
     Attributes:
         memory: ``streaming``, beside the chip, or ``host``.
+        partition: how replicas share its rows among them, ``encoding`` or ``token``; None if each has all.
     """
 
     name: str
     type: ir.RankedTensorType
     memory: str
     op: ir.Operation
+
+    @property
+    def partition(self) -> str | None:
+        return ir.StringAttr(self.op.attributes["partition"]).value if "partition" in self.op.attributes else None
 
     @property
     def rows(self) -> int:

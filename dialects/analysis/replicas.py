@@ -46,8 +46,8 @@ class Varying:
         self.variables = {name for name, op in declared.items() if is_marked(op.attributes)}
         self._open = {name for name, op in declared.items() if VARIES not in op.attributes}
         remote = {name: each.op for name, each in remote_buffers_in(module).items() if each.memory != "host"}
-        self.buffers = {name for name, op in remote.items() if is_marked(op.attributes)}
-        self._open_buffers = {name for name, op in remote.items() if VARIES not in op.attributes}
+        self.buffers = {name for name, op in remote.items() if is_marked(op.attributes) or "whole" in op.attributes}
+        self._open_buffers = {name for name, op in remote.items() if VARIES not in op.attributes} - self.buffers
         for function in self._functions.values():
             for number, entries in enumerate(function.attributes.get("arg_attrs", ())):
                 if is_marked(entries):

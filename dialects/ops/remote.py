@@ -15,6 +15,7 @@ from ipu_mlir.dialects.support.diagnostics import fail
 from ipu_mlir.dialects.support.verifiers import verifier
 
 MEMORIES = ("streaming", "host")
+PARTITIONS = ("encoding", "token")
 _NUMBERS = ("i32", "index")
 
 
@@ -28,7 +29,8 @@ class RemoteBufferOp(Ipu.Operation, name="remote_buffer"):
     is of its type: ``ipu-offload-variables`` makes such.
 
     What is beside the chip is of one replica: each has these rows, and where ``ipu.varies`` says so they may differ.
-    What is on the host all replicas share.
+    What is on the host all replicas share. With ``partition`` each replica keeps a part, and ``init`` is of
+    all: of each row where it is ``"encoding"``, and every so many rows where it is ``"token"``.
     """
 
     sym_name: ir.StringAttr
@@ -53,6 +55,13 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
         return
     if "variable" in op.attributes and tensor.shape[0] != 1:
         yield f"is a variable of type {tensor}; a variable is one row"
+    partition = op.attributes.get("partition", None)
+    if partition is not None and not (isinstance(partition, ir.StringAttr) and partition.value in PARTITIONS):
+        yield f"is cut by {partition}; it is {' or '.join(map(repr, PARTITIONS))}"
+    if partition is not None and isinstance(memory, ir.StringAttr) and memory.value == "host":
+        yield "is cut for replicas, which share what is on the host; leave out partition or memory"
+    if "whole" in op.attributes:  # the parts that ipu-partition-remote-buffers has made
+        tensor = ir.RankedTensorType(ir.TypeAttr(op.attributes["whole"]).value)
     init = op.attributes.get("init", None)
     rows = ir.RankedTensorType.get(tensor.shape[1:], tensor.element_type) if "variable" in op.attributes else tensor
     if init is not None and not (isinstance(init, ir.DenseElementsAttr) and init.type == rows):

@@ -15,7 +15,8 @@ class VariableOp(Ipu.Operation, name="variable"):
 
     Stands in the module, and has a ranked type of static shape. ``init`` is its value before the first run; without it
     somebody has to give it one first. ``ipu.map`` is where it lies in all functions: a wish, and after
-    ``ipu-partition`` the decision. With ``offload`` it lies in remote memory (``ipu-offload-variables``).
+    ``ipu-partition`` the decision. With ``offload`` it lies in remote memory (``ipu-offload-variables``), and
+    with ``partition`` each replica keeps a part of it there.
     """
 
     sym_name: ir.StringAttr
@@ -36,6 +37,8 @@ class VariableOp(Ipu.Operation, name="variable"):
             return fail(op, f"begins with {init.type}, but is of type {tensor}")
         if "offload" in operation.attributes and init is None:
             return fail(op, "has no value to begin with; what is offloaded needs one: give it init = dense<...>")
+        if "partition" in operation.attributes and "offload" not in operation.attributes:
+            return fail(op, "is cut for replicas, but lies on their tiles; give it offload as well")
         if "offload" in operation.attributes and "ipu.map" in operation.attributes:
             return fail(op, "lies on tiles and in remote memory; leave out ipu.map or offload")
         return True

@@ -1,11 +1,12 @@
 """``RemoteBuffer`` and ``HostEmbedding``: rows that live off the chip, from run to run."""
 
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ipu_mlir.dialects.ipu import HostGatherOp, HostUpdateAddOp, RemoteBufferOp, RemoteLoadOp, RemoteStoreOp
+from ipu_mlir.dialects.ops.remote import PARTITIONS
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.engine.remote import RemoteArray
 from ipu_mlir.specs.specs import TensorSpec, spec_of
@@ -43,22 +44,34 @@ class RemoteBuffer:
     kind = "remote"
     memory = "streaming"
 
-    def __init__(self, init: Any, name: str | None = None, *, file: "str | os.PathLike[str] | None" = None) -> None:
+    def __init__(
+        self,
+        init: Any,
+        name: str | None = None,
+        *,
+        file: "str | os.PathLike[str] | None" = None,
+        partition: Literal["encoding", "token"] | None = None,
+    ) -> None:
         """Make a remote buffer.
 
         Args:
             init: what it begins with: an array; a ``TensorSpec`` stands for zeros.
             file: where its rows lie, so that they may be more than there is memory: what the file has is what it
                 begins with, and it is made if there is none.
+            partition: replicas share the rows among them: of each row every one keeps a part, ``"encoding"``; or each
+                keeps every so many rows, ``"token"``, which then are looked up and added to only. All store the same.
 
         Raises:
-            TraceValueError: there are no rows.
+            TraceValueError: there are no rows, or no such partition.
         """
         self.name = f"remote_{next(_NUMBERS)}" if name is None else name
         self._init = init if isinstance(init, TensorSpec) else np.array(init)
         self.spec, self.file = spec_of(self._init), file
         if not self.spec.shape or 0 in self.spec.shape:
             raise TraceValueError(f"remote buffer {self.name} is {self.spec}; give it one row at least")
+        if partition not in (None, *PARTITIONS):
+            raise TraceValueError(f"remote buffer {self.name}: a partition is 'encoding' or 'token', got {partition!r}")
+        self.partition = partition
         self.own: RemoteArray | None = None
 
     def load(self, row: Any, rows: int | None = None) -> Any:
@@ -110,7 +123,9 @@ class RemoteBuffer:
         op = RemoteBufferOp(sym_name=ir.StringAttr.get(self.name), type=ir.TypeAttr.get(type_))
         if not isinstance(self._init, TensorSpec):
             op.operation.attributes["init"] = dense_attribute(self._init, type_)
-        if self.memory != "streaming":
+        if self.partition is not None:
+            op.operation.attributes["partition"] = ir.StringAttr.get(self.partition)
+        elif self.memory != "streaming":
             op.operation.attributes["memory"] = ir.StringAttr.get(self.memory)
 
     def _row(self, row: Any, rows: int) -> ir.Value:
@@ -143,7 +158,8 @@ class HostEmbedding(RemoteBuffer):
             found = words.lookup(ids)
             words.update_add(ids, -rate * gradient(found))
 
-    All else is as of ``RemoteBuffer``.
+    All else is as of ``RemoteBuffer``. With ``partition`` the table is in remote memory beside the chips, where
+    replicas share it.
     """
 
     memory = "host"

@@ -88,7 +88,8 @@ class Session(Mapping[str, Any]):
         return self.run(next(iter(self._programs)), *args, **kwargs)
 
     def __getitem__(self, name: str) -> Any:
-        """A copy of the value of a variable, in its structure; the rows of a remote buffer themselves.
+        """A copy of the value of a variable, in its structure; the rows of a remote buffer themselves, or a copy of
+        those that replicas share among them.
 
         Raises:
             RunError: it has no value yet.
@@ -97,7 +98,8 @@ class Session(Mapping[str, Any]):
         variable = self._variables[name]
         with self._state.turn:
             if name in self._state.remote.buffers and name not in self._state.cells:
-                return self._state.remote.buffers[name].array
+                buffer = self._state.remote.buffers[name]
+                return buffer.array if buffer.spec.whole is None else buffer.value()
             if variable is None:
                 return self._state.cells[name].value(name)
             return variable.assembled({leaf: self._state.cells[leaf].value(leaf) for leaf in variable.specs})

@@ -40,7 +40,13 @@ class Variable:
     kind = "variable"
 
     def __init__(
-        self, init: Any, name: str | None = None, *, mapping: Mapping | None = None, offload: bool = False
+        self,
+        init: Any,
+        name: str | None = None,
+        *,
+        mapping: Mapping | None = None,
+        offload: bool = False,
+        partition: bool = False,
     ) -> None:
         """Make a variable.
 
@@ -49,6 +55,7 @@ class Variable:
                 for a value that is given later.
             mapping: where it lies, for a single tensor; the compiler decides where none is given.
             offload: keep it in remote memory: it is on tiles from where it is read to where it is assigned.
+            partition: of what is offloaded each replica keeps a part only; all of them assign the same.
         """
         self.name = f"variable_{next(_NUMBERS)}" if name is None else name
         self.structure, leaves = flatten(init, self.name, is_number)
@@ -58,8 +65,10 @@ class Variable:
             raise TraceTypeError(f"variable {self.name} has several tensors, and mapping= places one; use ipu.place")
         if offload and any(isinstance(leaf, TensorSpec) for leaf in leaves):
             raise TraceTypeError(f"variable {self.name} has no value to begin with, and what is offloaded needs one")
+        if partition and not offload:
+            raise TraceTypeError(f"variable {self.name} has partition=True, which is for offload=True")
         self._init = [leaf if isinstance(leaf, TensorSpec) else np.array(leaf) for leaf in leaves]
-        self._mapping, self._offload = mapping, offload
+        self._mapping, self._offload, self._partition = mapping, offload, partition
         self.specs = dict(zip(paths(self.structure), map(spec_of, self._init), strict=True))
         self.cells: dict[str, Cell] = {}
 
@@ -121,6 +130,8 @@ class Variable:
                     op.operation.attributes["init"] = dense_attribute(init, type_)
                 if self._offload:
                     op.operation.attributes["offload"] = ir.UnitAttr.get()
+                if self._partition:
+                    op.operation.attributes["partition"] = ir.UnitAttr.get()
                 if self._mapping is not None:
                     op.operation.attributes["ipu.map"] = mapping_to_attr(self._mapping)
 

@@ -53,7 +53,7 @@ def _broken_op(op: ir.Operation, buffers: Mapping[str, RemoteBuffer]) -> str | N
     if around.name != "func.func":
         return f"stands in '{around.name}'; rows are moved in functions, loops and branches of scf"
     buffer = buffers[name]
-    if op.name.startswith("ipu.host_") and buffer.memory != "host":
+    if op.name.startswith("ipu.host_") and buffer.memory != "host" and buffer.partition is None:
         return f'works on the host, but @{name} is in {buffer.memory} memory; give it memory = "host"'
     moved, rows = moved_and_rows(op)
     kind = moved.type

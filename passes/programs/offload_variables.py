@@ -56,6 +56,8 @@ def _replace_variable(op: ir.Operation) -> None:
         buffer = RemoteBufferOp(sym_name=op.attributes["sym_name"], type=ir.TypeAttr.get(rows)).operation
     buffer.attributes["init"] = op.attributes["init"]
     buffer.attributes["variable"] = ir.UnitAttr.get()
+    if "partition" in op.attributes:
+        buffer.attributes["partition"] = ir.StringAttr.get("encoding")
     op.erase()
 
 

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -49,8 +51,34 @@ class RemoteArray:
 
     def _begun(self, array: np.ndarray) -> np.ndarray:
         if self.spec.initial is not None:
-            array[...] = self.spec.initial
+            self._fill(array, self.spec.initial)
         return array
+
+    def _fill(self, array: np.ndarray, value: np.ndarray) -> None:
+        """Let ``array`` have the parts of ``value``, or all of it."""
+        spec = self.spec
+        if spec.whole is None:
+            array[...] = value
+        elif spec.partition == "token":
+            for replica, own in enumerate(array):
+                rows = value[replica :: spec.replicas]
+                own[: len(rows)], own[len(rows) :] = rows, 0
+        else:
+            flat = value.reshape(spec.whole[0], -1)
+            size = array.shape[2]
+            for replica, own in enumerate(array):
+                block = flat[:, replica * size : (replica + 1) * size]
+                own[:, : block.shape[1]], own[:, block.shape[1] :] = block, 0
+
+    def value(self) -> np.ndarray:
+        """A copy of what replicas have together, or each of them."""
+        spec = self.spec
+        if spec.whole is None:
+            return self.array.copy()
+        if spec.partition == "token":
+            return self.array.swapaxes(0, 1).reshape(-1, *spec.whole[1:])[: spec.whole[0]]
+        size = prod(spec.whole[1:])
+        return self.array.swapaxes(0, 1).reshape(spec.whole[0], -1)[:, :size].reshape(spec.whole).copy()
 
     def _in_file(self, file: str) -> np.memmap:
         kind = array_in_file(np.empty(0, self.spec.dtype)).dtype
@@ -106,7 +134,7 @@ class RemoteArray:
 
     def give(self, value: np.ndarray) -> None:
         """Let it have ``value``; updates that were gathered are forgotten."""
-        self.array[...] = value
+        self._fill(self.array, value)
         self._waiting.clear()
 
     def places_of(self, rows: Any, moved: np.ndarray) -> Any:
@@ -196,6 +224,8 @@ class RemoteMemory:
     def expected(self, name: str, value: Any) -> np.ndarray:
         """``value`` as the buffer ``name`` takes it."""
         spec = self.buffers[name].spec
-        if spec.replicas and np.shape(value) == spec.shape[1:]:
+        if spec.whole is not None:
+            spec = replace(spec, shape=spec.whole)
+        elif spec.replicas and np.shape(value) == spec.shape[1:]:
             value = np.broadcast_to(value, spec.shape)  # one for all replicas
         return as_expected(value, spec, f"the value of remote buffer {name!r}")

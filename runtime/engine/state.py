@@ -50,10 +50,16 @@ class RemoteCell(Cell):
 
     def __init__(self, buffer: RemoteArray) -> None:
         spec = buffer.spec
-        shape = (spec.replicas, *spec.shape[2:]) if spec.replicas else spec.shape[1:]
-        self.variable = Variable(spec.name, shape, spec.dtype, spec.dtype, replicas=spec.replicas)
-        self.array, self.has_value = buffer.array.reshape(shape), True
-        self.buffer = buffer
+        own = 0 if spec.whole is not None else spec.replicas
+        shape = spec.whole[1:] if spec.whole is not None else (own, *spec.shape[2:]) if own else spec.shape[1:]
+        self.variable = Variable(spec.name, shape, spec.dtype, spec.dtype, replicas=own)
+        self.has_value, self.buffer = True, buffer
+
+    def value(self, name: str) -> np.ndarray:
+        return self.buffer.value().reshape(self.variable.shape)
+
+    def give(self, value: np.ndarray) -> None:
+        self.buffer.give(value.reshape(self.buffer.spec.whole or self.buffer.spec.shape))
 
 
 class State:
@@ -126,7 +132,7 @@ class State:
         with self.turn:
             for buffer in self.remote.buffers.values():
                 buffer.flush()
-            rows = {name: each.array.copy() for name, each in self.remote.buffers.items() if each.file is None}
+            rows = {name: each.value() for name, each in self.remote.buffers.items() if each.file is None}
             return rows | {name: cell.value(name) for name, cell in self.cells.items()}
 
     def give(self, values: Mapping[str, Any]) -> None:

@@ -99,6 +99,7 @@ class RemoteSpec:
         initial: what it begins with; None for zeros.
         is_variable: whether its only row is a variable to the host.
         replicas: how many have rows of their own, along the first dimension; 0 if all have the same.
+        whole: the shape that these are parts of, in the way that ``partition`` says; None if they are all.
     """
 
     name: str
@@ -107,6 +108,8 @@ class RemoteSpec:
     initial: np.ndarray | None = field(default=None, repr=False, compare=False)
     is_variable: bool = False
     replicas: int = 0
+    whole: tuple[int, ...] | None = None
+    partition: str = ""
 
     @property
     def nbytes(self) -> int:
@@ -267,8 +270,11 @@ def _remote(module: ir.Operation, used: tuple[RemoteSpec, ...]) -> tuple[RemoteS
         spec = _host_spec(f"remote buffer {name!r}", declared[name].type)
         replicas = replicas_of(module) if is_marked(op.attributes) else 0
         shape = (replicas, *spec.shape) if replicas else spec.shape
-        is_variable = "variable" in op.attributes
-        found.append(RemoteSpec(name, shape, spec.dtype, initial_value(op), is_variable, replicas))
+        made = RemoteSpec(name, shape, spec.dtype, initial_value(op), "variable" in op.attributes, replicas)
+        if "whole" in op.attributes:
+            whole = tuple(ir.RankedTensorType(ir.TypeAttr(op.attributes["whole"]).value).shape)
+            made = replace(made, whole=whole, partition=declared[name].partition)
+        found.append(made)
     return tuple(found)
 
 

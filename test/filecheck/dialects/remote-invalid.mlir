@@ -97,3 +97,13 @@ func.func @fetch_into_nowhere(%x: memref<4xf32, 1>, %row: index) {
 
 // expected-error @below {{'ipu.remote_buffer' op is a variable of type tensor<2x4xf32>; a variable is one row}}
 "ipu.remote_buffer"() {sym_name = "b", type = tensor<2x4xf32>, variable} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.remote_buffer' op is cut by "rows"; it is 'encoding' or 'token'}}
+"ipu.remote_buffer"() {sym_name = "b", type = tensor<2x4xf32>, partition = "rows"} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.remote_buffer' op is cut for replicas, which share what is on the host; leave out partition or memory}}
+"ipu.remote_buffer"() {sym_name = "b", type = tensor<2x4xf32>, partition = "token", memory = "host"} : () -> ()

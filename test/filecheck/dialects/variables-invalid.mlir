@@ -48,3 +48,8 @@ func.func @read_without_a_name() -> tensor<4xf32> {
 
 // expected-error @below {{'ipu.variable' op lies on tiles and in remote memory; leave out ipu.map or offload}}
 "ipu.variable"() {sym_name = "w", type = tensor<4xf32>, init = dense<0.0> : tensor<4xf32>, offload, ipu.map = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.variable' op is cut for replicas, but lies on their tiles; give it offload as well}}
+"ipu.variable"() {sym_name = "w", type = tensor<4xf32>, init = dense<0.0> : tensor<4xf32>, partition} : () -> ()

@@ -107,3 +107,90 @@ def test_tables_take_the_updates_of_all_replicas(every, differs):
     np.testing.assert_array_equal(found, START[np.stack([ids, ids + 1])] if differs else START[ids])
     np.testing.assert_array_equal(later, after[ids])
     np.testing.assert_array_equal(words.own.array, after)
+
+
+THREE = ipu.Target(name="small", tiles_per_ipu=4, replicas=3)
+IDS = np.int32([[0, 9], [6, 6]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.float16])
+def test_replicas_keep_parts_of_rows(dtype):
+    start = np.arange(6 * 10).reshape(6, 2, 5).astype(dtype)
+    table = ipu.RemoteBuffer(start, name="table", partition="encoding")
+
+    def main(i, x):
+        table.store(i, table.load(i) + x)
+        table.store(1, table.load(0, rows=2))
+        return table.load(2)
+
+    args = np.int32(2), np.ones((2, 5), dtype)
+    given, session = both(ipu.compile(main, args=args, target=THREE), *args)
+    wanted = start.copy()
+    wanted[2] += 1
+    wanted[1:3] = wanted[:2].copy()
+    np.testing.assert_array_equal(given, wanted[2])
+    np.testing.assert_array_equal(session["table"], wanted)
+    np.testing.assert_array_equal(table.own.value(), wanted)
+    assert table.own.array.shape == (3, 6, 4)
+    session["table"] = start
+    np.testing.assert_array_equal(session["table"], start)
+
+
+@pytest.mark.parametrize("partition", ["encoding", "token"])
+@pytest.mark.parametrize("target", [THREE, ipu.Target(name="small", tiles_per_ipu=4)], ids=["three", "one"])
+@pytest.mark.parametrize("every", [1, 2])
+def test_replicas_share_a_table(partition, target, every, tmp_path):
+    start = np.random.default_rng(2).integers(-8, 8, (10, 4)).astype(F32)
+    words = ipu.HostEmbedding(start, name="words", partition=partition)
+
+    def main(ids):
+        def body(i, carried):
+            own = (ids + ipu.replica_index()) % 10
+            found = words.lookup(own)
+            words.update_add(own, found * 2, every=every)
+            return found
+
+        return ipu.fori_loop(0, 2, body, np.zeros((2, 2, 4), F32))
+
+    wanted, waiting = start.copy(), []
+    for _ in range(2):
+        found = [wanted[(IDS + r) % 10] for r in range(target.replicas)]
+        waiting += [((IDS + r) % 10, found[r] * 2) for r in range(target.replicas)]
+        if len(waiting) == every * target.replicas:
+            for ids, update in waiting:
+                np.add.at(wanted, ids, update)
+            waiting = []
+    given, session = both(ipu.compile(main, args=(IDS,), target=target), IDS)
+    np.testing.assert_array_equal(given, np.stack(found) if target.replicas > 1 else found[0])
+    np.testing.assert_array_equal(session["words"], wanted)
+    session.save(tmp_path / "state.npz")
+    session(IDS)
+    session.load(tmp_path / "state.npz")
+    np.testing.assert_array_equal(session["words"], wanted)
+
+
+def test_replicas_keep_parts_of_variables():
+    w = ipu.Variable(np.arange(7, dtype=F32), name="w", offload=True, partition=True)
+
+    def main(x):
+        w.assign(w.value + ipu.all_reduce(x * ipu.replica_index().astype(F32)))
+        return w.value
+
+    x = np.ones(7, F32)
+    given, session = both(ipu.compile(main, args=(x,), target=THREE), x)
+    np.testing.assert_array_equal(given, np.arange(7) + 3)
+    np.testing.assert_array_equal(session["w"], np.arange(7) + 3)
+    session["w"] = x
+    np.testing.assert_array_equal(session(x), x + 3)
+
+
+def test_what_cannot_be_cut():
+    words = ipu.HostEmbedding(START, name="words", partition="token")
+    with pytest.raises(
+        ipu.CompileError, match="moves rows of @words in order, whose rows lie on one replica each: look"
+    ):
+        ipu.compile(lambda: words.load(0), args=(), target=THREE)
+    with pytest.raises(ipu.IpuError, match="a partition is 'encoding' or 'token', got 'rows'"):
+        ipu.RemoteBuffer(START, partition="rows")
+    with pytest.raises(ipu.IpuError, match="has partition=True, which is for offload=True"):
+        ipu.Variable(START, name="w", partition=True)

@@ -1,0 +1,264 @@
+"""``ipu-partition-remote-buffers``: remote buffers of which each replica keeps a part."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ipu_mlir.dialects.analysis.remote import MOVES, RemoteBuffer, remote_buffer_of, remote_buffers_in
+from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.ipu import (
+    AllGatherOp,
+    AllToAllOp,
+    HostGatherOp,
+    HostUpdateAddOp,
+    ReduceScatterOp,
+    RemoteLoadOp,
+    RemoteStoreOp,
+    ReplicaIndexOp,
+)
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.support.linalg_builders import elementwise, generic, identity_map, zero
+from ipu_mlir.passes.support.rewriting import list_ops
+
+arith, tensor = upstream("arith"), upstream("tensor")
+
+
+def part_of(shape: Sequence[int], partition: str, replicas: int) -> tuple[int, ...]:
+    """The shape of what each replica keeps of a buffer: ``encoding`` cuts each row, ``token`` deals out the rows.
+
+    >>> part_of((10, 2, 3), "encoding", 4), part_of((10, 2, 3), "token", 4)
+    ((10, 2), (3, 2, 3))
+    """
+    rows, *row = shape
+    return (rows, -(-prod(row) // replicas)) if partition == "encoding" else (-(-rows // replicas), *row)
+
+
+@dataclass(frozen=True)
+class PartitionRemoteBuffers(Pass):
+    """Let each replica keep a part of the remote buffers that say ``partition``, and move rows together.
+
+    With ``"encoding"``, the elements of a row in order, padded with zeros, are cut into as many blocks as there are
+    replicas. What is loaded is gathered from all of them; each stores its own block of what is the same on all. With
+    ``"token"`` row t is row t / R of replica t mod R. Numbers of rows to look up go to all replicas, and each gets what
+    all have found.
+
+    Needs:  rows of the right form (``ipu-check-remote-buffers``); the target says how many replicas there are.
+    Leaves: buffers with the type of a part, and the type of all parts as ``whole``; on one replica, the module as it
+            was.
+    """
+
+    name = "ipu-partition-remote-buffers"
+
+    def run(self, module: ir.Operation) -> None:
+        replicas = module_target(module).replicas
+        buffers = {name: each for name, each in remote_buffers_in(module).items() if each.partition is not None}
+        if replicas == 1 or not buffers:
+            return
+        with module.context, Refusals() as refuse:
+            moves = [op for op in list_ops(module, *MOVES) if remote_buffer_of(op) in buffers]
+            for op in moves:
+                buffer = buffers[remote_buffer_of(op)]
+                if buffer.partition == "token" and op.name in ("ipu.remote_load", "ipu.remote_store"):
+                    refuse(
+                        op, f"moves rows of @{buffer.name} in order, whose rows lie on one replica each: look them up"
+                    )
+            if refuse.diagnostics:
+                return
+            for op in moves:
+                buffer = buffers[remote_buffer_of(op)]
+                parts = _Parts(buffer, part_of(buffer.type.shape, buffer.partition, replicas), replicas)
+                with ir.InsertionPoint(op), op.location:
+                    found = _REWRITES[op.name](parts, op)
+                for result in op.results:
+                    result.replace_all_uses_with(found)
+                op.erase()
+            for buffer in buffers.values():
+                part = part_of(buffer.type.shape, buffer.partition, replicas)
+                buffer.op.attributes["whole"] = buffer.op.attributes["type"]
+                buffer.op.attributes["type"] = ir.TypeAttr.get(_type(part, buffer.type.element_type))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A buffer of whose type each of ``replicas`` keeps ``part``; tensors of it at the current insertion point."""
+
+    buffer: RemoteBuffer
+    part: tuple[int, ...]
+    replicas: int
+
+    @property
+    def element(self) -> ir.Type:
+        return self.buffer.type.element_type
+
+    @property
+    def symbol(self) -> ir.Attribute:
+        return ir.FlatSymbolRefAttr.get(self.buffer.name)
+
+    @property
+    def row(self) -> int:
+        """Elements of a whole row."""
+        return prod(self.buffer.row_shape)
+
+    def load(self, op: ir.Operation) -> ir.Value:
+        wanted = list(op.results[0].type.shape)
+        rows = wanted[: len(wanted) - len(self.buffer.row_shape)]
+        kind = _type([*rows, *self.part[1:]], self.element)
+        own = RemoteLoadOp(buffer=self.symbol, row=op.operands[0], value=kind).value
+        parts = AllGatherOp(source=own, value=_type([self.replicas, *kind.shape], self.element)).value
+        return self._whole_rows(_reshaped(parts, [self.replicas, prod(rows), self.part[1]]), wanted)
+
+    def store(self, op: ir.Operation) -> None:
+        value, row = op.operands
+        rows = list(value.type.shape)[: len(value.type.shape) - len(self.buffer.row_shape)]
+        blocks = self._blocks(value, prod(rows))
+        number = arith.IndexCastOp(ir.IndexType.get(), tensor.ExtractOp(self._replica(), []).result).result
+        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+        own = tensor.ExtractSliceOp(
+            _type([prod(rows), self.part[1]], self.element),
+            blocks,
+            [number],
+            [],
+            [],
+            [dynamic, 0, 0],
+            [1, prod(rows), self.part[1]],
+            [1, 1, 1],
+        ).result
+        RemoteStoreOp(buffer=self.symbol, value=_reshaped(own, [*rows, self.part[1]]), row=row)
+
+    def gather(self, op: ir.Operation) -> ir.Value:
+        wanted = list(op.results[0].type.shape)
+        numbers, count = self._numbers_of_all(op.operands[0])
+        if self.buffer.partition == "encoding":
+            kind = _type([self.replicas, count, self.part[1]], self.element)
+            found = HostGatherOp(buffer=self.symbol, rows=numbers, value=kind).value
+            return self._whole_rows(self._exchanged(found), wanted)
+        place, is_here = self._here(numbers)
+        kind = _type([self.replicas, count, *self.buffer.row_shape], self.element)
+        found = _reshaped(
+            HostGatherOp(buffer=self.symbol, rows=place, value=kind).value, [self.replicas, count, self.row]
+        )
+        flat = _reshaped(self._where(is_here, found), [self.replicas * count * self.row])
+        own = ReduceScatterOp(source=flat, op=ir.StringAttr.get("add"), value=_type([count * self.row], self.element))
+        return _reshaped(own.value, wanted)
+
+    def update(self, op: ir.Operation) -> None:
+        numbers, count = self._numbers_of_all(op.operands[0])
+        if self.buffer.partition == "encoding":
+            update = self._exchanged(self._blocks(op.operands[1], count))
+        else:
+            numbers, is_here = self._here(numbers)
+            flat = _reshaped(op.operands[1], [count, self.row])
+            of_all = AllGatherOp(source=flat, value=_type([self.replicas, count, self.row], self.element)).value
+            update = _reshaped(self._where(is_here, of_all), [self.replicas, count, *self.buffer.row_shape])
+        new = HostUpdateAddOp(buffer=self.symbol, rows=numbers, update=update).operation
+        if "every" in op.attributes:
+            new.attributes["every"] = op.attributes["every"]
+
+    def _numbers_of_all(self, rows: ir.Value) -> tuple[ir.Value, int]:
+        """The numbers that each replica asks for, and how many that are."""
+        count = prod(rows.type.shape)
+        kind = _type([self.replicas, count], rows.type.element_type)
+        return AllGatherOp(source=_reshaped(rows, [count]), value=kind).value, count
+
+    def _exchanged(self, blocks: ir.Value) -> ir.Value:
+        """Block r of every replica, on replica r."""
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
+        return AllToAllOp(source=blocks, split_dimension=number, concat_dimension=number, value=blocks.type).value
+
+    def _blocks(self, value: ir.Value, count: int) -> ir.Value:
+        """``count`` rows as a block of their elements for each replica."""
+        size = self.part[1]
+        padded = _resized(_reshaped(value, [count, self.row]), self.replicas * size)
+        return _transposed(_reshaped(padded, [count, self.replicas, size]))
+
+    def _whole_rows(self, blocks: ir.Value, shape: Sequence[int]) -> ir.Value:
+        """The inverse of ``_blocks``."""
+        replicas, count, size = blocks.type.shape
+        return _reshaped(_resized(_reshaped(_transposed(blocks), [count, replicas * size]), self.row), shape)
+
+    def _replica(self) -> ir.Value:
+        return ReplicaIndexOp(index=_type([], ir.IntegerType.get_signless(32))).index
+
+    def _here(self, numbers: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """Which row of its own each number stands for, and whether it does on this replica."""
+        kind = numbers.type.element_type
+
+        def row(number: ir.Value) -> ir.Value:
+            return arith.DivSIOp(number, arith.ConstantOp(kind, self.replicas).result).result
+
+        place = elementwise(numbers, kind, row).results[0]
+        bits = tensor.EmptyOp(list(numbers.type.shape), ir.IntegerType.get_signless(1)).result
+
+        def is_here(elements: list[ir.Value]) -> list[ir.Value]:
+            owner = arith.RemSIOp(elements[0], arith.ConstantOp(kind, self.replicas).result).result
+            return [arith.CmpIOp(arith.CmpIPredicate.eq, owner, elements[1]).result]
+
+        maps = [identity_map(2), ir.AffineMap.get(2, 0, []), identity_map(2)]
+        return place, generic([numbers, self._replica()], [bits], maps, [True, True], is_here).results[0]
+
+    def _where(self, is_here: ir.Value, values: ir.Value) -> ir.Value:
+        """Rows that are here, and zeros in place of the others."""
+        empty = tensor.EmptyOp(list(values.type.shape), self.element).result
+        rows = ir.AffineMap.get(3, 0, [ir.AffineExpr.get_dim(0), ir.AffineExpr.get_dim(1)])
+
+        def chosen(elements: list[ir.Value]) -> list[ir.Value]:
+            return [arith.SelectOp(elements[0], elements[1], zero(self.element)).result]
+
+        maps = [rows, identity_map(3), identity_map(3)]
+        return generic([is_here, values], [empty], maps, [True] * 3, chosen).results[0]
+
+
+_REWRITES: dict[str, Callable[[_Parts, ir.Operation], ir.Value | None]] = {
+    "ipu.remote_load": _Parts.load,
+    "ipu.remote_store": _Parts.store,
+    "ipu.host_gather": _Parts.gather,
+    "ipu.host_update_add": _Parts.update,
+}
+
+
+def _type(shape: Sequence[int], element: ir.Type) -> ir.RankedTensorType:
+    return ir.RankedTensorType.get(list(shape), element)
+
+
+def _reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """``value`` in another shape of as many elements, by way of one dimension."""
+    old, element = list(value.type.shape), value.type.element_type
+    if len(old) != 1:
+        groups = [list(range(len(old)))] if old else []
+        one = _type([prod(old)], element)
+        if old:
+            value = tensor.CollapseShapeOp(one, value, groups).result
+        else:
+            value = tensor.ExpandShapeOp(one, value, [], [], [1]).result
+    if list(shape) == [prod(shape)] and len(shape) == 1:
+        return value
+    if not shape:
+        return tensor.CollapseShapeOp(_type([], element), value, []).result
+    return tensor.ExpandShapeOp(_type(shape, element), value, [list(range(len(shape)))], [], list(shape)).result
+
+
+def _resized(value: ir.Value, size: int) -> ir.Value:
+    """A matrix with ``size`` columns: fewer, or zeros behind those that it has."""
+    rows, columns = value.type.shape
+    if size == columns:
+        return value
+    element = value.type.element_type
+    if size < columns:
+        return tensor.ExtractSliceOp(
+            _type([rows, size], element), value, [], [], [], [0, 0], [rows, size], [1, 1]
+        ).result
+    pad = tensor.PadOp(_type([rows, size], element), value, [], [], [0, 0], [0, size - columns])
+    block = ir.Block.create_at_start(pad.operation.regions[0], [ir.IndexType.get()] * 2, [pad.location] * 2)
+    with ir.InsertionPoint(block):
+        tensor.YieldOp(zero(element))
+    return pad.result
+
+
+def _transposed(value: ir.Value) -> ir.Value:
+    """The first two of three dimensions change places."""
+    first, second, third = value.type.shape
+    empty = tensor.EmptyOp([second, first, third], value.type.element_type).result
+    dims = [ir.AffineExpr.get_dim(d) for d in (1, 0, 2)]
+    maps = [ir.AffineMap.get(3, 0, dims), identity_map(3)]
+    return generic([value], [empty], maps, [True] * 3, lambda elements: elements[:1]).results[0]
