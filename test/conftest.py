@@ -3,6 +3,7 @@
 Property tests draw the same examples in every run, and take the time that they take: a slow machine is no failure.
 """
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from hypothesis import settings
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as what a shell runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+os.environ["IPU_KERNEL_CACHE"] = ""  # tests make the machine code that they run
 
 sys.path.insert(0, str(Path(__file__).parent / "e2e"))
 

@@ -1,10 +1,14 @@
 """Machine code of LLVM for the kernels of a program, and how Python calls it."""
 
 import ctypes
+import os
+import re
+import tempfile
 import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -14,6 +18,8 @@ from numpy._core._multiarray_umath import __cpu_features__ as _FEATURES
 
 from ipu_mlir.dialects.support.bindings import execution_engine, ir, passmanager
 from ipu_mlir.dialects.support.errors import RunError, Settings
+from ipu_mlir.runtime.engine import code_cache
+from ipu_mlir.runtime.engine.object_code import ObjectCode, ObjectError
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.kernels.function import DATA_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import INTERPRETER, TABLE
@@ -25,8 +31,12 @@ _PIPELINE = (
 _OPTIMISED = 1  # -O2 and -O3 take several times as long, and make nothing faster that is vectors already
 _KEPT = 64  # modules whose machine code stays in memory
 
+_FUNCTION = re.compile(r"^  func\.func @(\w+)\(([^)]*)\) \{$", re.MULTILINE)
+
 _lock = threading.Lock()  # of the one context that all modules have, and of what is kept
 _kept: OrderedDict[str, Mapping[str, "Kernel"]] = OrderedDict()
+if hasattr(os, "register_at_fork"):  # a child never begins with a module that is half done
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 class KernelError(RunError):
@@ -111,26 +121,49 @@ def lowered(text: str) -> Any:
 
 
 def _compiled(text: str, level: int) -> Mapping[str, Kernel]:
-    try:
-        module = lowered(text)
-        library = execution_engine()(module, opt_level=level)
-    except (ir.MLIRError, RuntimeError) as error:
-        first = str(error).partition("\n")[0]
-        raise KernelError(f"LLVM does not take the kernels of the program, a bug of ipu-mlir: {first}") from error
-    signatures = [
-        (ir.StringAttr(function.attributes["sym_name"]).value, list(function.attributes["function_type"].value.inputs))
-        for function in ir.Module.parse(text, _context()).body.operations
-        if function.operation.name == "func.func" and "sym_visibility" not in function.attributes
-    ]
-    kernels = [(name, kinds) for name, kinds in signatures if name != TABLE]
-    addresses = (ctypes.c_void_p * len(kernels))()
+    library = _library(text, level)
+    signatures = {name: parameters for name, parameters in _FUNCTION.findall(text) if name != TABLE}
+    addresses = (ctypes.c_void_p * len(signatures))()
     functions = (ctypes.c_void_p * len(INTERPRETER))(*(_address(name) for name in INTERPRETER))
     _call_packed(library.raw_lookup(TABLE), ctypes.addressof(addresses), ctypes.addressof(functions))
     found = {}
-    for (name, kinds), address in zip(kernels, addresses, strict=True):
-        integers = sum(str(kind) == "i64" for kind in kinds)
-        found[name] = Kernel(library, address or 0, integers, len(kinds) - integers, name.startswith("loop"))
+    for (name, parameters), address in zip(signatures.items(), addresses, strict=True):
+        integers, arrays = parameters.count(": i64"), parameters.count(": !llvm.ptr")
+        found[name] = Kernel(library, address or 0, integers, arrays, name.startswith("loop"))
     return found
+
+
+def _library(text: str, level: int) -> Any:
+    """What holds the machine code of ``text``: from the cache on disk, or else from LLVM."""
+    key = f"{_PIPELINE}\n-O{level}\n{text}"
+    kept = code_cache.read(key)
+    if kept is not None:
+        with suppress(ObjectError):
+            return ObjectCode(kept)
+    try:
+        library = execution_engine()(lowered(text), opt_level=level, enable_object_dump=True)
+        library.raw_lookup(TABLE)
+    except (ir.MLIRError, RuntimeError) as error:
+        first = str(error).partition("\n")[0]
+        raise KernelError(f"LLVM does not take the kernels of the program, a bug of ipu-mlir: {first}") from error
+    if code_cache.folder() is not None:
+        with suppress(ObjectError, OSError):  # what cannot be loaded again is not kept
+            data = _object_of(library)
+            ObjectCode(data)
+            code_cache.write(key, data)
+    return library
+
+
+def _object_of(library: Any) -> bytes:
+    """The object code of an engine that has run; it goes by way of a file."""
+    handle, path = tempfile.mkstemp(suffix=".o")
+    os.close(handle)
+    try:
+        library.dump_to_object_file(path)
+        with open(path, "rb") as file:
+            return file.read()
+    finally:
+        os.unlink(path)
 
 
 def _call_packed(address: int, *pointers: int) -> None:
@@ -148,4 +181,6 @@ def _address(name: str) -> int:
 
 @cache
 def _context() -> Any:
-    return ir.Context()
+    context = ir.Context()
+    context.enable_multithreading(False)  # a child that is forked has no threads of it
+    return context
