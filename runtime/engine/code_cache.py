@@ -2,14 +2,13 @@
 
 import hashlib
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ipu_mlir.dialects.support import bindings
+from ipu_mlir.dialects.support.bindings import compiled
 from ipu_mlir.runtime.engine.object_code import can_load
 
 FOLDER = "IPU_KERNEL_CACHE"
@@ -80,7 +79,7 @@ def _whole_key(key: str) -> bytes:
 @cache
 def _machine() -> str:
     """What makes the code of one text differ: the libraries with LLVM in them, and the processor."""
-    libraries = Path(sys.modules[f"{bindings.PROVIDER}._mlir_libs"].__path__[0]).glob("lib*")
+    libraries = Path(compiled("_mlir").__file__ or "").parent.glob("lib*")
     sizes = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in sorted(libraries)]
     return "\n".join([str(sizes), *_processor()])
 
