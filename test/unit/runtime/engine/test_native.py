@@ -131,3 +131,27 @@ def test_a_processor_without_fma_has_no_kernels(monkeypatch: pytest.MonkeyPatch)
 def test_what_llvm_does_not_take_is_an_error() -> None:
     with pytest.raises(RunError, match="LLVM does not take the kernels of the program, a bug of ipu-mlir: "):
         native.machine_code("module { func.func @run0() { return } func.func @table() { odd } }")
+
+
+def test_a_child_compiles_though_another_thread_does_so_when_it_begins() -> None:
+    text = counting().kernels
+    stopped = threading.Event()
+
+    def compile_again_and_again() -> None:
+        while not stopped.is_set():
+            native._kept.clear()
+            native.machine_code(text, 0)
+
+    thread = threading.Thread(target=compile_again_and_again)
+    thread.start()
+    try:
+        for _ in range(3):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                native._kept.clear()
+                os._exit(0 if native.machine_code(text, 0) else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        stopped.set()
+        thread.join()
