@@ -24,6 +24,7 @@ from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
 from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
 from ipu_mlir.runtime.translator.optimize.simplify import simplified
 from ipu_mlir.runtime.translator.optimize.split_arrays import with_split_arrays
+from ipu_mlir.runtime.translator.optimize.update_state import with_updated_state
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("fill-borders", with_borders, has_options=True),
     ArrayPass("update-slices", with_dynamic_slices),
     ArrayPass("join-rounds", with_joined_rounds),
+    ArrayPass("update-state", with_updated_state),
     ArrayPass("split-arrays", with_split_arrays),
     ArrayPass("look-up-tables", with_lookup_tables, has_options=True),
     ArrayPass("widen-arguments", with_late_numbers),

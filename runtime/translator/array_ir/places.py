@@ -79,7 +79,7 @@ def _in_place_pairs(statement: Statement) -> list[tuple[Buffer, Buffer]]:
         and source.buffer.elements == out.buffer.elements
         and source.buffer.dtype.itemsize == out.buffer.dtype.itemsize
         and (out.buffer.elements > 1 or source.buffer.dtype == out.buffer.dtype)  # a local variable has one type
-        and _same_elements(source, out, statement)
+        and same_elements(source, out, statement)
         and all(other == source or other.buffer is not source.buffer for other in sources)
     ]
 
@@ -93,11 +93,11 @@ def stays(statement: Elementwise, places: dict[Buffer, Buffer]) -> bool:
     return (
         places.get(out.buffer, out.buffer) is places.get(source.buffer, source.buffer)
         and out.buffer.dtype == source.buffer.dtype == statement.values[0].dtype
-        and _same_elements(source, out, statement)
+        and same_elements(source, out, statement)
     )
 
 
-def _same_elements(a: Access, b: Access, statement: Statement) -> bool:
+def same_elements(a: Access, b: Access, statement: Statement) -> bool:
     """True if both accesses name the same address at every point."""
     if a.offset != b.offset:
         return False
