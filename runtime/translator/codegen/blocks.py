@@ -7,6 +7,7 @@ only the same unit reads, and blocks of units may run one after another or side 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
 from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
@@ -20,6 +21,9 @@ Places = Mapping[Buffer, Buffer]
 _MOST_COUNTS = 12  # numbers of units that are tried per run
 _MOST_STARTS = 4
 _LONGEST = 64  # statements in a run: keeps the search linear in the length of the program
+_LOST_ACROSS = (
+    0.5  # of what a block is worth, if it has pieces of rows: they are slow to walk, and fill more of a cache
+)
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,12 @@ class _Costs:
             stop += 1
         return range(position, min(stop, position + _MOST_STARTS) + 1)
 
-    def worth_a_loop(self, start: int, stop: int, options: TranslatorOptions) -> bool:
+    def worth_a_loop(self, start: int, stop: int, options: TranslatorOptions, lost_us: float = 0.0) -> bool:
         """True if the statements are long enough and have a large enough array outside of products."""
         arrays = [n for n, us in zip(self.largest[start:stop], self.gemm_us[start:stop], strict=True) if us == 0]
         return (
-            sum(self.outside_us[start:stop]) > options.block_min_elementwise_us
-            and self.total_us(start, stop) > options.block_min_us
+            sum(self.outside_us[start:stop]) - lost_us > options.block_min_elementwise_us
+            and self.total_us(start, stop) - lost_us > options.block_min_us
             and max(arrays, default=0) >= options.block_min_array
         )
 
@@ -137,12 +141,22 @@ def _best_group(
     for units in _unit_counts(statements[start : start + _LONGEST], options):
         loops = _longest_run(statements, start, units, places)
         stop = start + len(loops)
-        total_us = costs.total_us(start, stop)
-        if total_us > best_us and costs.worth_a_loop(start, stop, options):
+        across = [_is_across(statements[start + n], loop) for n, loop in enumerate(loops)]
+        lost_us = _LOST_ACROSS * sum(compress(costs.outside_us[start:stop], across))
+        total_us = costs.total_us(start, stop) - lost_us
+        if total_us > best_us and costs.worth_a_loop(start, stop, options, lost_us):
             block = block_size(statements[start:stop], loops, units, options)
             if block is not None:
                 best, best_us = Group(start, tuple(loops), units, block), total_us
     return best
+
+
+def _is_across(statement: Statement, loop: int) -> bool:
+    """True if a block of ``statement`` has a piece of each row instead of whole rows."""
+    if isinstance(statement, Dot):
+        return False
+    out = statement.dests()[0]
+    return any(n > 1 and s > out.strides[loop] for n, s in zip(statement.extents, out.strides, strict=True))
 
 
 def _unit_counts(window: Sequence[Statement], options: TranslatorOptions) -> list[int]:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.codegen.blocks import find_groups
 
 RNG = np.random.default_rng(9)
 BOTH, ROWS, COLUMNS = (f"affine_map<(d0, d1) -> ({m})>" for m in ("d0, d1", "d0", "d1"))
@@ -191,3 +193,26 @@ def test_large_products_outside_of_groups_are_shared_out_too(engine):
       return %o : memref<{m}>
     }}"""
     assert engine(text).source.count("memory.run_blocks(") == 2
+
+
+@pytest.mark.parametrize(("rows", "units"), [(784, [784]), (448, [])])
+def test_no_block_has_pieces_of_rows_only_to_be_joined_by_smaller_work(rows, units):
+    """512 units would hold both, with columns of %a; whole rows are worth more, or neither is worth a loop."""
+    found = find_groups(
+        parse_program(f"""
+        program @main(%a, %b) -> (%c[512*d0 + d1] : {rows}x512, %d[256*d0 + d1] : 512x256) {{
+          argument %a : float32[{rows}x512]
+          argument %b : float32[512x256]
+          temporary %c : float32[{rows}x512]
+          temporary %d : float32[512x256]
+          elementwise {rows}x512 {{
+            store exp(sqrt(exp(%a[512*d0 + d1]))), %c[512*d0 + d1]
+          }}
+          elementwise 512x256 {{
+            store exp(sqrt(exp(%b[256*d0 + d1]))), %d[256*d0 + d1]
+          }}
+        }}""").statements,
+        {},
+        TranslatorOptions(),
+    )
+    assert [group.units for group in found] == units
