@@ -138,14 +138,14 @@ def _limits(content: str | bytes) -> tuple[int, int]:
     return 60 + len(content) // 1_000_000, (8 << 30) + 64 * len(content)
 
 
-def _trial(text: str, name: str) -> str:
+def _trial(text: str, name: str) -> bytes:
     try:
         module = _parse_text(text, name)
     except DiagnosedError:
-        return ""  # the parser finds that again outside
+        return b""  # the parser finds that again outside
     if text.count("\n#") > DEEPEST:  # names of attributes, each of which may be inside of the next
         module.operation.get_asm(large_elements_limit=16, enable_debug_info=True)
-    return ""
+    return b""
 
 
 def _text_of_bytecode(content: bytes, name: str) -> str:
@@ -154,7 +154,8 @@ def _text_of_bytecode(content: bytes, name: str) -> str:
     Raises:
         DiagnosedError: it is no valid bytecode, or has a string that is not UTF-8.
     """
-    ending, said = tried(lambda: _printed(content), *_limits(content))
+    ending, printed = tried(lambda: _printed(content).encode(errors="replace"), *_limits(content))
+    said = printed.decode()
     errors = [Diagnostic(*each) for each in json.loads(said[1:])] if said.startswith(_ERRORS) else []
     if ending or not said:
         errors = [Diagnostic(f"MLIR cannot parse this bytecode: {ending or 'it fails'}; is the file damaged?")]

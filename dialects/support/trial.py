@@ -12,7 +12,7 @@ _DONE = b"\0done"
 _forking = threading.Lock()  # the filters of warnings are shared by all threads
 
 
-def tried(action: Callable[[], str], seconds: int, most_more_bytes: int) -> tuple[str, str]:
+def tried(action: Callable[[], bytes], seconds: int, most_more_bytes: int) -> tuple[str, bytes]:
     """How a copy of this process ended that did ``action``, empty if well, and what ``action`` gave there.
 
     The copy has the memory of this process when it begins, and nothing that it does comes back. It may only do what
@@ -46,12 +46,12 @@ def tried(action: Callable[[], str], seconds: int, most_more_bytes: int) -> tupl
             os.kill(child, signal.SIGKILL)
             _status_of(child)
     if said.endswith(_DONE):
-        return "", said.removesuffix(_DONE).decode(errors="replace")
+        return "", said.removesuffix(_DONE)
     if status == -signal.SIGALRM:
-        return f"it takes longer than {seconds} s", ""
+        return f"it takes longer than {seconds} s", b""
     if status < 0:
-        return f"it would end the process ({signal.Signals(-status).name})", ""
-    return "it fails", ""
+        return f"it would end the process ({signal.Signals(-status).name})", b""
+    return "it fails", b""
 
 
 def _status_of(child: int) -> int:
@@ -62,7 +62,7 @@ def _status_of(child: int) -> int:
         return 1
 
 
-def _do(action: Callable[[], str], writing: int, seconds: int, most_more_bytes: int) -> None:
+def _do(action: Callable[[], bytes], writing: int, seconds: int, most_more_bytes: int) -> None:
     """The life of the copy."""
     try:
         faulthandler.disable()
@@ -72,7 +72,7 @@ def _do(action: Callable[[], str], writing: int, seconds: int, most_more_bytes: 
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         _limit_memory(most_more_bytes)
         with os.fdopen(writing, "wb") as pipe:
-            pipe.write(action().encode(errors="replace") + _DONE)
+            pipe.writelines((action(), _DONE))
     except MemoryError:
         os.kill(os.getpid(), signal.SIGKILL)  # as the system does where there is no limit
     finally:

@@ -1,5 +1,6 @@
 """From the ``torch`` dialect, which the importers of torch-mlir make, to linalg on tensors."""
 
+import io
 from collections.abc import Callable
 
 from ipu_mlir.dialects import ipu
@@ -13,7 +14,7 @@ from ipu_mlir.passes.importing.widen_integers import WidenIntegers
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _SECONDS, _BYTES = 600, 32 << 30
-_FAILED = "\0"  # what no printed module begins with
+_FAILED = b"\0"  # with which no bytecode begins
 TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline"
 
 
@@ -39,18 +40,20 @@ def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Mod
     """
     ending, said = tried(lambda: _outcome(make), _SECONDS, _BYTES)
     if ending or said.startswith(_FAILED):
-        reason = ending or said.removeprefix(_FAILED)
+        reason = ending or said.removeprefix(_FAILED).decode(errors="replace")
         raise DiagnosedError([Diagnostic(f"torch-mlir cannot import {what}: {reason}", name)])
     with ipu.context():
         return ir.Module.parse(said)
 
 
-def _outcome(make: Callable[[], ir.Module]) -> str:
-    """What ``make`` makes, as text, or why it fails."""
+def _outcome(make: Callable[[], ir.Module]) -> bytes:
+    """What ``make`` makes, as bytecode, or why it fails."""
     try:
-        return make().operation.get_asm(enable_debug_info=True)
+        buffer = io.BytesIO()
+        make().operation.write_bytecode(buffer)
+        return buffer.getvalue()
     except Exception as error:  # of any kind: importers raise what they like
-        return _FAILED + (" ".join(str(error).split())[:1000] or type(error).__name__)
+        return _FAILED + (" ".join(str(error).split())[:1000] or type(error).__name__).encode(errors="replace")
 
 
 def lower(module: ir.Module, *pipelines: str) -> None:
