@@ -231,9 +231,23 @@ def _linalg_of_graph(graph: torch.fx.Graph) -> ir.Module:
 def _lowered(take: Callable[[Any], Any]) -> ir.Module:
     """What ``take`` lets an importer import, as linalg."""
     fresh = context()
-    importer = extra("fx_importer").FxImporter(context=fresh)
-    take(importer)
+    take(importer := _importer(fresh))
     with fresh, ir.Location.unknown():
-        module = importer.module if isinstance(importer.module, ir.Module) else ir.Module.parse(str(importer.module))
-        lower(module, _TO_TORCH, TO_LINALG)
-    return module
+        lower(importer.module, _TO_TORCH, TO_LINALG)
+    return importer.module
+
+
+def _importer(fresh: ir.Context) -> Any:
+    """torch-mlir's importer, with weights as the bytes that they are; by itself it makes Python numbers of them."""
+    fx = extra("fx_importer")
+
+    class Weights(fx.FxImporterHooks):
+        def resolve_literal(self, gni: Any, literal: Any, info: Any) -> Any:
+            if not isinstance(literal, torch.Tensor) or literal.is_complex() or literal.numel() == 0:
+                return None
+            array = literal.detach().contiguous().view(-1).view(torch.uint8).numpy()
+            values = ir.DenseElementsAttr.get(array, type=fx.create_mlir_tensor_type(literal))
+            kind = gni._cc.tensor_to_vtensor_type(literal)
+            return ir.Operation.create("torch.vtensor.literal", [kind], attributes={"value": values}).result
+
+    return fx.FxImporter(context=fresh, hooks=Weights())

@@ -50,6 +50,25 @@ def test_a_module_gives_the_results_of_pytorch(name: str):
     check(model.eval(), torch.randn(shape))
 
 
+class Tables(nn.Module):
+    """Weights of several types, one of them a view with other steps, one alone, one that stands twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for kind in (torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int16, torch.bool):
+            self.register_buffer(f"of_{kind}".replace(".", "_"), torch.randint(-9, 9, (4, 3)).to(kind).T)
+        self.alone = nn.Parameter(torch.tensor([2.5]))
+        self.again = self.alone
+
+    def forward(self, x):
+        return [x * (self.alone + self.again), *(table.flip(0) for table in self.buffers())]
+
+
+def test_weights_of_every_type_are_constants_by_their_bytes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.Tensor, "tolist", None, raising=False)  # Python numbers of them take many seconds
+    check(Tables(), torch.randn(2, 3))
+
+
 def test_a_function_takes_and_gives_nested_tensors():
     def f(params, scale, *, flag=True):
         product = params["a"] @ params["b"] * scale
