@@ -34,7 +34,17 @@ from ipu_mlir.dialects.ops.remote import (
     RemoteLoadOp,
     RemoteStoreOp,
 )
-from ipu_mlir.dialects.ops.streams import DequeueOp, ElementOp, EnqueueOp, InfeedOp, OutfeedOp, PutOp, ReceiveOp
+from ipu_mlir.dialects.ops.streams import (
+    DequeueOp,
+    ElementOp,
+    EnqueueOp,
+    HostCallOp,
+    HostFunctionOp,
+    InfeedOp,
+    OutfeedOp,
+    PutOp,
+    ReceiveOp,
+)
 from ipu_mlir.dialects.ops.to_shard import ToShardOp
 from ipu_mlir.dialects.ops.variables import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
@@ -63,6 +73,8 @@ __all__ = [
     "ExchangeOp",
     "FetchOp",
     "FifoOp",
+    "HostCallOp",
+    "HostFunctionOp",
     "HostGatherOp",
     "HostUpdateAddOp",
     "InfeedOp",

@@ -1,31 +1,41 @@
-"""Which infeeds and outfeeds a module has, and which of them its functions use."""
+"""Which infeeds, outfeeds and functions of the host a module has, and which of them its functions use."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from ipu_mlir.dialects.support.bindings import ir
 
 _DEFAULT_DEPTH = 3
 
-TAKES = frozenset(("ipu.dequeue", "ipu.element", "ipu.receive"))
-"""Ops that work on an infeed."""
-GIVES = frozenset(("ipu.put", "ipu.enqueue"))
-"""Ops that work on an outfeed."""
+INFEED: Final = "infeed"
+OUTFEED: Final = "outfeed"
+FUNCTION: Final = "host_function"
+WORKS_ON = {
+    "ipu.dequeue": (INFEED,),
+    "ipu.element": (INFEED, FUNCTION),
+    "ipu.receive": (INFEED, FUNCTION),
+    "ipu.put": (OUTFEED, FUNCTION),
+    "ipu.enqueue": (OUTFEED,),
+    "ipu.host_call": (FUNCTION,),
+}
+"""By name of the op, the kinds of queues that it works on; functions of the host count as one."""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """An ``ipu.infeed`` or ``ipu.outfeed``.
+    """An ``ipu.infeed``, ``ipu.outfeed`` or ``ipu.host_function``.
 
     Attributes:
-        types: of the tensors of an element.
+        takes: types of the tensors that the host gets.
+        gives: types of those that it gives.
         depth: of an infeed, how many elements may wait.
         mode: of an outfeed, what it keeps.
     """
 
     name: str
-    kind: Literal["infeed", "outfeed"]
-    types: tuple[ir.Type, ...]
+    kind: Literal["infeed", "outfeed", "host_function"]
+    takes: tuple[ir.Type, ...] = ()
+    gives: tuple[ir.Type, ...] = ()
     depth: int = _DEFAULT_DEPTH
     mode: str = "all"
 
@@ -33,21 +43,26 @@ class Queue:
 def queues_in(module: ir.Operation) -> dict[str, Queue]:
     """The queues of ``module`` by name, in the order in which they stand there."""
     ops = (op.operation for op in module.regions[0].blocks[0].operations)
-    found = [_queue(op) for op in ops if op.name in ("ipu.infeed", "ipu.outfeed")]
+    found = [_queue(op) for op in ops if op.name.removeprefix("ipu.") in (INFEED, OUTFEED, FUNCTION)]
     return {queue.name: queue for queue in found}
 
 
 def _queue(op: ir.Operation) -> Queue:
+    def types(attribute: str) -> tuple[ir.Type, ...]:
+        return tuple(each.value for each in op.attributes[attribute])
+
     name = ir.StringAttr(op.attributes["sym_name"]).value
-    types = tuple(each.value for each in op.attributes["types"])
+    if op.name == "ipu.host_function":
+        return Queue(name, FUNCTION, types("takes"), types("gives"))
     if op.name == "ipu.outfeed":
-        return Queue(name, "outfeed", types, mode=ir.StringAttr(op.attributes["mode"]).value)
+        return Queue(name, OUTFEED, takes=types("types"), mode=ir.StringAttr(op.attributes["mode"]).value)
     depth = op.attributes.get("prefetch_depth", None)
-    return Queue(name, "infeed", types, depth=_DEFAULT_DEPTH if depth is None else ir.IntegerAttr(depth).value)
+    waiting = _DEFAULT_DEPTH if depth is None else ir.IntegerAttr(depth).value
+    return Queue(name, INFEED, gives=types("types"), depth=waiting)
 
 
 def queue_of(op: ir.Operation) -> str:
-    """The name of the queue that an op of ``TAKES`` or ``GIVES`` works on."""
+    """The name of the queue that an op of ``WORKS_ON`` works on."""
     return ir.FlatSymbolRefAttr(op.attributes["queue"]).value
 
 

@@ -1,10 +1,10 @@
-"""``ipu.infeed`` and ``ipu.outfeed``, and what moves elements between them and the program.
+"""``ipu.infeed``, ``ipu.outfeed`` and ``ipu.host_function``, and what moves elements between them and the program.
 
 An element is one tensor or several, in the order of the queue's types. All ops but the queues themselves happen in the
 order of the program: nothing moves, repeats or drops them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import BUFFER, is_buffer
@@ -21,11 +21,15 @@ MOST_PREFETCHED = 255
 
 def _broken_queue(op: ir.Operation) -> Iterator[str]:
     """What is wrong with a queue, as ends of sentences."""
-    if op.parent is None or op.parent.operation.name != "builtin.module":
-        yield "stands inside a function; a queue belongs to the module"
     types = list(op.attributes["types"])
     if not types:
         yield "has elements without tensors; name the type of at least one"
+    yield from _broken_types(op, types)
+
+
+def _broken_types(op: ir.Operation, types: Iterable[ir.Attribute]) -> Iterator[str]:
+    if op.parent is None or op.parent.operation.name != "builtin.module":
+        yield "stands inside a function; a queue belongs to the module"
     for each in types:
         tensor = each.value if isinstance(each, ir.TypeAttr) else None
         if not isinstance(tensor, ir.RankedTensorType) or not tensor.has_static_shape or tensor.encoding is not None:
@@ -70,6 +74,37 @@ class OutfeedOp(Ipu.Operation, name="outfeed"):
         if op.mode.value not in MODES:
             return fail(op, f"has mode {op.mode}; it is {' or '.join(map(repr, MODES))}")
         return all(fail(op, broken) for broken in _broken_queue(op.operation))
+
+
+class HostFunctionOp(Ipu.Operation, name="host_function"):
+    """A function of the host that programs call: it takes an element, and gives one; both may have no tensors.
+
+    "ipu.host_function"() {sym_name = "f", takes = [tensor<8xf32>], gives = [tensor<f32>]} : () -> ()
+    """
+
+    sym_name: ir.StringAttr
+    takes: ir.ArrayAttr
+    gives: ir.ArrayAttr
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        attributes = op.operation.attributes
+        if "takes" not in attributes or "gives" not in attributes:
+            return True  # the generated check reports it
+        types = [*attributes["takes"], *attributes["gives"]]
+        return all(fail(op, broken) for broken in _broken_types(op.operation, types))
+
+
+class HostCallOp(Ipu.Operation, name="host_call"):
+    """Let the host call a function with the element that was put together; ``ipu.element`` has what it gives.
+
+    "ipu.host_call"() {queue = @f} : () -> ()
+    """
+
+    queue: ir.FlatSymbolRefAttr
+    host_call = HostCall("streams", "queue")
+    effects = host_call.effects
 
 
 class DequeueOp(Ipu.Operation, name="dequeue"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.programs.session import Run, Session
-from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, SyntheticInfeed, SyntheticOutfeed
+from ipu_mlir.runtime.engine.queues import Infeed, Outfeed
 from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.engine.state import RemoteCell, State
 
@@ -48,7 +48,8 @@ class Programs(Mapping[str, "Executable"]):
         """A session: all programs, with variables and queues of their own that begin as the program says.
 
         Args:
-            synthetic: infeeds give zeros, and outfeeds keep nothing: what a run takes without the host.
+            synthetic: infeeds and functions of the host give zeros, and outfeeds keep nothing: what a run takes
+                without the host.
             counted: runs count how often loops and branches run whose bounds are not constants, for
                 ``Session.profile``; they take a little longer.
             files: by name of a remote buffer, the file in which its rows lie, in place of what the program says.
@@ -57,11 +58,10 @@ class Programs(Mapping[str, "Executable"]):
             RunError: there is no remote buffer of a name, or its file holds something else.
         """
         state = self._state(files=files)
-        infeeds, outfeeds = state.streams.infeeds, state.streams.outfeeds
         if synthetic:
-            infeeds.update({name: SyntheticInfeed(each.stream) for name, each in infeeds.items()})
-            outfeeds.update({name: SyntheticOutfeed(each.stream) for name, each in outfeeds.items()})
+            state.streams = state.streams.synthetic()
         else:
+            infeeds = state.streams.infeeds
             for name, each in infeeds.items():
                 if name in self._declared:
                     infeeds[name] = Infeed(each.stream, self._declared[name].elements())

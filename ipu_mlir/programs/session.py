@@ -137,6 +137,19 @@ class Session(Mapping[str, Any]):
             old.restart()
             self._state.streams.infeeds[name] = Infeed(old.stream, given)
 
+    def serve(self, name: str, function: Callable[..., Any]) -> None:
+        """Let a function of the host that the program calls in its middle be ``function``.
+
+        Args:
+            function: takes arrays, copies that it may keep, and gives an array, or a list of them; of several replicas
+                it is called for each.
+
+        Raises:
+            RunError: there is no such function.
+        """
+        with self._state.turn:
+            self._queue(self._state.streams.functions, "host function", name).function = function
+
     def restart(self, name: str) -> None:
         """Let an infeed begin again with its first element.
 

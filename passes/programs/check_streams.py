@@ -1,10 +1,10 @@
-"""``ipu-check-streams``: what must hold of the ops on infeeds and outfeeds of a whole module."""
+"""``ipu-check-streams``: what must hold of the ops on queues and functions of the host of a whole module."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
-from ipu_mlir.dialects.analysis.queues import GIVES, TAKES, Queue, index_of, queue_of, queues_in
+from ipu_mlir.dialects.analysis.queues import WORKS_ON, Queue, index_of, queue_of, queues_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -15,8 +15,8 @@ from ipu_mlir.passes.support.rewriting import list_ops
 class CheckStreams(Pass):
     """Refuse elements of queues that are not there, of another form, or that are taken or put together by halves.
 
-    ``ipu.element`` follows an ``ipu.dequeue`` of its block. Between two ``ipu.enqueue``, or the begin of the block and
-    the first, stands one ``ipu.put`` for each tensor of the element.
+    ``ipu.element`` follows an ``ipu.dequeue`` or ``ipu.host_call`` of its block. Between two ``ipu.enqueue`` or
+    ``ipu.host_call``, or the begin of the block and the first, stands one ``ipu.put`` for each tensor of the element.
 
     Needs:  functions of one block.
     Leaves: the module as it was.
@@ -31,7 +31,7 @@ class CheckStreams(Pass):
 
 def refuse_wrong_streams(module: ir.Operation, refuse: Refusals) -> None:
     """Report every op on a queue of ``module`` that is wrong, on tensors or on buffers."""
-    users, queues = list_ops(module, *TAKES, *GIVES), queues_in(module)
+    users, queues = list_ops(module, *WORKS_ON), queues_in(module)
     broken = [(op, _broken_op(op, queues)) for op in users]
     for op, message in broken:
         if message is not None:
@@ -44,10 +44,10 @@ def refuse_wrong_streams(module: ir.Operation, refuse: Refusals) -> None:
 
 def _broken_op(op: ir.Operation, queues: Mapping[str, Queue]) -> str | None:
     """What is wrong with ``op`` by itself, as the end of a sentence."""
-    name, kind = queue_of(op), "infeed" if op.name in TAKES else "outfeed"
-    if name not in queues or queues[name].kind != kind:
-        known = ", ".join(f"@{queue.name}" for queue in queues.values() if queue.kind == kind)
-        return f"names @{name}, but the {kind}s of the module are: {known or 'none'}"
+    name, kinds = queue_of(op), WORKS_ON[op.name]
+    if name not in queues or queues[name].kind not in kinds:
+        known = ", ".join(f"@{queue.name}" for queue in queues.values() if queue.kind in kinds)
+        return f"names @{name}, but the {'s and '.join(kinds)}s of the module are: {known or 'none'}"
     around = op.parent.operation
     while control_op(around) is not None:
         around = around.parent.operation
@@ -55,7 +55,7 @@ def _broken_op(op: ir.Operation, queues: Mapping[str, Queue]) -> str | None:
         return f"stands in '{around.name}'; queues are used in functions, loops and branches of scf"
     if "index" not in op.attributes:
         return None
-    index, types = index_of(op), queues[name].types
+    index, types = index_of(op), queues[name].takes if op.name == "ipu.put" else queues[name].gives
     if not 0 <= index < len(types):
         return f"is of tensor {index}, but the elements of @{name} have {counted(len(types), 'tensor')}"
     value = next(iter((*op.operands, *op.results))).type
@@ -73,17 +73,19 @@ def _check_block(block: ir.Block, queues: Mapping[str, Queue], refuse: Refusals)
         op = view.operation
         if op.name == "ipu.dequeue":
             taken.add(queue_of(op))
-        elif op.name in TAKES and queue_of(op) not in taken:
-            refuse(op, f"has no element: no ipu.dequeue of @{queue_of(op)} stands before it in its block")
+        elif op.name in ("ipu.element", "ipu.receive") and queue_of(op) not in taken:
+            needs = "ipu.dequeue" if queues[queue_of(op)].kind == "infeed" else "ipu.host_call"
+            refuse(op, f"has no element: no {needs} of @{queue_of(op)} stands before it in its block")
         elif op.name == "ipu.put":
             if index_of(op) in put[queue_of(op)]:
-                refuse(op, f"puts tensor {index_of(op)} of @{queue_of(op)} a second time before an ipu.enqueue")
+                refuse(op, f"puts tensor {index_of(op)} of @{queue_of(op)} a second time before an element is whole")
             put[queue_of(op)].add(index_of(op))
-        elif op.name == "ipu.enqueue":
-            missing = set(range(len(queues[queue_of(op)].types))) - put[queue_of(op)]
+        elif op.name in ("ipu.enqueue", "ipu.host_call"):
+            missing = set(range(len(queues[queue_of(op)].takes))) - put[queue_of(op)]
             if missing:
                 refuse(op, f"hands over an element of @{queue_of(op)} without tensor {min(missing)}; put it before")
             put[queue_of(op)] = set()
+            taken.add(queue_of(op))
         elif control_op(op) is not None:
             for inner in blocks_of(op):
                 _check_block(inner, queues, refuse)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.text import printable
+from ipu_mlir.runtime.engine.host_functions import HostFunction
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.translator.translate import ArraySpec, Stream
 
@@ -320,7 +321,16 @@ class Streams:
     def __init__(self) -> None:
         self.infeeds: dict[str, Infeed] = {}
         self.outfeeds: dict[str, Outfeed] = {}
+        self.functions: dict[str, HostFunction] = {}
         self.is_quiet = False
+
+    def synthetic(self) -> "Streams":
+        """The same ones without the host: infeeds and functions give zeros, and outfeeds keep nothing."""
+        made = Streams()
+        made.infeeds = {name: SyntheticInfeed(each.stream) for name, each in self.infeeds.items()}
+        made.outfeeds = {name: SyntheticOutfeed(each.stream) for name, each in self.outfeeds.items()}
+        made.functions = {name: each.synthetic() for name, each in self.functions.items()}
+        return made
 
     def dequeue(self, name: str) -> None:
         """Take the next element of an infeed."""
@@ -328,15 +338,19 @@ class Streams:
 
     def receive(self, name: str, index: int, out: np.ndarray) -> None:
         """Write a tensor of the current element to ``out``."""
-        self.infeeds[name].hand_out(index, out)
+        (self.infeeds.get(name) or self.functions[name]).hand_out(index, out)
 
     def put(self, name: str, index: int, value: Any) -> None:
-        """Let ``value`` be part of the next element of an outfeed."""
-        self.outfeeds[name].put(index, value)
+        """Let ``value`` be part of the next element of an outfeed, or an argument of a function."""
+        (self.outfeeds.get(name) or self.functions[name]).put(index, value)
 
     def enqueue(self, name: str) -> None:
         """Hand over what was put."""
         self.outfeeds[name].hand_over()
+
+    def host_call(self, name: str) -> None:
+        """Call a function with what was put."""
+        self.functions[name].call()
 
     def print(self, label: str, is_unsigned: int, value: Any) -> None:
         """Show ``value`` after its label, in one line on standard error; of many elements, the first and last ones."""

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.runtime.engine.host_functions import HostFunction
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.engine.memory import aligned_bytes
-from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, Streams, SyntheticInfeed, SyntheticOutfeed
+from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, Streams
 from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.translator.translate import RemoteSpec, Stream, Variable
 
@@ -68,7 +69,8 @@ class State:
     Attributes:
         cells: by name of the variable.
         turn: a lock that one thread may take again.
-        streams: the queues; those that the host has said nothing about have no source, and keep what they get.
+        streams: the queues and functions; those that the host has said nothing about have no source, keep what they
+            get, or cannot be called.
         remote: the remote buffers.
     """
 
@@ -104,6 +106,8 @@ class State:
         for queue in queues:
             if queue.kind == "infeed":
                 self.streams.infeeds.setdefault(queue.name, Infeed(queue, None))
+            elif queue.kind == "host_function":
+                self.streams.functions.setdefault(queue.name, HostFunction(queue))
             else:
                 self.streams.outfeeds.setdefault(queue.name, Outfeed(queue))
 
@@ -150,9 +154,8 @@ class State:
         """The same values, in memory of their own; with queues that do without the host."""
         own = {name: cell for name, cell in self.cells.items() if name not in self.remote.buffers}
         copied = State(cell.variable for cell in own.values())
+        copied.streams = self.streams.synthetic()
         copied.streams.is_quiet = True
-        copied.streams.infeeds = {name: SyntheticInfeed(each.stream) for name, each in self.streams.infeeds.items()}
-        copied.streams.outfeeds = {name: SyntheticOutfeed(each.stream) for name, each in self.streams.outfeeds.items()}
         with self.turn:
             copied.remote.buffers = {name: each.copy() for name, each in self.remote.buffers.items()}
             for name, cell in own.items():

@@ -77,7 +77,8 @@ class Stream:
     """A queue between the host and a program, with the types of host arrays in its elements.
 
     Attributes:
-        kind: ``infeed`` or ``outfeed``.
+        kind: ``infeed``, ``outfeed`` or ``host_function``.
+        specs: what the host gets of an element, or of an infeed what it gives.
         depth: of an infeed, how many elements may wait.
         mode: of an outfeed, ``all`` or ``last``.
         replicas: how many take an element, or give one, at a time.
@@ -89,6 +90,8 @@ class Stream:
     depth: int
     mode: str
     replicas: int = 1
+    gives: tuple[ArraySpec, ...] = ()
+    """Of a function of the host."""
 
 
 @dataclass(frozen=True)
@@ -249,8 +252,12 @@ def _streams(module: ir.Operation, used: tuple[Stream, ...]) -> tuple[Stream, ..
         if name not in declared:
             raise CompileError(f"the program uses queue @{name}, but the module has {', '.join(declared) or 'none'}")
         queue = declared[name]
-        specs = tuple(_host_spec(f"tensor {number} of {name!r}", kind) for number, kind in enumerate(queue.types))
-        found.append(Stream(name, queue.kind, specs, queue.depth, queue.mode, replicas_of(module)))
+        takes, gives = (
+            tuple(_host_spec(f"tensor {number} of {name!r}", kind) for number, kind in enumerate(kinds))
+            for kinds in (queue.takes, queue.gives)
+        )
+        specs, more = (gives, ()) if queue.kind == "infeed" else (takes, gives)
+        found.append(Stream(name, queue.kind, specs, queue.depth, queue.mode, replicas_of(module), more))
     return tuple(found)
 
 

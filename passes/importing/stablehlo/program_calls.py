@@ -9,6 +9,7 @@ from ipu_mlir.dialects.ipu import (
     ElementOp,
     EnqueueOp,
     FifoOp,
+    HostCallOp,
     PlaceOp,
     PrintOp,
     PutOp,
@@ -34,6 +35,15 @@ def _enqueue(call: Call) -> list[ir.Value]:
         PutOp(queue=queue, index=_number(index), value=value)
     EnqueueOp(queue=queue)
     return []
+
+
+def _host_call(call: Call) -> list[ir.Value]:
+    queue = call.attributes["function"]
+    for index, value in enumerate(call.operands):
+        PutOp(queue=queue, index=_number(index), value=value)
+    HostCallOp(queue=queue)
+    ops = [ElementOp(queue=queue, index=_number(index), value=kind) for index, kind in enumerate(call.gives)]
+    return [op.operation.results[0] for op in ops]
 
 
 def _assign(call: Call) -> list[ir.Value]:
@@ -212,6 +222,17 @@ CALLS: dict[str, ProgramCall] = {
         },
         is_ordered=True,
         keeps_types=True,
+    ),
+    "host_call": ProgramCall(
+        "lets the host call a function with the operands; its results are those of the call",
+        _host_call,
+        operands=None,
+        results=None,
+        settings={"function": Setting("a name", "the name of the function", is_required=True)},
+        is_ordered=True,
+        symbol=Symbol(
+            "ipu.host_function", "function", lambda call: {"takes": _types(call.takes), "gives": _types(call.gives)}
+        ),
     ),
     "host_gather": ProgramCall(
         "gives the rows of a table on the host that a tensor of numbers names",

@@ -65,3 +65,69 @@ def test_functions_of_jax_read_queues_and_variables():
     assert list(session(np.ones(4, np.float32))) == [8] * 4
     assert list(session["total"]) == [8] * 4
     assert list(np.asarray(session.read("out"))[..., 0].ravel()) == [0, 200, 400, 600]
+
+
+ASKING = """
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<ui8>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %none = stablehlo.constant dense<0> : tensor<ui8>
+  %r:3 = stablehlo.while(%i = %zero, %total = %x, %count = %none) : tensor<i32>, tensor<4xf32>, tensor<ui8>
+    cond {
+      %less = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %less : tensor<i1>
+    } do {
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %replica = stablehlo.custom_call @ipu.replica_index() : () -> tensor<i32>
+      %number = stablehlo.convert %replica : (tensor<i32>) -> tensor<f32>
+      %numbers = stablehlo.broadcast_in_dim %number, dims = [] : (tensor<f32>) -> tensor<4xf32>
+      %own = stablehlo.add %total, %numbers : tensor<4xf32>
+      %found:2 = stablehlo.custom_call @ipu.host_call(%own, %i) {mhlo.backend_config = {function = "half"}} : (tensor<4xf32>, tensor<i32>) -> (tensor<4xf32>, tensor<ui8>)
+      %sum = stablehlo.add %found#0, %x : tensor<4xf32>
+      %more = stablehlo.add %count, %found#1 : tensor<ui8>
+      stablehlo.return %next, %sum, %more : tensor<i32>, tensor<4xf32>, tensor<ui8>
+    }
+  return %r#1, %r#2 : tensor<4xf32>, tensor<ui8>
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_the_host_is_called_in_a_loop(replicas: int):
+    asked = []
+
+    def half(value, number):
+        asked.append((value.tolist(), int(number)))
+        return value / 2, np.uint8(200)
+
+    exe = ipu.compile(ASKING, target=ipu.Target(name="small", tiles_per_ipu=4, replicas=replicas))
+    x = np.float32([1, 2, 3, 4])
+    with pytest.raises(ipu.RunError, match="host function 'half' has no function"):
+        exe(x)
+    session = exe.session()
+    session.serve("half", half)
+    fast = session(x)
+    assert [number for _, number in asked] == sorted([0, 1, 2] * replicas)
+    assert asked[0] == ([1, 2, 3, 4], 0) and asked[replicas] == ([1.5, 3, 4.5, 6], 1)
+    np.testing.assert_array_equal(np.reshape(fast[0], (replicas, 4))[0], x * 1.875)
+    assert int(np.ravel(fast[1])[0]) % 256 == 600 % 256
+    exe._together.own_state.streams.functions["half"].function = half
+    for found, judged in zip(fast, exe.run_per_tile([x]), strict=True):
+        np.testing.assert_array_equal(found, judged)
+    names = [step.name for step in exe.profile().compilation.steps]
+    assert "host_call of @half" in names and "receive of @half" in names
+    with pytest.raises(ipu.RunError, match="there is no host function 'h'; there are: half"):
+        session.serve("h", half)
+
+
+def test_functions_of_jax_call_the_host():
+    jax = pytest.importorskip("jax")
+    struct, call = jax.ShapeDtypeStruct, jax.ffi.ffi_call
+
+    def main(x):
+        return x + call("ipu.host_call", struct((4,), "float32"), has_side_effect=True)(x, function="sort")
+
+    session = ipu.compile(main, args=[struct((4,), "float32")], target=TARGET).session()
+    session.serve("sort", np.sort)
+    assert list(session(np.float32([3, 1, 2, 0]))) == [3, 2, 4, 3]

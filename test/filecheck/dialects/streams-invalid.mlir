@@ -43,3 +43,8 @@ func.func @receive_into_nowhere(%x: memref<4xf32, 1>) {
   "ipu.receive"(%x) {queue = @q, index = 0} : (memref<4xf32, 1>) -> ()
   return
 }
+
+// -----
+
+// expected-error @below {{'ipu.host_function' op has tensor<?xf32> in its elements; they are ranked tensors of static shape, without encoding}}
+"ipu.host_function"() {sym_name = "f", takes = [], gives = [tensor<?xf32>]} : () -> ()

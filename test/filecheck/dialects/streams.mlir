@@ -32,3 +32,14 @@ func.func @buffers_in_supersteps(%y: memref<f32, #one>) {
   "ipu.enqueue"() {queue = @o} : () -> ()
   return
 }
+
+// CHECK: "ipu.host_function"() {gives = [tensor<f32>, tensor<8xi32>], sym_name = "f", takes = []} : () -> ()
+"ipu.host_function"() {sym_name = "f", takes = [], gives = [tensor<f32>, tensor<8xi32>]} : () -> ()
+
+// CHECK-LABEL: func.func @host_is_called
+// CHECK: "ipu.host_call"() {queue = @f} : () -> ()
+func.func @host_is_called() -> tensor<8xi32> {
+  "ipu.host_call"() {queue = @f} : () -> ()
+  %x = "ipu.element"() {queue = @f, index = 1} : () -> tensor<8xi32>
+  return %x : tensor<8xi32>
+}

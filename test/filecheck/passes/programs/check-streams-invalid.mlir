@@ -57,9 +57,34 @@ func.func @element_of_no_dequeue() {
 "ipu.outfeed"() {sym_name = "o", types = [tensor<f32>, tensor<i32>], mode = "all"} : () -> ()
 func.func @half_an_element(%x: tensor<f32>) {
   "ipu.put"(%x) {queue = @o, index = 0} : (tensor<f32>) -> ()
-  // expected-error @below {{'ipu.put' op puts tensor 0 of @o a second time before an ipu.enqueue}}
+  // expected-error @below {{'ipu.put' op puts tensor 0 of @o a second time before an element is whole}}
   "ipu.put"(%x) {queue = @o, index = 0} : (tensor<f32>) -> ()
   // expected-error @below {{'ipu.enqueue' op hands over an element of @o without tensor 1; put it before}}
   "ipu.enqueue"() {queue = @o} : () -> ()
+  return
+}
+
+// -----
+
+"ipu.host_function"() {sym_name = "f", takes = [tensor<f32>], gives = [tensor<i32>]} : () -> ()
+func.func @call_by_halves(%x: tensor<f32>) {
+  // expected-error @below {{'ipu.element' op has no element: no ipu.host_call of @f stands before it in its block}}
+  %y = "ipu.element"() {queue = @f, index = 0} : () -> tensor<i32>
+  // expected-error @below {{'ipu.host_call' op hands over an element of @f without tensor 0; put it before}}
+  "ipu.host_call"() {queue = @f} : () -> ()
+  return
+}
+
+// -----
+
+"ipu.host_function"() {sym_name = "f", takes = [tensor<f32>], gives = [tensor<i32>]} : () -> ()
+"ipu.infeed"() {sym_name = "q", types = [tensor<f32>]} : () -> ()
+func.func @function_is_no_queue(%x: tensor<f32>) {
+  // expected-error @below {{'ipu.dequeue' op names @f, but the infeeds of the module are: @q}}
+  "ipu.dequeue"() {queue = @f} : () -> ()
+  // expected-error @below {{'ipu.put' op is of tensor 1, but the elements of @f have 1 tensor}}
+  "ipu.put"(%x) {queue = @f, index = 1} : (tensor<f32>) -> ()
+  // expected-error @below {{'ipu.element' op names @g, but the infeeds and host_functions of the module are: @f, @q}}
+  %y = "ipu.element"() {queue = @g, index = 0} : () -> tensor<i32>
   return
 }

@@ -7,6 +7,7 @@
 // CHECK-NEXT: "ipu.outfeed"() {mode = "last", sym_name = "newest", types = [tensor<4xf32>]}
 // CHECK-NEXT: "ipu.remote_buffer"() {sym_name = "rows_of", type = tensor<10x4xf32>}
 // CHECK-NEXT: "ipu.remote_buffer"() {sym_name = "table", type = tensor<7x4xf32>}
+// CHECK-NEXT: "ipu.host_function"() {gives = [tensor<2xi32>], sym_name = "host", takes = [tensor<4xf32>]}
 // CHECK-NOT: sym_name = "there"
 
 // Of TensorFlow: several results in a tuple, attributes as JSON, and a token that goes.
@@ -116,4 +117,14 @@ func.func @delays_and_moves(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @ipu.fifo(%x) {mhlo.backend_config = {depth = 2 : i64, offload = true}} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = stablehlo.custom_call @ipu.to_shard(%0) {backend_config = "{\"shard\": 1}"} : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @asks(
+// CHECK-NEXT: "ipu.put"(%{{.*}}) {index = 0 : i64, queue = @host} : (tensor<4xf32>) -> ()
+// CHECK-NEXT: "ipu.host_call"() {queue = @host} : () -> ()
+// CHECK-NEXT: %[[FOUND:.*]] = "ipu.element"() {index = 0 : i64, queue = @host} : () -> tensor<2xi32>
+// CHECK-NEXT: return %[[FOUND]]
+func.func @asks(%x: tensor<4xf32>) -> tensor<2xi32> {
+  %0 = stablehlo.custom_call @ipu.host_call(%x) {mhlo.backend_config = {function = "host"}} : (tensor<4xf32>) -> tensor<2xi32>
+  return %0 : tensor<2xi32>
 }
