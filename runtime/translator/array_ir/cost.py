@@ -4,7 +4,14 @@ from math import prod
 
 from ipu_mlir.runtime.numeric.narrow_floats import NAMES, bits_of, of_bits, round_to
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Gather, Read, arguments, postorder
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, LibraryCall, Reduce, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import (
+    Dot,
+    Elementwise,
+    LibraryCall,
+    Reduce,
+    Statement,
+    expressions_of,
+)
 
 # Microseconds per 64K elements in the second-level cache, one ufunc call (NumPy 2.4, AVX-512).
 _CALL_US = {
@@ -16,6 +23,7 @@ _CALL_US = {
     **{of_bits(name): 30 for name in NAMES},
 }  # fmt: skip
 _OTHER_US = 8.5
+_OWN_US = 0.4  # a call itself, however few elements it has
 _PER_ELEMENTS = 65536
 _GEMM_FLOPS_PER_US = 100e3
 
@@ -57,6 +65,13 @@ def elementwise_us(statement: Statement) -> float:
         case Reduce():
             return _OTHER_US * prod(statement.extents) / _PER_ELEMENTS
     return 0.0
+
+
+def saved_us(statement: Statement) -> float:
+    """What is saved if one pass over memory does what ``statement`` does, not a call for each operation."""
+    calls = sum(isinstance(node, Apply | Gather) for node in postorder(expressions_of(statement))) or 1
+    one_pass = _OTHER_US * prod(statement.extents) / _PER_ELEMENTS
+    return max(0.0, elementwise_us(statement) - one_pass) + calls * _OWN_US
 
 
 def largest_array(statement: Statement) -> int:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, all_statements, known_rounds
+from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, all_statements, known_rounds
+from ipu_mlir.runtime.translator.array_ir.cost import saved_us
 from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
@@ -25,6 +27,8 @@ _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic o
 _LARGEST_PRODUCT = 4096  # terms, beyond which BLAS is faster
 _WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
+_LEAST_SAVED_US = 30.0  # of a run, by statements one after the other: compiling them takes some 15 ms
+_CALL_US = 1.2  # the call of a kernel with a few arrays
 _STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
 _OWN_BYTES = 1 << 20  # what a group may have for itself in memory instead of in scratch memory for one block
 
@@ -73,23 +77,24 @@ class Kernels:
         call = self._call(function, "block", ("lo", "hi"), statements)
         return call and BlockLoop(group.units, group.block, (call,), (), statements[0].origin)
 
-    def of_run(self, statements: Sequence[Statement]) -> Iterator[Call | Statement]:
-        """Calls of kernels, and between them the statements that have none."""
-        waiting: list[Statement] = []
-        for statement in statements:
-            if self.options.kernels == "always" and self._is_possible(statement):
-                waiting.append(statement)
+    def of_run(self, statements: Sequence[Statement], rounds: int = 1) -> Iterator[Call | Statement]:
+        """Calls of kernels, and between them the statements that have none; each is done ``rounds`` times."""
+        always = self.options.kernels == "always"
+        for is_wanted, members in groupby(statements, lambda each: always or isinstance(each, Elementwise | Reduce)):
+            run = list(members)
+            if self.options.kernels == "never" or not is_wanted or not (always or _is_worth_it(run, rounds)):
+                yield from run
                 continue
-            yield from self._run(waiting)
-            waiting = []
-            yield statement
-        yield from self._run(waiting)
+            for is_possible, some in groupby(run, self._is_possible):
+                part = list(some)
+                if is_possible and (always or _is_worth_it(part, rounds)):
+                    yield from self._run(part)
+                else:
+                    yield from part
 
     # -- what is written
 
     def _run(self, statements: list[Statement]) -> Iterator[Call | Statement]:
-        if not statements:
-            return
         function = Function(self.places)
         for part in self._parts(statements, lambda statement: ordered(statement)):
             if isinstance(part, Nest):
@@ -209,6 +214,11 @@ class Kernels:
         return Call(f"{{kernel}}.run({taken})", operands, out, statements[0].origin, kernel=name)
 
 
+def _is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:
+    """True if ``statements`` as one kernel save so much in a run that compiling it pays in a thousand of them."""
+    return rounds * (sum(map(saved_us, statements)) - _CALL_US) > _LEAST_SAVED_US
+
+
 def _is_small(statement: Statement) -> bool:
     """True if ``statement`` takes less long than a few calls of NumPy."""
     return _points(statement) <= (_LARGEST_PRODUCT if isinstance(statement, Dot) else _LARGEST_IN_LOOP)
@@ -229,16 +239,18 @@ def _rounds(statements: Sequence[Statement], vectors: bool = False) -> int | Non
             total += -(-_points(statement) // LANES) if vectors else 1
             continue
         inside = [_rounds(block, vectors) for block in statement.blocks()]
-        if isinstance(statement, ForLoop):
-            known = known_rounds(statement.lower, statement.upper, statement.step)
-            if not all(isinstance(bound, int) for bound in (statement.lower, statement.upper, statement.step)):
-                return None
-            times = 0 if known is None else (known[1] - known[0]) // int(statement.step) + 1  # type: ignore[arg-type]
-        elif len(inside) == 3:
-            return None
-        else:
-            times = 1
-        if any(each is None for each in inside):
+        times = rounds_of(statement)
+        if times is None or any(each is None for each in inside):
             return None
         total += times * sum(each or 0 for each in inside)
     return total
+
+
+def rounds_of(statement: Control) -> int | None:
+    """How often what is in the loop ``statement`` runs, 1 for a branch; None if only a run tells."""
+    if not isinstance(statement, ForLoop):
+        return 1 if isinstance(statement, Branch) else None
+    if not all(isinstance(bound, int) for bound in (statement.lower, statement.upper, statement.step)):
+        return None
+    known = known_rounds(statement.lower, statement.upper, statement.step)
+    return 0 if known is None else (known[1] - known[0]) // int(statement.step) + 1  # type: ignore[arg-type]

@@ -16,7 +16,9 @@ from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule
 from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
-from ipu_mlir.runtime.translator.kernels.choose import Kernels
+from ipu_mlir.runtime.translator.kernels.choose import Kernels, rounds_of
+
+_ROUNDS = 16  # of a loop of which nobody knows how many it has
 
 
 def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, bool, str]:
@@ -49,12 +51,12 @@ class _Planner:
     groups: dict[int, list[Group]]
     kernels: Kernels
 
-    def block(self, statements: Sequence[Statement], schedule: Schedule) -> None:
-        """Append the steps of ``statements``."""
+    def block(self, statements: Sequence[Statement], schedule: Schedule, rounds: int = 1) -> None:
+        """Append the steps of ``statements``, which are done ``rounds`` times."""
         for is_control, members in groupby(statements, lambda statement: isinstance(statement, Control)):
             run = tuple(members)
             if not is_control:
-                self._run(run, schedule)
+                self._run(run, schedule, rounds)
                 continue
             for statement in run:
                 assert isinstance(statement, Control), "only control flow has blocks"
@@ -62,21 +64,23 @@ class _Planner:
                 if kernel is not None:
                     schedule.steps.append(kernel)
                     continue
+                known = rounds_of(statement)
+                times = rounds * (_ROUNDS if known is None else known)
                 blocks = []
                 for inside in statement.blocks():
                     inner = Schedule(schedule.options, schedule.places)
-                    self.block(inside, inner)
+                    self.block(inside, inner, times)
                     blocks.append(tuple(inner.steps))
                 schedule.steps.append(control_step(statement, tuple(blocks)))
 
-    def _run(self, run: Sequence[Statement], schedule: Schedule) -> None:
+    def _run(self, run: Sequence[Statement], schedule: Schedule, rounds: int) -> None:
         starting = {group.start: group for group in self.groups[id(run[0])]}
         position = 0
         while position < len(run):
             group = starting.get(position)
             if group is None:
                 end = min((start for start in starting if start > position), default=len(run))
-                for step in self.kernels.of_run(run[position:end]):
+                for step in self.kernels.of_run(run[position:end], rounds):
                     if isinstance(step, Call):
                         schedule.steps.append(step)
                     else:

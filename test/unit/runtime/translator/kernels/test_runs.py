@@ -1,0 +1,74 @@
+"""Which statements outside of blocks become kernels without being asked for: those that save more than they cost."""
+
+import numpy as np
+import pytest
+
+from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+
+
+def momentum(elements: int) -> str:
+    """A step on a weight that nobody else reads, as an optimizer writes it."""
+    return f"""program @main(%g, %v, %w) -> (%w2[d0] : {elements}) {{
+  argument %g : float32[{elements}]
+  state %v : float32[{elements}] mutable
+  argument %w : float32[{elements}]
+  temporary %w2 : float32[{elements}]
+  elementwise {elements} {{
+    store add(multiply(%v[d0], float32(0.9)), multiply(%g[d0], float32(0.1))), %v[d0]
+  }}
+  elementwise {elements} {{
+    store subtract(%w[d0], divide(%v[d0], add(sqrt(multiply(%g[d0], %g[d0])), float32(1.0)))), %w2[d0]
+  }}
+}}"""
+
+
+def translated(text: str, kernels: str = "auto") -> Translation:
+    return translate_arrays(parse_program(text), TranslatorOptions(kernels=kernels))
+
+
+def test_a_step_on_a_large_weight_is_one_pass_over_memory() -> None:
+    found = translated(momentum(1 << 16))
+    assert "run0.run(v, g, w, result0)" in found.source
+    assert found.temporary_bytes == 0
+    assert found.kernels.count("scf.for") == 1
+
+
+@pytest.mark.parametrize("kernels", ["auto", "never"])
+def test_a_step_on_a_small_weight_is_calls_of_numpy(kernels: str) -> None:
+    assert "run(" not in translated(momentum(256), kernels).source
+    assert "run(" not in translated(momentum(1 << 16), "never").source
+
+
+def looped(rounds: int) -> str:
+    """A product that is left to BLAS, so that the loop is not one kernel, and a little work beside it."""
+    return f"""program @main(%x, %w) -> (%y[64*d0 + d1] : 4x64) {{
+  argument %x : float32[4x64]
+  argument %w : float32[64x64]
+  temporary %y : float32[4x64] mutable
+  temporary %i : int64[scalar] mutable
+  temporary %p : float32[4x64] in #0
+  elementwise 4x64 {{
+    store %x[64*d0 + d1], %y[64*d0 + d1]
+  }}
+  for %i[0] = 0 to {rounds} step 1 #0 {{
+    dot 4x64x64 %y[64*d0 + d2], %w[d1 + 64*d2], %p[64*d0 + d1]
+    elementwise 4x64 {{
+      store multiply(add(multiply(%p[64*d0 + d1], float32(0.5)), float32(0.1)), %y[64*d0 + d1]), %y[64*d0 + d1]
+    }}
+  }}
+}}"""
+
+
+def test_what_a_loop_repeats_often_enough_is_a_kernel() -> None:
+    assert "run0.run(" in translated(looped(1000)).source
+    assert "run0.run(" not in translated(looped(3)).source
+
+
+def test_kernels_beside_products_compute_what_numpy_does() -> None:
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(0, 1, (4, 64)).astype("f4"), rng.normal(0, 0.1, (64, 64)).astype("f4")
+    auto, never = (Engine.of(translated(looped(300), kernels)).run([x, w])[0] for kernels in ("auto", "never"))
+    np.testing.assert_array_equal(auto, never)
