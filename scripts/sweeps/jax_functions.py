@@ -136,7 +136,7 @@ def _cases_of(line: str, module: str) -> Iterator[Case]:
         if kind in SAMPLED and zlib.crc32(line.encode()) % 6:
             continue
         title = line if kind == TYPES[0] else f"{line}  in {kind}"
-        yield Case(title, function_of(line), module, partial(_both, function, names, kind))
+        yield Case(title, function_of(line), module, partial(_both, function, names, kind), kind=kind)
     floats = [number for number, name in enumerate(names) if INPUTS[name].dtype.kind == "f"]
     if floats:
         yield Case(

@@ -47,6 +47,7 @@ class Case:
         run: gives results of ours and those of the framework, as flat lists of arrays.
         tolerance: a factor for what is usual.
         together: whether results are measured by the largest of them all; some gradients are rounding alone.
+        kind: of the inputs: results in a wider type have their rounding all the same.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Case:
     run: Callable[[], tuple[Sequence[Any], Sequence[Any]]]
     tolerance: float = 1.0
     together: bool = False
+    kind: str = ""
 
 
 def outcome(case: Case) -> tuple[str, str]:
@@ -68,12 +70,14 @@ def outcome(case: Case) -> tuple[str, str]:
         return NOT_IMPORTED if any(each in text for each in _OF_IMPORTERS) else REFUSED, text[:400]
     except Exception as error:  # of any kind: that is what is asked
         return CRASHED, f"{type(error).__name__}: {error}"[:400]
-    if reason := difference(found, expected, case.tolerance, case.together):
+    if reason := difference(found, expected, case.tolerance, case.together, case.kind):
         return WRONG, reason
     return AGREE, ""
 
 
-def difference(found: Sequence[Any], expected: Sequence[Any], tolerance: float = 1.0, together: bool = False) -> str:
+def difference(
+    found: Sequence[Any], expected: Sequence[Any], tolerance: float = 1.0, together: bool = False, kind: str = ""
+) -> str:
     """How results differ; nothing if they agree."""
     most = max((_largest(np.asarray(each)) for each in expected), default=0.0) if together else 0.0
     if len(found) != len(expected):
@@ -86,7 +90,7 @@ def difference(found: Sequence[Any], expected: Sequence[Any], tolerance: float =
                 return f"{int(np.sum(one != other))} of {other.size} elements differ"
             continue
         a, b = (each.astype(complex if other.dtype.kind == "c" else float) for each in (one, other))
-        rtol = _TOLERANCES.get(str(other.dtype), 2**-2) * tolerance
+        rtol = max(_TOLERANCES.get(str(other.dtype), 2**-2), _TOLERANCES.get(kind, 0.0)) * tolerance
         atol = rtol * max(most, _largest(b))
         if not np.allclose(a, b, rtol=rtol, atol=max(atol, 1e-7), equal_nan=True):
             with np.errstate(invalid="ignore"):
