@@ -123,6 +123,7 @@ LOWER: tuple[str, ...] = (
     "ipu-form-supersteps",
     "canonicalize",
     "cse",
+    "ipu-merge-collectives",
     "ipu-merge-compute-sets",
     "ipu-check-supersteps",
     "ipu-check-memory",

@@ -54,6 +54,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     flag("--tiles", type=int, metavar="N", help="tiles of each IPU (default: those of the target)")
     share = "the share of a tile's memory that operands brought to it and partial results may take (default: 0.6)"
     flag("--available-memory-proportion", type=proportion, metavar="X", help=share)
+    merged = "let collectives of replicas that give so many bytes together have one sync (default: 0)"
+    flag("--merge-collectives", type=_whole, metavar="BYTES", help=merged)
     flag("--emulated", action="store_true", help="warn if the memory of the tiles is too small, and run all the same")
     flag("--per-tile", action="store_true", help="run tile by tile, each with its own memory: slow and exact")
     flag("--no-run", action="store_true", help="compile only; --profile then takes loops of unknown length to run once")
@@ -73,6 +75,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError(
             "--available-memory-proportion is for the default passes; give it to the ipu-partition of yours"
         )
+    if arguments.pass_pipeline is not None and arguments.merge_collectives is not None:
+        raise UsageError("--merge-collectives is for the default passes; put an ipu-merge-collectives into yours")
     asked = [name for name in _OF_A_RUN if getattr(arguments, name) not in (None, False)] if arguments.no_run else []
     if asked:
         raise UsageError(f"--no-run and --{asked[0].replace('_', '-')} exclude each other: there are no results")
@@ -170,7 +174,12 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
         emulated=arguments.emulated or None,
     )
     try:
-        lowering = plan_lowering(target, arguments.pass_pipeline, None, arguments.available_memory_proportion)
+        lowering = plan_lowering(
+            target,
+            arguments.pass_pipeline,
+            available_memory_proportion=arguments.available_memory_proportion,
+            merge_collectives=arguments.merge_collectives,
+        )
     except PipelineError as error:
         raise UsageError(str(error)) from error
     return compile_module(module, arguments.entry, lowering)

@@ -39,6 +39,7 @@ def compile(
     pipeline: Pipeline | None = None,
     planner: Callable[..., Any] | None = None,
     available_memory_proportion: float | None = None,
+    merge_collectives: int | None = None,
     kernels: str | None = None,
 ) -> Executable | DynamicExecutable | Programs:
     """Compile a program for the IPU.
@@ -62,6 +63,8 @@ def compile(
         planner: a callable that decides the partition of each op instead of the default.
         available_memory_proportion: the share of a tile's memory that operands brought to it and partial results of one
             op may take, more than 0 and at most 1; 0.6 by default. ``ipu-partition`` has one per kind of op.
+        merge_collectives: how many bytes collectives of replicas may give together that wait for each other to have one
+            sync; 0 by default: each has its own.
         kernels: what runs as machine code of LLVM: ``auto`` for what loops of the program and loops over blocks repeat,
             ``never`` for nothing, ``always`` for all that can; the rest is calls of NumPy. ``never`` by default.
 
@@ -73,7 +76,7 @@ def compile(
     try:
         if kernels not in (None, *KERNELS):
             raise CompileError(f"kernels={kernels!r} is none of {', '.join(map(repr, KERNELS))}")
-        lowering = plan_lowering(target, pipeline, planner, available_memory_proportion)
+        lowering = plan_lowering(target, pipeline, planner, available_memory_proportion, merge_collectives)
         lowering = replace(lowering, kernels=kernels)
         return _compile(source, entry, args, kwargs or {}, lowering)
     except IpuError as error:

@@ -19,6 +19,7 @@ from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
+from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 
@@ -115,6 +116,7 @@ def plan_lowering(
     pipeline: Pipeline | None = None,
     planner: Callable[..., Any] | None = None,
     available_memory_proportion: float | None = None,
+    merge_collectives: int | None = None,
 ) -> Lowering:
     """The passes for ``compile``.
 
@@ -123,6 +125,7 @@ def plan_lowering(
         pipeline: replaces the default passes; the module gets its target first.
         planner: decides how each op is partitioned, instead of the built-in decision.
         available_memory_proportion: option of ``ipu-partition``.
+        merge_collectives: bytes of ``ipu-merge-collectives``.
 
     Raises:
         CompileError: a pass that does not exist, or a pipeline together with what is for the default passes.
@@ -138,6 +141,8 @@ def plan_lowering(
             raise CompileError("give either pipeline= or planner=; a pipeline can hold Partition(planner=...)")
         if available_memory_proportion is not None:
             raise CompileError("give available-memory-proportion to the ipu-partition of your own pipeline=")
+        if merge_collectives is not None:
+            raise CompileError("give max-bytes to an ipu-merge-collectives of your own pipeline=")
         return Lowering({"l3": (begin, *_REGISTRY.resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: _REGISTRY.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None or available_memory_proportion is not None:
@@ -145,6 +150,8 @@ def plan_lowering(
         if available_memory_proportion is not None:
             partition = replace(partition, available_memory_proportion=available_memory_proportion)
         stages["l2"] = replace_pass(stages["l2"], partition)
+    if merge_collectives is not None:
+        stages["l3"] = replace_pass(stages["l3"], MergeCollectives(max_bytes=merge_collectives))
     return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)
 
 

@@ -29,6 +29,8 @@ class MergeCollectives(Pass):
     max_bytes: int = 0
 
     def run(self, module: ir.Operation) -> None:
+        if not self.max_bytes:
+            return
         with module.context:
             for function in list_ops(module, "func.func"):
                 for block in blocks_of(function):

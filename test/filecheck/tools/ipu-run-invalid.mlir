@@ -37,6 +37,12 @@
 // RUN: not ipu-run %s --available-memory-proportion 2 2>&1 | filecheck %s --check-prefix=SHARE
 // SHARE: ipu-run: error: argument --available-memory-proportion: a proportion is more than 0 and at most 1, got '2'
 
+// RUN: not ipu-run %s --pass-pipeline=cse --merge-collectives 64 2>&1 | filecheck %s --check-prefix=MERGE
+// MERGE: ipu-run: error: --merge-collectives is for the default passes; put an ipu-merge-collectives into yours
+
+// RUN: not ipu-run %s --selection-order spiral 2>&1 | filecheck %s --check-prefix=ORDER
+// ORDER: ipu-run: error: argument --selection-order: invalid choice: 'spiral' (choose from 'auto', 'zigzag', 'snake', 'hoof')
+
 // RUN: not ipu-run %s --pass-pipeline=cse --available-memory-proportion 0.2 2>&1 | filecheck %s --check-prefix=OWN
 // OWN: ipu-run: error: --available-memory-proportion is for the default passes
 

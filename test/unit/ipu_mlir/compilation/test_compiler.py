@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -164,6 +165,23 @@ def test_a_proportion_is_for_the_default_passes():
         ipu.compile(TEXT, pipeline="ipu-compile", available_memory_proportion=0.5)
     with pytest.raises(ipu.CompileError, match="is given 0 of the memory of a tile"):
         ipu.compile(TEXT, available_memory_proportion=0.0)
+    with pytest.raises(ipu.CompileError, match="give max-bytes to an ipu-merge-collectives of your own pipeline="):
+        ipu.compile(TEXT, pipeline="ipu-compile", merge_collectives=64)
+
+
+@pytest.mark.parametrize(("most", "syncs_less"), [(0, 0), (16, 0), (32, 1), (48, 2)])
+def test_collectives_that_give_few_bytes_together_have_one_sync(most: int, syncs_less: int) -> None:
+    def three():
+        x = ipu.replica_index().astype(np.float32) * np.arange(4, dtype=np.float32)
+        return [ipu.all_reduce(x + np.float32(offset)) for offset in range(3)]
+
+    target = ipu.Target(name="small", tiles_per_ipu=4, replicas=2)
+    alone, merged = (ipu.compile(three, args=(), target=target, merge_collectives=each) for each in (None, most))
+    saved = alone.profile().execution.cycles.sync - merged.profile().execution.cycles.sync
+    machine = machine_of(target)  # what was between two collectives is one compute set
+    assert saved == syncs_less * (machine.external_sync_cycles + machine.sync_cycles)
+    assert all(np.array_equal(*each) for each in zip(alone(), merged(), strict=True))
+    assert all(np.array_equal(*each) for each in zip(alone(), merged.run_per_tile([]), strict=True))
 
 
 UNSUPPORTED = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
