@@ -39,6 +39,10 @@ def add_chip_flags(parser: Parser) -> None:
     parser.add_argument("--ipus", type=int, metavar="N", help="number of IPUs (default: those of the target)")
     about = "how many replicas run at once (default: those of the target)"
     parser.add_argument("--replicas", type=int, metavar="N", help=about)
+    about = "which IPU each shard is: auto, zigzag, snake or hoof (default: that of the target)"
+    parser.add_argument("--selection-order", choices=("auto", "zigzag", "snake", "hoof"), metavar="ORDER", help=about)
+    about = "tiles of each IPU that only take and give data of the host (default: those of the target)"
+    parser.add_argument("--io-tiles", type=int, metavar="N", help=about)
 
 
 def file_name(text: str) -> str:
@@ -60,7 +64,7 @@ def proportion(text: str) -> float:
 
 
 def machine(arguments: argparse.Namespace, of_module: "Target", **fields: object) -> "Target":
-    """The machine that ``--chip``, ``--ipus`` and ``--replicas`` name, with these ``fields``; else that of the module.
+    """The machine that the flags of ``add_chip_flags`` name, with these ``fields``; else that of the module.
 
     Raises:
         UsageError: there is no such chip.
@@ -73,5 +77,6 @@ def machine(arguments: argparse.Namespace, of_module: "Target", **fields: object
         target = target_named(arguments.chip) if arguments.chip else of_module
     except TargetError as error:
         raise UsageError(f"argument --chip: {error}") from error
-    given = {"ipus": arguments.ipus, "replicas": arguments.replicas, **fields}
+    own = ("ipus", "replicas", "selection_order", "io_tiles")
+    given = {**{name: getattr(arguments, name) for name in own}, **fields}
     return replace(target, **{name: value for name, value in given.items() if value is not None})

@@ -1,5 +1,6 @@
 """ipu-run with files of arrays: the status says whether the results are those expected."""
 
+import json
 from pathlib import Path
 
 import ml_dtypes
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects.support.errors import MemoryWarning
+from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools import ipu_run
 
 PROGRAM = """
@@ -124,3 +126,17 @@ def test_a_machine_that_is_emulated_only_warns_of_too_little_memory(
     assert "which has 100 B" in capsys.readouterr().err
     with pytest.warns(MemoryWarning, match="which has 100 B"):
         assert ipu_run.main([str(file), "--emulated"]) == 0
+
+
+def _read(path: str) -> Profile:
+    return Profile.from_json(json.loads(Path(path).read_text()))
+
+
+def test_the_machine_is_what_the_flags_say(tmp_path: Path) -> None:
+    (tmp_path / "add.mlir").write_text(PROGRAM)
+    file, profile = str(tmp_path / "add.mlir"), str(tmp_path / "profile.json")
+    order = ["--ipus", "4", "--selection-order", "hoof"]
+    assert ipu_run.main([file, "--tiles", "8", "--no-run", "--profile", profile, *order]) == 0
+    assert [each.ipu for each in _read(profile).execution.ipus] == [0, 2, 3, 1]
+    assert ipu_run.main([file, "--tiles", "8", "--no-run", "--profile", profile, "--io-tiles", "6"]) == 0
+    assert max(each.tiles for each in _read(profile).compilation.compute_sets) == 2
