@@ -22,8 +22,6 @@ _ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64
 
 
 _SHARD = re.compile(r"ipu\.shard\.(\d+)")
-_MHLO = re.compile(r"\bmhlo\.(\w+) (%[\w#]+) : (tensor<[^>]*>)")
-"""An op that nobody registers, as TensorFlow writes it: the parser takes its generic form."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
     names = _names(list(variables.values()))
     constants = {place: each.numpy() for place, each in captured.items() if id(each) not in known}
     aliases = {int(number or 0): int(place) for place, number in _ALIAS.findall(text.partition("func.func")[0])}
-    module = load_module(_MHLO.sub(r'"mhlo.\1"(\2) : (\3) -> \3', text))
+    module = load_module(text)
     named = {place: names[id(variable)] for place, variable in variables.items()}
     updates = {number: named.get(place) for number, place in aliases.items() if number >= count}
     with module.context, ir.Location.unknown():
