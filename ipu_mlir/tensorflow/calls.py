@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 from tensorflow.python.eager import context
@@ -57,3 +58,8 @@ def call(
     if ordered:
         token().assign(found.pop(0), read_value=False)
     return found
+
+
+def as_tensorflow_has_it(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """``array`` of a program in the type of TensorFlow: programs have no unsigned ones."""
+    return array.view(dtype) if dtype.kind == "u" else array.astype(dtype, copy=False)

@@ -14,7 +14,8 @@ from tensorflow.python.eager import context
 from ipu_mlir.runtime.engine.queues import Infeed, Outfeed
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.translate import Stream
-from ipu_mlir.tensorflow.calls import call
+from ipu_mlir.tensorflow.calls import as_tensorflow_has_it, call
+from ipu_mlir.tensorflow.outside import host_function
 from ipu_mlir.tensorflow.variables import is_tracing
 
 _NUMBERS = count()
@@ -101,7 +102,9 @@ class Feed:
         except tf.errors.OutOfRangeError as error:
             raise StopIteration from error
         pairs = zip(arrays, tf.nest.flatten(self.element_spec), strict=True)
-        leaves = [tf.constant(_as(array, np.dtype(spec.dtype.as_numpy_dtype))) for array, spec in pairs]
+        leaves = [
+            tf.constant(as_tensorflow_has_it(array, np.dtype(spec.dtype.as_numpy_dtype))) for array, spec in pairs
+        ]
         return tf.nest.pack_sequence_as(self.element_spec, leaves)
 
 
@@ -201,16 +204,14 @@ class Drain:
                     "Trying to get the last value from an outfeed queue that no program has written",
                 )
             return [np.empty((0, *shape), dtype) for shape, dtype in specs]
-        return [_as(array, np.dtype(dtype)) for array, (_, dtype) in zip(self._queue.read(), specs, strict=True)]
-
-
-def _as(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """``array`` in the type of TensorFlow: programs have no unsigned ones."""
-    return array.view(dtype) if dtype.kind == "u" else array.astype(dtype, copy=False)
+        return [
+            as_tensorflow_has_it(array, np.dtype(dtype))
+            for array, (_, dtype) in zip(self._queue.read(), specs, strict=True)
+        ]
 
 
 def connect(state: State) -> None:
-    """Let the queues of a program be those that its name says.
+    """Let the queues and functions of the host of a program be those that its name says.
 
     What programs only know by its name is alive as long as one of them.
     """
@@ -218,3 +219,5 @@ def connect(state: State) -> None:
     for queues in (streams.infeeds, streams.outfeeds):
         for name, made in queues.items():
             queues[name] = _FEEDS[name].queue(made.stream)
+    for name, function in streams.functions.items():
+        function.function = host_function(name)

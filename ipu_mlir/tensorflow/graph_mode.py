@@ -13,6 +13,7 @@ from tensorflow.python.ops import handle_data_util, resource_variable_ops
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.calls import token
 from ipu_mlir.tensorflow.devices import Device
+from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.program import Program
 from ipu_mlir.tensorflow.variables import resident, tracing
 
@@ -44,7 +45,7 @@ def add_to_graph(
     Raises:
         CompileError: it cannot be compiled.
     """
-    with tracing():
+    with tracing(), all_called():
         inner = func_graph_from_py_func(name, function, _specs(inputs), {}, add_control_dependencies=True)
     outside = [each for each, _ in inner.captures]
     states = {place: _state(each) for place, each in enumerate(outside) if _is_state(each)}

@@ -14,6 +14,7 @@ from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.calls import is_token
+from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.source_lines import with_user_lines
 from ipu_mlir.tensorflow.variables import tracing
 from ipu_mlir.tracing.graph import dense_attribute
@@ -50,7 +51,7 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
         CompileError: XLA cannot compile it; with the line of the user where TensorFlow knows it.
     """
     wrapper = tf.function(function, jit_compile=True, autograph=False)
-    with tracing():
+    with tracing(), all_called():
         concrete = wrapper.get_concrete_function(*specs)
         known = {id(each._handle): each for each in concrete.graph.variables}
         captured = {len(specs) + place: outside for place, (outside, _) in enumerate(concrete.graph.captures)}

@@ -6,7 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from ipu_mlir.tensorflow.outside import on_host
 from ipu_mlir.tensorflow.placement import named, on_device, on_shard, take_over_devices
+from ipu_mlir.tensorflow.variables import is_tracing
 
 take_over_devices()
 
@@ -83,15 +85,15 @@ def stochastic_rounding(override: bool) -> Iterator[None]:
 
 @contextmanager
 def outside_compilation_scope(name: str = "outside") -> Iterator[None]:
-    """Run what is inside on the host in the middle of a program.
+    """Run what is inside on the host in the middle of a program, once for each replica.
+
+    Tensors from outside of the block are handed over to the host, and those of the block to the device where they are
+    used; they have shapes then.
 
     Raises:
-        ValueError: there is no program around.
-        NotImplementedError: there is one: programs do not call the host yet.
+        ValueError: there is no program around, a variable is used in it, or a tensor of no shape or of text after it.
     """
-    from ipu_mlir.tensorflow.variables import is_tracing
-
     if not is_tracing():
         raise ValueError("outside_compilation_scope is for the middle of a program that is compiled for the IPU")
-    raise NotImplementedError("programs do not call the host in their middle yet; end the program before it")
-    yield
+    with on_host(name):
+        yield
