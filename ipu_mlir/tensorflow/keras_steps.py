@@ -3,14 +3,14 @@
 import functools
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.collectives import replica_index
+from ipu_mlir.tensorflow.host_batches import Batches, first, in_groups, take
 from ipu_mlir.tensorflow.program import Programs
 
 _FUNCTIONS = {"train": "train_step", "test": "test_step", "predict": "predict_step"}
@@ -62,22 +62,14 @@ class _StepFunction:
         Raises:
             StopIteration: there is no batch.
         """
-        replicas = self._replicas
-        batches = []
-        for _ in range(self._model.steps_per_execution * self._accumulated * replicas):
-            try:
-                batches.append(next(iterator))
-            except (StopIteration, tf.errors.OutOfRangeError):
-                break
-        for count in (replicas, self._accumulated):
-            if count > 1:
-                whole = range(0, len(batches) - count + 1, count)
-                batches = [_stacked(batches[first : first + count]) for first in whole]
+        sizes = (self._accumulated, self._replicas)
+        most = self._model.steps_per_execution * self._accumulated * self._replicas
+        batches = in_groups(take(iterator, most), sizes)
         if not batches:
             raise StopIteration
         logs = None
-        for group in _alike(batches):
-            logs = self._run(group)
+        for each in batches:
+            logs = self._run(each)
         return logs
 
     @property
@@ -88,11 +80,11 @@ class _StepFunction:
         """A step of this replica, on the batch that is its own."""
         return self._given(_at(batch, replica_index()) if self._replicas > 1 else batch)
 
-    def _run(self, batches: Sequence[Any]) -> Any:
-        plain = [self._model._autoconvert_optionals(lambda batch: batch)(batch) for batch in batches]
+    def _run(self, batches: Batches) -> Any:
         strategy = self._model._distribute_strategy
+        several = (self._several, [batches.count, batches.nested])
         with strategy.scope(), _interrupted_afterwards():
-            function, given = (self._one, plain) if len(plain) == 1 else (self._several, [len(plain), _stacked(plain)])
+            function, given = several if batches.count > 1 else (self._one, [first(batches)])
             return self._programs.call(function, given, {}, strategy.device, strategy.trace, self._name)
 
     def _one(self, batch: Any) -> Any:
@@ -153,9 +145,9 @@ class _PredictFunction(_StepFunction):
     def __call__(self, batches: Any) -> Any:
         """What the model gives for the batches, one after another."""
         found = []
-        for group in _alike(batches):
-            result = self._run(group)
-            if len(group) > 1:
+        for each in take(batches, len(batches)):
+            result = self._run(each)
+            if each.count > 1:
                 result = tf.nest.map_structure(lambda each: tf.reshape(each, [-1, *each.shape[2:]]), result)
             found.append(result)
         return tf.nest.map_structure(lambda *each: tf.concat(each, 0) if len(each) > 1 else each[0], *found)
@@ -197,37 +189,6 @@ def _form(step: Callable[..., Any], batch: Any) -> Any:
 
     specs = [tf.TensorSpec(leaves[place].shape, leaves[place].dtype) for place in at]
     return tf.function(flat, autograph=False).get_concrete_function(*specs).structured_outputs
-
-
-def _alike(batches: Sequence[Any]) -> Iterator[list[Any]]:
-    """``batches`` in order, those beside each other together that have the same shapes and types."""
-    group: list[Any] = []
-    form = None
-    for batch in batches:
-        own = [(each.shape, each.dtype) if hasattr(each, "shape") else each for each in tf.nest.flatten(batch)]
-        if group and own != form:
-            yield group
-            group = []
-        group.append(batch)
-        form = own
-    if group:
-        yield group
-
-
-def _stacked(batches: Sequence[Any]) -> Any:
-    """Batches as one, with one more dimension in front.
-
-    Raises:
-        ValueError: they are not alike.
-    """
-    first = next(_alike(batches))
-    if len(first) != len(batches):
-        raise ValueError(
-            "the batches whose gradients accumulate differ in their shapes; use batch(..., drop_remainder=True)"
-        )
-    return tf.nest.map_structure(
-        lambda *each: np.stack([np.asarray(one) for one in each]) if hasattr(each[0], "shape") else each[0], *batches
-    )
 
 
 @contextmanager

@@ -226,7 +226,7 @@ def test_what_does_not_run_on_the_device_is_said(strategy):
         with pytest.raises(ValueError, match="run_eagerly=True"):
             model.fit(X, Y, verbose=0)
         text = keras.Sequential([keras.Input((1,), dtype="string"), keras.layers.StringLookup(vocabulary=["a"])])
-        with pytest.raises(CompileError, match=r"cannot compile predict_step of model.*of type string"):
+        with pytest.raises(CompileError, match="a batch has a tensor of strings"):
             text.predict(tf.constant([["a"], ["b"]]), verbose=0)
     host = ipu.ipu_strategy.IPUStrategy(enable_keras_extensions=False)
     with host.scope():

@@ -1,0 +1,126 @@
+"""Batches of the host, as many at a time as a run of steps takes, as arrays with one more dimension in front."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.data.ops.iterator_ops import OwnedIterator
+from tensorflow.python.ops.gen_dataset_ops import iterator_get_next
+
+from ipu_mlir.dialects.support.errors import CompileError
+
+
+class Batches(NamedTuple):
+    """Batches of the same shapes and types.
+
+    Attributes:
+        count: how many.
+        nested: all of them, nested as each is.
+    """
+
+    count: int
+    nested: Any
+
+
+def take(source: Iterable[Any], most: int) -> list[Batches]:
+    """The next batches of ``source``, those beside each other together that are alike.
+
+    Args:
+        source: an iterator of a dataset, or what gives batches to Python; its end is no error.
+        most: how many.
+    """
+    if isinstance(source, OwnedIterator) and all(
+        isinstance(each, tf.TensorSpec) for each in tf.nest.flatten(source.element_spec)
+    ):
+        flat = ((source.element_spec, each) for each in _flat(source))
+    else:
+        flat = ((each, tf.nest.flatten(each)) for each in source)
+    rows = [(nest, [_plain(leaf) for leaf in leaves]) for nest, leaves in islice(flat, most)]
+    found = []
+    for _, alike in groupby(rows, lambda row: _form(row[1])):
+        nests, leaves = zip(*alike, strict=True)
+        stacked = [_stacked(each) for each in zip(*leaves, strict=True)]
+        found.append(Batches(len(leaves), tf.nest.pack_sequence_as(nests[0], stacked)))
+    return found
+
+
+def in_groups(batches: Sequence[Batches], sizes: Sequence[int]) -> list[Batches]:
+    """Batches of groups of batches: ``sizes`` are how many there are in a group, by dimension.
+
+    What is left over at the end goes.
+
+    Raises:
+        ValueError: the batches of a group are not alike.
+    """
+    size = int(np.prod(sizes))
+    if size == 1:
+        return list(batches)
+    left, found = sum(each.count for each in batches) // size * size, []
+    for each in batches:
+        count = min(each.count, left)
+        left -= count
+        if count % size:
+            raise ValueError(
+                "the batches that replicas take together, or whose gradients accumulate, differ in their shapes; use "
+                "batch(..., drop_remainder=True)"
+            )
+        if count:
+            found.append(Batches(count // size, tf.nest.map_structure(_regrouped(count // size, sizes), each.nested)))
+    return found
+
+
+def first(batches: Batches) -> Any:
+    """The first of the batches."""
+    return tf.nest.map_structure(lambda leaf: leaf[0] if isinstance(leaf, np.ndarray) else leaf, batches.nested)
+
+
+def _regrouped(count: int, sizes: Sequence[int]) -> Any:
+    shape = (count, *(size for size in sizes if size > 1))
+    return lambda leaf: (
+        leaf[: np.prod(shape)].reshape(*shape, *leaf.shape[1:]) if isinstance(leaf, np.ndarray) else leaf
+    )
+
+
+def _flat(iterator: OwnedIterator) -> Iterator[list[Any]]:
+    """The tensors of its elements: what ``next`` does besides takes longer than a small step."""
+    resource, types, shapes = iterator._iterator_resource, iterator._flat_output_types, iterator._flat_output_shapes
+    while True:
+        try:
+            yield iterator_get_next(resource, output_types=types, output_shapes=shapes)
+        except tf.errors.OutOfRangeError:
+            return
+
+
+def _plain(leaf: Any) -> Any:
+    """A tensor as an array; what is no tensor is part of the program, and what is optional is not there.
+
+    Raises:
+        CompileError: it has no place on the device.
+    """
+    if isinstance(leaf, tf.experimental.Optional):
+        return None
+    if not hasattr(leaf, "shape"):
+        return leaf
+    if isinstance(leaf, tf.RaggedTensor | tf.SparseTensor):
+        raise CompileError(
+            f"a batch has a {type(leaf).__name__}, and the device takes dense tensors; make one of it before, as by "
+            "to_tensor() or tf.sparse.to_dense in dataset.map"
+        )
+    array = np.asarray(leaf)
+    if array.dtype.kind in "OSU":
+        raise CompileError(
+            "a batch has a tensor of strings, which no device has; make numbers of it before, as in dataset.map"
+        )
+    return array
+
+
+def _form(leaves: Sequence[Any]) -> list[Any]:
+    return [(leaf.shape, leaf.dtype) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
+
+
+def _stacked(leaves: Sequence[Any]) -> Any:
+    if not isinstance(leaves[0], np.ndarray):
+        return leaves[0]
+    return leaves[0][None] if len(leaves) == 1 else np.stack(leaves)
