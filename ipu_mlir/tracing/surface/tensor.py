@@ -4,7 +4,7 @@ import functools
 import inspect
 import math
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -62,6 +62,10 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
     method.__doc__ = f"As ``np.{function.__name__}``."
     return method
+
+
+def _methods(*functions: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    return map(_method, functions)  # a parameter with this type spares a type checker the types of all of them
 
 
 class Tensor(Symbol):
@@ -183,13 +187,13 @@ class Tensor(Symbol):
 
     # methods that are functions of NumPy
 
-    ravel, squeeze, swapaxes, diagonal = map(_method, (np.ravel, np.squeeze, np.swapaxes, np.diagonal))
-    sum, prod, max, min, mean = map(_method, (np.sum, np.prod, np.max, np.min, np.mean))
-    var, std, any, all, trace = map(_method, (np.var, np.std, np.any, np.all, np.trace))
-    argmax, argmin, argsort, argpartition = map(_method, (np.argmax, np.argmin, np.argsort, np.argpartition))
-    cumsum, cumprod, searchsorted, nonzero = map(_method, (np.cumsum, np.cumprod, np.searchsorted, np.nonzero))
-    take, choose, repeat, copy = map(_method, (np.take, np.choose, np.repeat, np.copy))
-    clip, round, dot = map(_method, (np.clip, np.round, np.dot))
+    ravel, squeeze, swapaxes, diagonal = _methods(np.ravel, np.squeeze, np.swapaxes, np.diagonal)
+    sum, prod, max, min, mean = _methods(np.sum, np.prod, np.max, np.min, np.mean)
+    var, std, any, all, trace = _methods(np.var, np.std, np.any, np.all, np.trace)
+    argmax, argmin, argsort, argpartition = _methods(np.argmax, np.argmin, np.argsort, np.argpartition)
+    cumsum, cumprod, searchsorted, nonzero = _methods(np.cumsum, np.cumprod, np.searchsorted, np.nonzero)
+    take, choose, repeat, copy = _methods(np.take, np.choose, np.repeat, np.copy)
+    clip, round, dot = _methods(np.clip, np.round, np.dot)
     conj = conjugate = _unary(np.conjugate)
 
     def __getitem__(self, key: Any) -> "Tensor":
