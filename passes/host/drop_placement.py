@@ -1,6 +1,7 @@
 """``ipu-drop-placement``: what supersteps compute, without tiles."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
@@ -10,6 +11,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.placement_hints import MAP
 from ipu_mlir.passes.support.rewriting import list_outside_bodies
+from ipu_mlir.passes.support.value_attributes import Which, set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,11 @@ class _PlainTypes:
         old = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
         inputs, results = ([self._plain(each) for each in types] for types in (old.inputs, old.results))
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
-        for name in ("arg_attrs", "res_attrs"):
-            if name in function.attributes:
-                function.attributes[name] = ir.ArrayAttr.get(
-                    [_without_home(each) for each in function.attributes[name]]
-                )
+        for which in get_args(Which):
+            entries = value_attributes(function, which)
+            for entry in entries:
+                entry.pop(MAP, None)
+            set_value_attributes(function, which, entries)
 
     def _plain(self, kind: ir.Type) -> ir.Type:
         if not isinstance(kind, ir.MemRefType):
@@ -97,8 +99,3 @@ class _PlainTypes:
         if kind not in self._of:
             self._of[kind] = ir.MemRefType.get(list(kind.shape), kind.element_type, layout=kind.layout)
         return self._of[kind]
-
-
-def _without_home(attributes: ir.Attribute) -> ir.DictAttr:
-    kept = {entry.name: entry.attr for entry in ir.DictAttr(attributes) if entry.name != MAP}
-    return ir.DictAttr.get(kept)

@@ -17,6 +17,7 @@ from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.placement_hints import MAP, PARTS, place_memory, place_value
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, row_major
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -115,13 +116,11 @@ def _anchor_arguments(op: ir.Operation, block: ir.Block, refuse: Refusals) -> No
             argument.set_type(_without_mapping(argument.type))
             hints[argument.arg_number] = mapping
     if op.name == "func.func" and hints:
-        old = list(op.attributes["arg_attrs"]) if "arg_attrs" in op.attributes else [()] * len(block.arguments)
+        entries = value_attributes(op, "arg_attrs")
         for number, mapping in hints.items():
-            entries = {entry.name: entry.attr for entry in old[number]}
-            if entries.setdefault(MAP, mapping) != mapping:
+            if entries[number].setdefault(MAP, mapping) != mapping:
                 refuse(op, f"has argument {number} with one mapping as ipu.map and another in its type; remove one")
-            old[number] = ir.DictAttr.get(entries)
-        op.attributes["arg_attrs"] = ir.ArrayAttr.get([each or ir.DictAttr.get({}) for each in old])
+        set_value_attributes(op, "arg_attrs", entries)
 
 
 def _mapping_in(kind: Any) -> ir.Attribute | None:

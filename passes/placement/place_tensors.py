@@ -29,6 +29,7 @@ from ipu_mlir.passes.support.constants import retype_constant
 from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MADE_WITHOUT_LOOPS, MAP, PARTS
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, Window, row_major, window_of
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -77,16 +78,15 @@ def _has_home(op: ir.Operation) -> bool:
 
 def _place_function(function: ir.Operation) -> None:
     block = function.regions[0].blocks[0]
-    attributes = []
-    hints = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [()] * len(block.arguments)
-    for argument, entries in zip(block.arguments, hints, strict=True):
-        kept: dict[str, ir.Attribute] = {entry.name: entry.attr for entry in entries if entry.name not in (MAP, SHARD)}
-        if MAP in entries:
-            _encode(argument, entries[MAP])
-            if VARIABLE not in entries:
-                kept["bufferization.writable"] = ir.BoolAttr.get(False)
-        attributes.append(ir.DictAttr.get(kept))
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+    entries = value_attributes(function, "arg_attrs")
+    for argument, entry in zip(block.arguments, entries, strict=True):
+        entry.pop(SHARD, None)
+        mapping = entry.pop(MAP, None)
+        if mapping is not None:
+            _encode(argument, mapping)
+            if VARIABLE not in entry:
+                entry["bufferization.writable"] = ir.BoolAttr.get(False)
+    set_value_attributes(function, "arg_attrs", entries)
     _place_block(block)
     _bring_variables(function, terminator(block))
     results = [value.type for value in block.operations[len(block.operations) - 1].operands]

@@ -12,6 +12,7 @@ from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -79,19 +80,11 @@ def _mark(module: ir.Operation, varying: Varying) -> None:
         block = function.regions[0].blocks[0]
         variables = variable_arguments(function)
         taken = {n for n, name in variables.items() if name in varying.variables}
-        _add(function, "arg_attrs", len(block.arguments), dict.fromkeys(taken, True))
-        results = list(terminator(block).operands)
-        entries = function.attributes.get("res_attrs", [{}] * len(results))
-        own = {n: value in varying for n, value in enumerate(results) if VARIABLE not in entries[n]}
-        _add(function, "res_attrs", len(results), own)
-
-
-def _add(function: ir.Operation, attribute: str, count: int, marks: dict[int, bool]) -> None:
-    """Say of arguments or results by their numbers whether they differ."""
-    if not marks:
-        return
-    old = list(function.attributes[attribute]) if attribute in function.attributes else [ir.DictAttr.get({})] * count
-    for number, varies in marks.items():
-        entries = {entry.name: entry.attr for entry in ir.DictAttr(old[number])}
-        old[number] = ir.DictAttr.get({**entries, VARIES: ir.BoolAttr.get(varies)})
-    function.attributes[attribute] = ir.ArrayAttr.get(old)
+        arguments, results = value_attributes(function, "arg_attrs"), value_attributes(function, "res_attrs")
+        for number in taken:
+            arguments[number][VARIES] = ir.BoolAttr.get(True)
+        for value, entry in zip(terminator(block).operands, results, strict=True):
+            if VARIABLE not in entry:
+                entry[VARIES] = ir.BoolAttr.get(value in varying)
+        set_value_attributes(function, "arg_attrs", arguments)
+        set_value_attributes(function, "res_attrs", results)

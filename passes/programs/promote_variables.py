@@ -9,6 +9,7 @@ from ipu_mlir.dialects.analysis.variables import UNSET, VARIABLE, variable_argum
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.value_attributes import Which, set_value_attributes, value_attributes
 
 _READ, _ASSIGN = "ipu.read", "ipu.assign"
 
@@ -95,20 +96,18 @@ def _promote(function: ir.Operation, types: dict[str, ir.Type]) -> None:
     end = _hand_on(block, [values[name] for name in changed])
     kind = ir.FunctionType.get([each.type for each in block.arguments], [each.type for each in end.operands])
     function.attributes["function_type"] = ir.TypeAttr.get(kind)
-    _mark(function, "arg_attrs", len(block.arguments), names)
-    _mark(function, "res_attrs", len(end.operands), changed)
+    _mark(function, "arg_attrs", names)
+    _mark(function, "res_attrs", changed)
 
 
-def _mark(function: ir.Operation, attribute: str, count: int, names: list[str]) -> None:
-    """Say that the last of ``count`` arguments or results are the variables ``names``."""
-    old = list(function.attributes[attribute]) if attribute in function.attributes else []
-    old += [ir.DictAttr.get({})] * (count - len(names) - len(old))
-    marks = [{VARIABLE: ir.FlatSymbolRefAttr.get(name)} for name in names]
-    if attribute == "arg_attrs":
-        for mark, argument in zip(marks, list(function.regions[0].blocks[0].arguments)[-len(names) :], strict=True):
-            if next(iter(argument.uses), None) is None:
-                mark[UNSET] = ir.UnitAttr.get()
-    function.attributes[attribute] = ir.ArrayAttr.get([*old, *map(ir.DictAttr.get, marks)])
+def _mark(function: ir.Operation, which: Which, names: list[str]) -> None:
+    """Say that the last arguments or results are the variables ``names``."""
+    entries = value_attributes(function, which)
+    for number, name in enumerate(names, len(entries) - len(names)):
+        entries[number][VARIABLE] = ir.FlatSymbolRefAttr.get(name)
+        if which == "arg_attrs" and next(iter(function.regions[0].blocks[0].arguments[number].uses), None) is None:
+            entries[number][UNSET] = ir.UnitAttr.get()
+    set_value_attributes(function, which, entries)
 
 
 def _thread(block: ir.Block, values: Values) -> None:

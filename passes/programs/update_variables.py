@@ -8,6 +8,7 @@ from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_re
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,11 @@ def _update(function: ir.Operation) -> None:
             upstream("memref").CopyOp(value, variable)
         ir.Operation.create("func.return", [], given_back)
     end.erase()
+    kept = [entry for number, entry in enumerate(value_attributes(function, "res_attrs")) if number not in results]
     inputs = [argument.type for argument in block.arguments]
     kind = ir.FunctionType.get(inputs, [value.type for value in given_back])
     function.attributes["function_type"] = ir.TypeAttr.get(kind, context=function.context)
-    entries = list(function.attributes["res_attrs"])
-    kept = [entry for number, entry in enumerate(entries) if number not in results]
-    function.attributes["res_attrs"] = ir.ArrayAttr.get(kept, context=function.context)
+    set_value_attributes(function, "res_attrs", kept)
 
 
 def _is_there(value: ir.Value, variable: ir.Value) -> bool:

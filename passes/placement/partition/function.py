@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.calls import callee_of
@@ -41,6 +40,7 @@ from ipu_mlir.passes.support.placement_hints import (
     wishes,
 )
 from ipu_mlir.passes.support.tensor_views import row_major, window_of
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -344,14 +344,11 @@ class FunctionPartition:
         return _attribute(self.homes.get(value) for value in values)
 
     def _record_arguments(self, function: ir.Operation, arguments: list[ir.Value]) -> None:
-        old = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []
-        attributes: list[Any] = []
-        for number, argument in enumerate(arguments):
-            entries = {entry.name: entry.attr for entry in old[number]} if old else {}
+        entries = value_attributes(function, "arg_attrs")
+        for argument, entry in zip(arguments, entries, strict=True):
             if isinstance(argument.type, ir.RankedTensorType):
-                entries[MAP] = mapping_to_attr(self._home(argument))
-            attributes.append(ir.DictAttr.get(entries))
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+                entry[MAP] = mapping_to_attr(self._home(argument))
+        set_value_attributes(function, "arg_attrs", entries)
 
 
 def _attribute(homes: Iterable[Mapping | None]) -> ir.ArrayAttr:

@@ -20,6 +20,7 @@ from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Plan
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.placement_hints import MAP
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,11 @@ def _hint_variables(function: ir.Operation, variables: dict[str, ir.Operation]) 
     named = variable_arguments(function)
     if not named:
         return
-    hints = [{entry.name: entry.attr for entry in entries} for entries in function.attributes["arg_attrs"]]
+    hints = value_attributes(function, "arg_attrs")
     for number, name in named.items():
         if MAP in variables[name].attributes:
             hints[number][MAP] = variables[name].attributes[MAP]
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in hints])
+    set_value_attributes(function, "arg_attrs", hints)
 
 
 def _print_decision(operation: Operation, candidates: list[Candidate], chosen: Candidate | InSteps) -> None:

@@ -12,6 +12,7 @@ from ipu_mlir.passes.placement.shards.belonging import Belonging, crossings, is_
 from ipu_mlir.passes.placement.shards.moves import Moves
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ def _forget(function: ir.Operation) -> None:
         if SHARD in op.attributes:
             del op.attributes[SHARD]
     if argument_shards(function):
-        entries = [{each.name: each.attr for each in entry} for entry in function.attributes["arg_attrs"]]
-        kept = [{name: value for name, value in entry.items() if name != SHARD} for entry in entries]
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in kept])
+        entries = value_attributes(function, "arg_attrs")
+        for entry in entries:
+            entry.pop(SHARD, None)
+        set_value_attributes(function, "arg_attrs", entries)

@@ -19,6 +19,7 @@ from ipu_mlir.passes.placement.shards.belonging import (
 )
 from ipu_mlir.passes.placement.shards.moves import Moves
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 _FIRST = 0
 """The shard of ops that nothing joins to one of a known shard."""
@@ -107,10 +108,8 @@ def _write(function: ir.Operation, belonging: Belonging) -> None:
             continue
         shard = belonging.of_op(op)
         op.attributes[SHARD] = shard_attribute(_FIRST if shard is None else shard)
-    arguments = list(function.regions[0].blocks[0].arguments)
-    old = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else [()] * len(arguments)
-    entries = [{entry.name: entry.attr for entry in each} for each in old]
-    for argument, entry in zip(arguments, entries, strict=True):
+    entries = value_attributes(function, "arg_attrs")
+    for argument, entry in zip(function.regions[0].blocks[0].arguments, entries, strict=True):
         if is_tensor(argument):
             entry[SHARD] = shard_attribute(belonging.of_value.get(argument, _FIRST))
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])
+    set_value_attributes(function, "arg_attrs", entries)

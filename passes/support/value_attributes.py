@@ -1,0 +1,21 @@
+"""Attributes of the arguments and results of functions, as dictionaries that may be changed and put back."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from ipu_mlir.dialects.support.bindings import ir
+
+Which = Literal["arg_attrs", "res_attrs"]
+
+
+def value_attributes(function: ir.Operation, which: Which) -> list[dict[str, ir.Attribute]]:
+    """A dictionary for each argument or result that the type of ``function`` has; empty where nothing is said of it."""
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    said = [{each.name: each.attr for each in entry} for entry in function.attributes.get(which, ())]
+    return said + [{} for _ in range(len(kind.inputs if which == "arg_attrs" else kind.results) - len(said))]
+
+
+def set_value_attributes(function: ir.Operation, which: Which, entries: Iterable[Mapping[str, ir.Attribute]]) -> None:
+    """Put ``entries``, one for each argument or result, in the place of those that are there."""
+    kept = [ir.DictAttr.get(dict(each), context=function.context) for each in entries]
+    function.attributes[which] = ir.ArrayAttr.get(kept, context=function.context)
