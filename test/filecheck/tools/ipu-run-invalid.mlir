@@ -46,8 +46,8 @@
 // RUN: not ipu-run %s --pass-pipeline=cse --available-memory-proportion 0.2 2>&1 | filecheck %s --check-prefix=OWN
 // OWN: ipu-run: error: --available-memory-proportion is for the default passes
 
-// RUN: not ipu-run %s --no-run --print-values 2>&1 | filecheck %s --check-prefix=NO-RUN
-// NO-RUN: ipu-run: error: --no-run and --print-values exclude each other
+// RUN: not ipu-run %s --no-run --print-values 2>&1 | filecheck %s --check-prefix=EXCLUDED
+// EXCLUDED: ipu-run: error: --no-run and --print-values exclude each other
 
 // RUN: not ipu-run %s --outputs %t.absent/out.npz 2>&1 | filecheck %s --check-prefix=OUTPUTS
 // OUTPUTS: ipu-run: error: cannot write {{.*}}.absent/out.npz: No such file or directory

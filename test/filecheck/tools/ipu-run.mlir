@@ -6,7 +6,7 @@
 // RUN: ipu-run %s --entry other --tiles 4 | filecheck %s --check-prefix=OTHER
 // RUN: ipu-run %s --tiles 4 --seed 3 --print-values | filecheck %s --check-prefix=VALUES
 // RUN: ipu-run %s --tiles 4 --seed 3 --print-values=5 | filecheck %s --check-prefix=PART
-// RUN: ipu-run %s --chip ipu1 --available-memory-proportion 0.2 --no-run --time --profile %t.json | filecheck %s --check-prefix=NO-RUN
+// RUN: ipu-run %s --chip ipu1 --available-memory-proportion 0.2 --no-run --time --profile %t.json | filecheck %s --check-prefix=COMPILED
 // RUN: filecheck %s --input-file=%t.json --check-prefix=CHIP
 // RUN: ipu-run %s --entry @other --tiles 4 | filecheck %s --check-prefix=OTHER
 
@@ -18,9 +18,9 @@
 // PART: out0: float32[5, 3]
 // PART: out1: int32[3]
 
-// NO-RUN-NOT: out0
-// NO-RUN: {{^}}compile: {{[0-9.]+}} s{{$}}
-// NO-RUN-NOT: run
+// COMPILED-NOT: out0
+// COMPILED: {{^}}compile: {{[0-9.]+}} s{{$}}
+// COMPILED-NOT: run
 
 // CHIP: "name":"ipu1"{{.*}}"tiles_per_ipu":1216
 
