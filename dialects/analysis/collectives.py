@@ -44,6 +44,11 @@ class Collective:
         """Whether all replicas have one value afterwards."""
         return self.kind in _OF_ONE_VALUE and self.size(replicas) == replicas
 
+    @property
+    def gives_blocks(self) -> bool:
+        """Whether each replica gets a block of its own, of one value as well."""
+        return self.kind in ("reduce_scatter", "all_to_all")
+
     def broken_sizes(self, size: int, replicas: int) -> str | None:
         """What is wrong with groups of ``size``, as the end of a sentence."""
         if replicas % size:

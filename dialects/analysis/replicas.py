@@ -99,6 +99,8 @@ class Varying:
             self._move(op)
         elif collective is not None and collective.makes_equal(self._replicas):
             return
+        elif collective is not None and collective.gives_blocks:
+            self._mark_memory(op.results[0] if len(op.results) else op.operands[1], op.location)
         elif control_op(op) is not None:
             for flow in flows(op):
                 self._join(zip(flow.values(), flow.targets, strict=True))

@@ -86,6 +86,15 @@ def test_all_to_all_orders_blocks_by_their_source() -> None:
     assert np.array_equal(columns, halves.transpose(0, 3, 1, 2, 4).reshape(4, 8, 3))
 
 
+def test_blocks_of_what_is_the_same_on_all_differ() -> None:
+    def main(x: Any) -> Any:
+        return ipu.reduce_scatter(x[0], 2), ipu.all_to_all(x, 4, split=0)
+
+    scattered, exchanged = both(main, X)
+    assert np.array_equal(scattered, 2 * np.stack([X[0, :3], X[0, 3:]] * 2))
+    assert np.array_equal(exchanged, np.repeat(X[:, None], 4, 1))
+
+
 def test_broadcast() -> None:
     whole, pairs = both(lambda x: (ipu.broadcast(own(x), 3), ipu.broadcast(own(x), 1, 2)), X)
     assert np.array_equal(whole, OF_ALL[3])
