@@ -16,6 +16,7 @@ from ipu_mlir.dialects.ipu import (
     ReadOp,
     ToShardOp,
 )
+from ipu_mlir.dialects.ops.remote import PARTITIONS
 from ipu_mlir.dialects.ops.streams import MODES
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX, Call, ProgramCall, Setting, Symbol
@@ -85,13 +86,14 @@ def _rows(name: str, row: int | None = None) -> Callable[[Call], Sequence[ir.Val
     return make
 
 
-def _remote(moved: Callable[[Call], ir.Type]) -> Symbol:
-    """A remote buffer, of elements as those of what is moved."""
+def _remote(moved: Callable[[Call], ir.Type], is_table: bool = False) -> Symbol:
+    """A remote buffer, of elements as those of what is moved; a table is on the host, unless replicas share it."""
 
     def attributes(call: Call) -> dict[str, ir.Attribute]:
         shape = list(ir.DenseI64ArrayAttr(call.attributes["shape"]))
         element = ir.RankedTensorType(moved(call)).element_type
-        return {"type": ir.TypeAttr.get(ir.RankedTensorType.get(shape, element))}
+        where = call.chosen("partition") or ({"memory": ir.StringAttr.get("host")} if is_table else {})
+        return {"type": ir.TypeAttr.get(ir.RankedTensorType.get(shape, element)), **where}
 
     return Symbol("ipu.remote_buffer", "buffer", attributes)
 
@@ -117,6 +119,12 @@ _REDUCTION = Setting("text", "how values are combined", True, REDUCTIONS)
 _BUFFER = {
     "buffer": Setting("a name", "the name of the remote buffer", is_required=True),
     "shape": Setting("a list of integers", "the shape of the whole buffer, rows first", is_required=True),
+}
+_TABLE = {
+    **_BUFFER,
+    "partition": Setting(
+        "text", "how replicas share the table beside their chips; it is on the host if not said", False, PARTITIONS
+    ),
 }
 _VARIABLE = Setting("a name", "the name of the variable", is_required=True)
 
@@ -239,17 +247,17 @@ CALLS: dict[str, ProgramCall] = {
         _rows("host_gather"),
         operands=1,
         results=1,
-        settings=_BUFFER,
+        settings=_TABLE,
         is_ordered=True,
-        symbol=_remote(lambda call: call.gives[0]),
+        symbol=_remote(lambda call: call.gives[0], is_table=True),
     ),
     "host_update_add": ProgramCall(
         "adds the second operand to the rows of a table on the host that the first one names",
         _rows("host_update_add"),
         operands=2,
-        settings={**_BUFFER, "every": Setting("an integer", "how many updates are added together; 1 if not said")},
+        settings={**_TABLE, "every": Setting("an integer", "how many updates are added together; 1 if not said")},
         is_ordered=True,
-        symbol=_remote(lambda call: call.takes[1]),
+        symbol=_remote(lambda call: call.takes[1], is_table=True),
     ),
     "place": ProgramCall(
         "says on which tiles a value is stored",

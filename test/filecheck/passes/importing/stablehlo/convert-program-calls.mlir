@@ -6,7 +6,7 @@
 // CHECK-NEXT: "ipu.variable"() {sym_name = "layer/w", type = tensor<4xf32>}
 // CHECK-NEXT: "ipu.outfeed"() {mode = "last", sym_name = "newest", types = [tensor<4xf32>]}
 // CHECK-NEXT: "ipu.remote_buffer"() {sym_name = "rows_of", type = tensor<10x4xf32>}
-// CHECK-NEXT: "ipu.remote_buffer"() {sym_name = "table", type = tensor<7x4xf32>}
+// CHECK-NEXT: "ipu.remote_buffer"() {memory = "host", sym_name = "table", type = tensor<7x4xf32>}
 // CHECK-NEXT: "ipu.host_function"() {gives = [tensor<2xi32>], sym_name = "host", takes = [tensor<4xf32>]}
 // CHECK-NOT: sym_name = "there"
 
