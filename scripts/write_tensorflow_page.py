@@ -24,6 +24,7 @@ OPTIONS = {
     "matmuls.poplar_options": "`availableMemoryProportion`; others are said in the log",
     "pooling.poplar_options": "no effect, said in the log",
     "slices.poplar_options": "no effect, said in the log",
+    "experimental.enable_remote_buffer_embedding": "host embeddings lie beside the chips, where replicas share them",
     "io_tiles.num_io_tiles": "tiles that programs leave free",
     "io_tiles.place_ops_on_io_tiles": "checked",
     "ipu_model.tiles_per_ipu": "tiles of the machine",

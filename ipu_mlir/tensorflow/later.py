@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 _INSTEAD = {
     "distributed": "run one process with replicas",
-    "embedding_ops": "keep the table in a tf.Variable and use tf.nn.embedding_lookup",
     "gradient_accumulation": "use ipu.keras.Model with a gradient_accumulation_count",
     "horovod": "run one process with replicas",
     "ipu_estimator": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",

@@ -22,6 +22,7 @@ from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.state import State
+from ipu_mlir.tensorflow import tables
 from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.feeds import connect
 from ipu_mlir.tensorflow.lowering import trace
@@ -70,6 +71,7 @@ class Program:
         self._blas = thread_control() if products <= _ON_ONE_THREAD else None
         self._state = State(engine.variables, cells, queues=engine.queues, remote=engine.remote)
         connect(self._state)
+        tables.connect(self._state)
         self._dtypes = [spec.dtype.as_numpy_dtype for spec in specs]
         shapes = ", ".join(f"{spec.dtype.name}{list(spec.shape)}" for spec in specs)
         _LOG.info("compiled %s(%s) in %.1f s", name, shapes, time.perf_counter() - begun)

@@ -9,6 +9,7 @@ _MODULES = (
     "all_to_all_op",
     "control_flow_ops",
     "cross_replica_ops",
+    "embedding_ops",
     "functional_ops",
     "image_ops",
     "internal_ops",
