@@ -85,7 +85,7 @@ def check_text(text: str, program: AnyProgram, target: ipu.Target) -> None:
     """``text`` stands for ``program``."""
     note(text)
     inputs = program.inputs()
-    executable = ipu.compile(text, target=target)
+    executable = ipu.compile(text, target=target, kernels="never")
     fast, per_tile, expected = executable.run(inputs), executable.run_per_tile(inputs), program.evaluate(inputs)
     if program.is_exact:
         assert_equal(fast, per_tile, "fast against per-tile executor")

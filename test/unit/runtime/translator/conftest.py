@@ -21,6 +21,12 @@ sys.path.insert(0, str(Path(__file__).parent))  # what the tests of control flow
 Run = Callable[..., list[np.ndarray]]
 
 
+@pytest.fixture(autouse=True)
+def _as_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tests read and run are calls of NumPy, unless they ask for kernels."""
+    monkeypatch.setenv("IPU_KERNELS", "never")
+
+
 @pytest.fixture
 def engine() -> Callable[..., Engine]:
     """``engine(text, options=None)``: the engine of ``@main`` in ``text``."""
