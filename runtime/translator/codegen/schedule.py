@@ -125,9 +125,13 @@ class Schedule:
     block_units: int = 0
     block_size: int = 0
 
+    def place(self, buffer: Buffer) -> Buffer:
+        """The representative of the buffers that share memory with ``buffer``."""
+        return self.places.get(buffer, buffer)
+
     def same_place(self, a: Buffer, b: Buffer) -> bool:
         """True if the two buffers may share memory."""
-        return self.places.get(a, a) is self.places.get(b, b)
+        return self.place(a) is self.place(b)
 
     def scratch(self, name: str, elements: int, dtype: np.dtype[Any]) -> Buffer:
         """Memory that only the statement at hand uses."""

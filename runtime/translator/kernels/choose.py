@@ -14,7 +14,7 @@ from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.codegen.blocks import Group
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
-from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand
+from ipu_mlir.runtime.translator.codegen.schedule import Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.function import Function
@@ -30,7 +30,6 @@ _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long
 _LEAST_SAVED_US = 30.0  # of a run, by statements one after the other: compiling them takes some 15 ms
 _CALL_US = 1.2  # the call of a kernel with a few arrays
 _STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
-_OWN_BYTES = 1 << 20  # what a group may have for itself in memory instead of in scratch memory for one block
 
 
 @dataclass
@@ -65,17 +64,24 @@ class Kernels:
             return None
         return self._call(function, "loop", (), inside)
 
-    def of_group(self, group: Group, statements: Sequence[Statement]) -> BlockLoop | None:
-        """The block loop of ``statements`` with one kernel for a block; None if they have none."""
-        if self.options.kernels == "never":
-            return None
-        function = Function(self.places)
-        try:
-            self._write_group(function, group, statements)
-        except NoKernel:
-            return None
-        call = self._call(function, "block", ("lo", "hi"), statements)
-        return call and BlockLoop(group.units, group.block, (call,), (), statements[0].origin)
+    def of_block(
+        self, group: Group, loops: Mapping[int, int], statements: Sequence[Statement], scratch: Set[Buffer], rounds: int
+    ) -> Iterator[Call | Statement]:
+        """Calls of kernels for a block of ``group``, and between them the statements that have none.
+
+        ``loops`` are those that are cut, by statement; of what is in ``scratch`` there is only one block. All blocks
+        are done ``rounds`` times.
+        """
+        for is_product, members in groupby(statements, _is_product):
+            run = list(members)
+            is_wanted = self.options.kernels == "always" or (
+                self.options.kernels == "auto" and _is_worth_it(run, rounds)
+            )
+            call = self._block(group, loops, run, scratch) if is_wanted and not is_product else None
+            if call is None:
+                yield from run
+            else:
+                yield call
 
     def of_run(self, statements: Sequence[Statement], rounds: int = 1) -> Iterator[Call | Statement]:
         """Calls of kernels, and between them the statements that have none; each is done ``rounds`` times."""
@@ -116,30 +122,30 @@ class Kernels:
             return False
         return True
 
-    def _write_group(self, function: Function, group: Group, statements: Sequence[Statement]) -> None:
-        loops = {id(statement): loop for statement, loop in zip(statements, group.loops, strict=True)}
-        per_unit = max(
-            prod(statement.extents) // group.units for statement in statements if not isinstance(statement, Dot)
-        )
+    def _block(
+        self, group: Group, loops: Mapping[int, int], statements: Sequence[Statement], scratch: Set[Buffer]
+    ) -> Call | None:
+        function = Function(self.places, scratch=scratch, block=(group.units, group.block))
+        per_unit = max(prod(statement.extents) // group.units for statement in statements)
         strip = max(1, _STRIP_ELEMENTS // max(1, per_unit))
         parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
         code = function.code
-        with function.loop("%hi", strip, "%lo") as start:
-            left = code.value(f"arith.subi %hi, {start} : i64")
-            units = code.value(f"arith.minsi {left}, {code.index(strip)} : i64")
-            for part in parts:
-                if isinstance(part, Nest):
-                    write_nest(function, part, Cut(0, part.size, start, units))
-                    continue
-                if isinstance(part, Dot) and not (set(part.a.loops()) == set(part.b.loops()) >= set(part.out.loops())):
-                    raise NoKernel("products are left to BLAS")
-                if not isinstance(part, Reduce | Dot):
-                    raise NoKernel(f"{type(part).__name__} is in no block")
-                loop = loops[id(part)]
-                write_reduction(function, part, loop, Cut(0, part.extents[loop] // group.units, start, units))
-        own = [place for place in function.parameters if self._is_own(place, statements)]
-        if sum(function.parameters[place].elements * place.dtype.itemsize for place in own) > _OWN_BYTES:
-            raise NoKernel("what is between the statements is too large")
+        try:
+            with function.loop("%hi", strip, "%lo") as start:
+                left = code.value(f"arith.subi %hi, {start} : i64")
+                units = code.value(f"arith.minsi {left}, {code.index(strip)} : i64")
+                first = code.value(f"arith.subi {start}, %lo : i64")
+                for part in parts:
+                    if isinstance(part, Nest):
+                        write_nest(function, part, Cut(0, part.size, start, units, first))
+                        continue
+                    assert isinstance(part, Reduce | Dot), "only straight-line statements are grouped"
+                    loop = loops[id(part)]
+                    cut = Cut(0, part.extents[loop] // group.units, start, units, first)
+                    write_reduction(function, part, loop, cut)
+        except NoKernel:
+            return None
+        return self._call(function, "block", ("lo", "hi"), statements)
 
     def _parts(self, statements: Sequence[Statement], nest_of: Callable[[Elementwise], Nest]) -> list[Nest | Statement]:
         """Element-wise statements as nests, neighbours as one where they can be; what it alone uses is not stored."""
@@ -208,10 +214,26 @@ class Kernels:
         text = function.text(name, [f"%{number}" for number in numbers])
         self.functions.append(KernelText(name, len(numbers) + len(function.outer), len(arrays), text))
         rounds: list[Operand] = [LoopNumber(INDEX, buffer) for buffer in function.outer]
-        operands = (*rounds, *(whole(function.parameters[place]) for place in arrays))
-        out = next(whole(function.parameters[place]) for place in arrays if place in written)
+        views = {place: _view(function, place) for place in arrays}
+        operands = (*rounds, *views.values())
+        out = next(view for place, view in views.items() if place in written)
         taken = ", ".join([*numbers, *(f"{{{number}}}" for number in range(len(operands)))])
         return Call(f"{{kernel}}.run({taken})", operands, out, statements[0].origin, kernel=name)
+
+
+def _view(function: Function, place: Buffer) -> View:
+    """All of the memory that ``function`` gets for ``place``."""
+    view = whole(function.parameters[place])
+    if place not in function.scratch:
+        return view
+    return replace(view, shape=(function.scratch_elements[place],), strides=(1,))
+
+
+def _is_product(statement: Statement) -> bool:
+    """True for a product of matrices, which BLAS does; not for products of rows with rows."""
+    if not isinstance(statement, Dot):
+        return False
+    return not statement.a.loops() == statement.b.loops() >= statement.out.loops()
 
 
 def _is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:

@@ -29,6 +29,8 @@ class Function:
         numbers: the variables of the loops around, by the buffers that hold them too.
         outer: those that callers give, in order.
         polls: whether loops ask now and then whether somebody wants to stop them.
+        scratch: the places of which there is one block only, in a function for blocks of ``block[1]`` of ``block[0]``
+            units; ``scratch_elements`` says how large that is.
     """
 
     places: Mapping[Buffer, Buffer]
@@ -38,6 +40,9 @@ class Function:
     numbers: dict[Buffer, str] = field(default_factory=dict)
     outer: list[Buffer] = field(default_factory=list)
     polls: bool = False
+    scratch: Set[Buffer] = frozenset()
+    block: tuple[int, int] = (1, 1)
+    scratch_elements: dict[Buffer, int] = field(default_factory=dict)
     _pointers: dict[Buffer, str] = field(default_factory=dict)
     _polling: tuple[str, str] | None = None
 
@@ -73,6 +78,15 @@ class Function:
     def hold(self, buffer: Buffer, bytes_needed: int) -> None:
         """Memory for ``buffer`` until the kernel ends."""
         self._pointers[buffer] = self.code.alloca(bytes_needed)
+
+    def in_scratch(self, buffer: Buffer) -> tuple[int, int] | None:
+        """The units in all and in a block, if there is only one block of ``buffer``."""
+        return self.block if self.place(buffer) in self.scratch else None
+
+    def hold_in_scratch(self, buffer: Buffer, elements: int) -> None:
+        """A block of ``buffer`` has ``elements``."""
+        place = self.place(buffer)
+        self.scratch_elements[place] = max(elements, self.scratch_elements.get(place, 0))
 
     def text(self, name: str, numbers: Sequence[str] = ()) -> str:
         """The whole function, which takes ``numbers``, those of loops around, and the arrays."""

@@ -15,12 +15,16 @@ from ipu_mlir.runtime.translator.kernels.function import Function
 
 @dataclass(frozen=True)
 class Cut:
-    """The part of a nest that is done at a time: ``units`` from ``start`` on, each with ``size`` points of ``loop``."""
+    """The part of a nest that is done at a time: ``units`` from ``start`` on, each with ``size`` points of ``loop``.
+
+    In scratch memory, which is for one block, they are ``first`` units from the beginning.
+    """
 
     loop: int
     size: int
     start: str
     units: str
+    first: str
 
 
 @dataclass
@@ -160,13 +164,24 @@ class Points:
 
     def place(self, access: Access) -> str | None:
         """The number of the element that ``access`` names: of the first lane."""
-        function = self.function
+        function, cut = self.function, self.cut
         total: str | None = None
-        if self.cut is not None:
-            total = function.plus(total, function.times(self.cut.start, self.cut.size * access.strides[self.cut.loop]))
+        turn = turn_in_block = 1  # all units in memory, and those of one block
+        if cut is not None:
+            unit = cut.size * access.strides[cut.loop]
+            held = function.in_scratch(access.buffer)
+            if held is not None:
+                turn, turn_in_block = held[0] * unit, held[1] * unit
+                function.hold_in_scratch(access.buffer, -(-access.buffer.elements // turn) * turn_in_block)
+            total = function.times(cut.start if held is None else cut.first, unit)
         for axis, number in self.at.items():
-            total = function.plus(total, function.times(number, self.stride(access, axis)))
-        return function.plus(total, function.code.index(access.offset) if access.offset else None)
+            step = self.stride(access, axis)
+            if step % turn == 0 and (cut is None or self.axes[axis][0] != cut.loop):
+                step = step // turn * turn_in_block
+            total = function.plus(total, function.times(number, step))
+        turns, rest = divmod(access.offset, turn)
+        offset = turns * turn_in_block + rest
+        return function.plus(total, function.code.index(offset) if offset else None)
 
     def same_place(self, a: Buffer, b: Buffer) -> bool:
         """True if the two buffers share memory."""

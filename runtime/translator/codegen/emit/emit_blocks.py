@@ -9,21 +9,42 @@ from ipu_mlir.runtime.translator.array_ir.statements import Statement
 from ipu_mlir.runtime.translator.codegen.blocks import Group
 from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand, Schedule, View
+from ipu_mlir.runtime.translator.kernels.choose import Kernels
 
 
-def emit_group(group: Group, statements: Sequence[Statement], used_elsewhere: set[Buffer], schedule: Schedule) -> None:
-    """Append the block loop of ``group``. ``used_elsewhere`` are places that other statements use as well."""
+def emit_group(
+    group: Group,
+    statements: Sequence[Statement],
+    used_elsewhere: set[Buffer],
+    schedule: Schedule,
+    kernels: Kernels,
+    rounds: int,
+) -> None:
+    """Append the block loop of ``group``, which is done ``rounds`` times.
+
+    ``used_elsewhere`` are places that other statements use as well.
+    """
     calls: list[Call] = []
     run = statements[group.start : group.start + group.count]
-    for statement, loop in zip(run, group.loops, strict=True):
+    loops = {id(statement): loop for statement, loop in zip(run, group.loops, strict=True)}
+    written = {schedule.place(access.buffer) for statement in run for access in statement.dests()}
+    scratch_places = {place for place in written - used_elsewhere if place.role is Role.TEMPORARY}
+    for done in kernels.of_block(group, loops, run, scratch_places, rounds):
+        if isinstance(done, Call):
+            calls.append(done)
+            continue
         inner = Schedule(
-            schedule.options, schedule.places, block_loop=loop, block_units=group.units, block_size=group.block
+            schedule.options,
+            schedule.places,
+            block_loop=loops[id(done)],
+            block_units=group.units,
+            block_size=group.block,
         )
-        emit(statement, inner)
+        emit(done, inner)
         writes = Counter(step.out.buffer for step in inner.steps if isinstance(step, Call))
         for step in inner.steps:
             assert isinstance(step, Call), "only straight-line statements are grouped"
-            if step.out.block_axis is None and writes[step.out.buffer] == 1 and not _reads_any(step, calls):
+            if step.out.block_axis is None and writes[step.out.buffer] == 1 and not _reads_any(step, calls, schedule):
                 schedule.steps.append(step)  # the same for every block: done once, before
             else:
                 calls.append(step)
@@ -33,7 +54,7 @@ def emit_group(group: Group, statements: Sequence[Statement], used_elsewhere: se
     def in_block(operand: Operand) -> Operand:
         if not isinstance(operand, View) or operand.buffer.role is not Role.TEMPORARY:
             return operand
-        place = schedule.places.get(operand.buffer, operand.buffer)
+        place = schedule.place(operand.buffer)
         if place in used_elsewhere or operand.buffer in made_before:
             return operand
         shrunk = _shrunk(operand, group)
@@ -47,10 +68,15 @@ def emit_group(group: Group, statements: Sequence[Statement], used_elsewhere: se
     schedule.steps.append(BlockLoop(group.units, group.block, inside, tuple(scratch.items()), run[0].origin))
 
 
-def _reads_any(call: Call, others: list[Call]) -> bool:
-    """True if ``call`` reads what one of ``others`` writes."""
-    written = {other.out.buffer for other in others}
-    return any(isinstance(operand, View) and operand.buffer in written for operand in call.operands)
+def _reads_any(call: Call, others: list[Call], schedule: Schedule) -> bool:
+    """True if ``call`` reads what one of ``others`` writes; a kernel may write all that it is given."""
+    written = {
+        schedule.place(view.buffer)
+        for other in others
+        for view in (other.out, *(other.operands if other.kernel else ()))
+        if isinstance(view, View)
+    }
+    return any(isinstance(operand, View) and schedule.place(operand.buffer) in written for operand in call.operands)
 
 
 def _shrunk(view: View, group: Group) -> View:

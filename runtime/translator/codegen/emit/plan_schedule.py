@@ -87,14 +87,9 @@ class _Planner:
                         emit(step, schedule)
                 position = end
                 continue
-            block_loop = self.kernels.of_group(group, run[position : position + group.count])
-            if block_loop is not None:
-                schedule.steps.append(block_loop)
-                position += group.count
-                continue
             inside = {id(statement) for statement in run[position : position + group.count]}
             elsewhere = {place for place, where in self.users.items() if not where <= inside}
-            emit_group(group, run, elsewhere, schedule)
+            emit_group(group, run, elsewhere, schedule, self.kernels, rounds)
             position += group.count
 
 
