@@ -13,6 +13,7 @@ import onnx
 from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.onnx_folding import fold_sizes
 from ipu_mlir.frontends.onnx_sizes import deciding_inputs, with_values
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
@@ -152,6 +153,8 @@ def _load(path: Path) -> onnx.ModelProto:
 def _linalg(model: onnx.ModelProto) -> ir.Module:
     importer = extra("onnx_importer")
     model = _with_names(model)
+    with contextlib.suppress(Exception):  # what ONNX cannot check the importer refuses
+        fold_sizes(model)
     with contextlib.suppress(ValueError):  # more than 2 GB, or custom ops: the importer says what it misses
         model = onnx.shape_inference.infer_shapes(model, data_prop=True)
     try:

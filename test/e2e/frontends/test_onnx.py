@@ -85,6 +85,31 @@ def test_inputs_that_sizes_depend_on_are_part_of_the_program_where_they_are_give
         ipu.compile(model, target=TARGET)
 
 
+def test_sizes_that_a_model_computes_are_known_before_it_is_imported():
+    """The last dimension becomes two, as PyTorch exports ``unflatten``: of the shape, what is before and behind."""
+
+    def number(name: str, *values: int) -> onnx.NodeProto:
+        return helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.array(values), name))
+
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        *(number("two", 2), number("three", 3), number("zero", 0), number("parts", 2, 4), number("axis", 0)),
+        helper.make_node("Mod", ["two", "three"], ["last"]),
+        helper.make_node("Slice", ["shape", "zero", "last"], ["before"]),
+        helper.make_node("Concat", ["before", "parts"], ["wanted"], axis=0),
+        helper.make_node("Reshape", ["x", "wanted"], ["apart"]),
+        helper.make_node("Unsqueeze", ["apart", "axis"], ["more"]),
+        helper.make_node("Transpose", ["more"], ["y"], perm=[3, 1, 2, 0, 4]),
+    ]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, s) for name, s in (("x", [2, 3, 8]), ("y", None)))
+    graph = helper.make_graph(nodes, "unflatten", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    x = np.arange(48, dtype=np.float32).reshape(2, 3, 8)
+    np.testing.assert_array_equal(
+        ipu.compile(model, target=TARGET)(x), x.reshape(2, 3, 2, 4)[None].transpose(3, 1, 2, 0, 4)
+    )
+
+
 def test_inputs_that_are_not_there_are_named():
     exe = ipu.compile(a_model(), target=TARGET)
     with pytest.raises(ipu.RunError, match="the model takes x"):
