@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         all_to_all,
         assume_equal,
         broadcast,
+        per_replica,
         reduce_scatter,
         replica_index,
     )
@@ -89,6 +90,7 @@ __all__ = [
     "map",
     "nn",
     "outlined",
+    "per_replica",
     "place",
     "reduce_scatter",
     "register_dataclass",
@@ -138,6 +140,7 @@ _HOME = {
     "function": "ipu_mlir.compilation.function",
     "map": "ipu_mlir.tracing.control.scans",
     "outlined": "ipu_mlir.tracing.control.outlined",
+    "per_replica": "ipu_mlir.programs.replicas",
     "place": "ipu_mlir.tracing.hints",
     "reduce_scatter": "ipu_mlir.programs.replicas",
     "register_dataclass": "ipu_mlir.tracing.structure",

@@ -16,6 +16,7 @@ from ipu_mlir.dialects.ipu import (
     ReplicaIndexOp,
 )
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.specs.specs import PerReplica, spec_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, current_trace
 from ipu_mlir.tracing.operands import tensor
@@ -34,6 +35,21 @@ _REDUCTIONS = {
     "square_sum": "square_add",
 }
 """How the dialect calls them."""
+
+
+def per_replica(x: Any) -> Any:
+    """Say of an argument to ``compile`` for that each replica gets one of its own.
+
+        exe = ipu.compile(step, args=(ipu.per_replica(ipu.TensorSpec((16, 4))), w), target=ipu.Target(replicas=4))
+        exe(np.zeros((4, 16, 4), np.float32), w)
+
+    Args:
+        x: what one replica gets, as a ``TensorSpec`` or an example array; or tuples, lists and dicts of them. Arrays
+            that the program is given have one more dimension in front of it, for replicas.
+    """
+    structure, leaves = flatten(x, "argument", is_number)
+    specs = (spec_of(leaf if hasattr(leaf, "shape") else np.asarray(leaf)) for leaf in leaves)
+    return unflatten(structure, iter([PerReplica(spec.shape, spec.dtype) for spec in specs]))
 
 
 def replica_index() -> Any:

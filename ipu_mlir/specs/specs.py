@@ -42,6 +42,10 @@ class TensorSpec:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
+class PerReplica(TensorSpec):
+    """The spec of an argument of which each replica gets one of its own: given with a first dimension for replicas."""
+
+
 def spec_of(value: Any) -> TensorSpec:
     """The spec of an array, or of anything that has ``shape`` and ``dtype``; a spec is its own."""
     if isinstance(value, TensorSpec):

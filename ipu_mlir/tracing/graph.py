@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.analysis.replicas import VARIES
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.specs.specs import PerReplica, TensorSpec
 from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, kind_of, part_dtype, sizes_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.places import Place, user_place
@@ -90,6 +91,11 @@ class Trace:
             types = [self.tensor_type(spec.shape, spec.dtype) for _, spec in arguments]
             with ir.InsertionPoint(self.module.body):
                 self._function = func.FuncOp(entry, (types, []))
+            if any(isinstance(spec, PerReplica) for _, spec in arguments):
+                varies = [
+                    {VARIES: ir.BoolAttr.get(True)} if isinstance(spec, PerReplica) else {} for _, spec in arguments
+                ]
+                self._function.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(list(map(ir.DictAttr.get, varies)))
             locations = [ir.Location.name(name) for name, _ in arguments]
             block = ir.Block.create_at_start(self._function.regions[0], types, locations)
         self._end = ir.InsertionPoint(block)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.specs.specs import PerReplica, TensorSpec
 from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.graph import Symbol
 
@@ -222,6 +222,8 @@ class Call:
             raise RunError(f"{_difference(self.arguments, structure, _ALL)}; compile the function for these")
         arrays = [np.asarray(leaf) for leaf in leaves]
         for path, array, spec in zip(paths(structure), arrays, self.specs, strict=True):
+            if isinstance(spec, PerReplica):
+                continue  # how many replicas there are is known where it runs
             if array.shape != spec.shape or array.dtype != spec.dtype:
                 found = TensorSpec(array.shape, array.dtype)
                 raise RunError(

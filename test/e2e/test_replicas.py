@@ -159,6 +159,24 @@ func.func @main(%flag: memref<i1, #one>, %x: memref<f32, #one>, %y: memref<f32, 
 """
 
 
+def test_an_argument_may_be_of_each_replica() -> None:
+    def main(given: Any, w: Any) -> Any:
+        return given["x"] * w, ipu.all_reduce(given["scale"] * w.sum(), "max"), w + 1
+
+    scales = np.arange(4, dtype=np.float32)
+    args = ipu.per_replica({"x": ipu.TensorSpec((6,)), "scale": np.float32(1)}), X[1]
+    exe = ipu.compile(main, args=args, target=FOUR)
+    product, most, plain = exe({"x": X, "scale": scales}, X[1])
+    assert np.array_equal(product, X * X[1]) and np.array_equal(plain, X[1] + 1)
+    assert most == (scales * X[1].sum()).max()
+    per_tile = exe.run_per_tile([X, scales, X[1]])
+    assert all(np.allclose(*each) for each in zip((product, most, plain), per_tile, strict=True))
+    with pytest.raises(ipu.RunError, match=r"has shape \(6,\), expected \(4, 6\)"):
+        exe({"x": X[0], "scale": scales}, X[1])
+    alone = ipu.compile(main, args=args, target=ALONE)
+    assert np.array_equal(alone({"x": X[0], "scale": np.float32(1)}, X[1])[0], X[0] * X[1])
+
+
 def test_the_per_tile_executor_refuses_replicas_that_part() -> None:
     from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
     from ipu_mlir.runtime.per_tile.scalar.errors import DivergenceError
