@@ -1,6 +1,6 @@
-// RUN: ipu-opt %s --load-pass %S/Inputs/count_adds.py --test-count-adds | filecheck %s
-// RUN: ipu-opt %s --load-pass=%S/Inputs/count_adds.py --pass-pipeline='builtin.module(cse,func.func(test-count-adds{attribute=my.sums},canonicalize))' | filecheck %s --check-prefix=NESTED
-// RUN: ipu-opt %s --load-pass %S/Inputs/count_adds.py --test-count-adds='at-least=2' --verify-diagnostics
+// RUN: ipu-opt %s --load-pass %S/../Inputs/count_adds.py --test-count-adds | filecheck %s
+// RUN: ipu-opt %s --load-pass=%S/../Inputs/count_adds.py --pass-pipeline='builtin.module(cse,func.func(test-count-adds{attribute=my.sums},canonicalize))' | filecheck %s --check-prefix=NESTED
+// RUN: ipu-opt %s --load-pass %S/../Inputs/count_adds.py --test-count-adds='at-least=2' --verify-diagnostics
 
 // CHECK: func.func @two(%{{.*}}: i32) -> (i32, i32) attributes {test.adds = 2 : i64}
 // NESTED: func.func @two(%{{.*}}: i32) -> (i32, i32) attributes {my.sums = 1 : i64}

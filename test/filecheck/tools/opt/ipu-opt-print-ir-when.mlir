@@ -7,7 +7,7 @@
 // RUN: ipu-opt %s --cse --symbol-dce --mlir-print-ir-after=symbol-dce --mlir-print-ir-after-change 2>&1 >%t | filecheck %s --allow-empty --check-prefix=NEITHER
 // NEITHER-NOT: IR Dump
 
-// RUN: not ipu-opt %s --cse --load-pass %S/Inputs/count_adds.py --test-count-adds='at-least=9' --mlir-print-ir-after-failure 2>&1 >%t | filecheck %s --check-prefix=FAILURE
+// RUN: not ipu-opt %s --cse --load-pass %S/../Inputs/count_adds.py --test-count-adds='at-least=9' --mlir-print-ir-after-failure 2>&1 >%t | filecheck %s --check-prefix=FAILURE
 // FAILURE-NOT: IR Dump After cse
 // FAILURE: // -----// IR Dump After test-count-adds Failed //----- //
 // FAILURE: error:

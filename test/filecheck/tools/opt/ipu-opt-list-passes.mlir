@@ -1,5 +1,5 @@
 // RUN: ipu-opt --list-passes | filecheck %s
-// RUN: ipu-opt --list-passes --load-pass %S/Inputs/count_adds.py | filecheck %s --check-prefix=LOADED
+// RUN: ipu-opt --list-passes --load-pass %S/../Inputs/count_adds.py | filecheck %s --check-prefix=LOADED
 
 // CHECK-LABEL: Passes:
 // CHECK: ipu-set-target

@@ -1,7 +1,7 @@
 // A pass that fails leaves a file that fails in the same way; one that does not leaves none.
-// RUN: not ipu-opt %s --cse --load-pass %S/Inputs/count_adds.py --test-count-adds='at-least=9' --mlir-pass-pipeline-crash-reproducer=%t.again.mlir 2>%t.first
+// RUN: not ipu-opt %s --cse --load-pass %S/../Inputs/count_adds.py --test-count-adds='at-least=9' --mlir-pass-pipeline-crash-reproducer=%t.again.mlir 2>%t.first
 // RUN: filecheck %s --input-file=%t.again.mlir
-// RUN: not ipu-opt --run-reproducer %t.again.mlir --load-pass %S/Inputs/count_adds.py 2>%t.second
+// RUN: not ipu-opt --run-reproducer %t.again.mlir --load-pass %S/../Inputs/count_adds.py 2>%t.second
 // RUN: filecheck %s --input-file=%t.first --check-prefix=ERROR
 // RUN: filecheck %s --input-file=%t.second --check-prefix=ERROR
 // RUN: ipu-opt %s --cse --mlir-pass-pipeline-crash-reproducer=%t.none.mlir
