@@ -88,7 +88,7 @@ def collective_of(op: ir.OpView | ir.Operation) -> Collective | None:
         name = ir.StringAttr(attributes["kind"]).value
     elif operation.name not in COLLECTIVES:
         return None
-    kind = next(each for each in KINDS if each == name)
+    kind: Kind = next(each for each in KINDS if each == name)
 
     def number(entry: str) -> int:
         return ir.IntegerAttr(attributes[entry]).value if entry in attributes else 0

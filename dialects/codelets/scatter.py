@@ -123,7 +123,7 @@ def _cycles(adds: bool, call: CodeletCall, sizes: IntArray, machine: Machine) ->
     update = call.loops[len(call.dtypes) - len(call.kept) - 2]  # before the positions in each dimension
     shared = [loop for loop in call.kept if loop in update]
     by_row = bool(shared) and call.kept[-1] == shared[-1] and len(call.kept) > 1
-    row = sizes[..., call.kept[-1]] if by_row else 1
+    row = product_over(sizes, call.kept[-1:]) if by_row else 1
     updates = product_over(sizes, call.reduced) * product_over(sizes, shared[:-1] if by_row else shared)
     places = [loop for loop in call.kept if loop not in shared]
     everywhere = prod(n for loop, n in zip(call.kept, call.shapes[-1], strict=True) if loop in places)

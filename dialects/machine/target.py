@@ -45,7 +45,7 @@ class Target:
     def __post_init__(self) -> None:
         counts = ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle", "replicas")
         for field in (*counts, "sync_cycles", "io_tiles"):
-            value = getattr(self, field)
+            value: int = getattr(self, field)
             if not isinstance(value, Integral):
                 raise TargetError(f"a target needs {field} as a whole number, got {value!r}")
             name = Settings({field: None})

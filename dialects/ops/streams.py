@@ -31,7 +31,7 @@ def _broken_types(op: ir.Operation, types: Iterable[ir.Attribute]) -> Iterator[s
     if op.parent is None or op.parent.operation.name != "builtin.module":
         yield "stands inside a function; a queue belongs to the module"
     for each in types:
-        tensor = each.value if isinstance(each, ir.TypeAttr) else None
+        tensor: Any = each.value if isinstance(each, ir.TypeAttr) else None
         if not isinstance(tensor, ir.RankedTensorType) or not tensor.has_static_shape or tensor.encoding is not None:
             yield f"has {each} in its elements; they are ranked tensors of static shape, without encoding"
         elif 0 in tensor.shape:

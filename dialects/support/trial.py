@@ -36,15 +36,14 @@ def tried(action: Callable[[], bytes], seconds: int, most_more_bytes: int) -> tu
     if child == 0:
         _do(action, writing, seconds, most_more_bytes)
     os.close(writing)
-    status = None
     try:
         with os.fdopen(reading, "rb") as pipe:
             said = pipe.read()
         status = _status_of(child)
-    finally:
-        if status is None:  # interrupted
-            os.kill(child, signal.SIGKILL)
-            _status_of(child)
+    except BaseException:  # interrupted
+        os.kill(child, signal.SIGKILL)
+        _status_of(child)
+        raise
     if said.endswith(_DONE):
         return "", said.removesuffix(_DONE)
     if status == -signal.SIGALRM:

@@ -13,7 +13,7 @@ from ipu_mlir.compilation.calls import Known, form_of, known_call
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol
-from ipu_mlir.tracing.structure import Static, flatten_arguments
+from ipu_mlir.tracing.structure import Call, Static, flatten_arguments
 from ipu_mlir.tracing.surface.traced import TracedFunction, bind_arguments
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Function(TracedFunction):
     def _remember(self, executable: "Executable", args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Further calls of this form need not be bound to parameters."""
         call = executable._call
-        assert call is not None, "a traced function has one"
+        assert isinstance(call, Call), "a traced function has one"
         tensors, static = self._apart(args, kwargs)
 
         def bind(marked: Any) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class Programs(Mapping[str, "Executable"]):
     def _begin(self) -> State:
         variables = [each for each in self._declared.values() if each.kind == "variable"]
         shared = {name: cell for variable in variables for name, cell in variable.cells.items()}
-        buffers = [each for each in self._declared.values() if each.kind == "remote"]
+        buffers: list[Any] = [each for each in self._declared.values() if each.kind == "remote"]
         used = {each.name: each.own for each in buffers if each.own is not None}
         used |= {name: cell.buffer for name, cell in shared.items() if isinstance(cell, RemoteCell)}
         state = self._state(shared, _TURN, used)
@@ -98,6 +98,7 @@ class Programs(Mapping[str, "Executable"]):
         for variable in variables:
             variable.cells.update({name: state.cells[name] for name in variable.specs if name in state.cells})
         infeeds, outfeeds = state.streams.infeeds, state.streams.outfeeds
+        owner: Any
         for name, owner in self._declared.items():
             if owner.kind == "infeed" and name in infeeds:
                 owner.own = owner.own or Infeed(infeeds[name].stream, owner.elements())

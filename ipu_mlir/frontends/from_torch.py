@@ -61,8 +61,12 @@ class TorchCall:
         count = self.out_spec.num_leaves
         leaves = []
         for place in range(count):
-            result = None if place in self.constants and not self.gives_constants else next(rest)
-            leaf = self.constants[place] if place in self.constants else to_torch(result)
+            if place not in self.constants:
+                leaf = to_torch(next(rest))
+            else:
+                leaf = self.constants[place]
+                if self.gives_constants:
+                    next(rest)
             leaves.append(leaf.view(torch.uint8) if place in self.unsigned else leaf)
         return pytree.tree_unflatten(leaves, self.out_spec)
 
@@ -212,7 +216,7 @@ def _changed(program: ExportedProgram) -> list[str]:
 
 def _loses_sign(node: torch.fx.Node) -> bool:
     """Whether ``node`` converts floats to numbers without a sign, which torch-mlir takes for signed ones."""
-    source = node.args[0].meta.get("val") if node.args and isinstance(node.args[0], torch.fx.Node) else None
+    source: Any = node.args[0].meta.get("val") if node.args and isinstance(node.args[0], torch.fx.Node) else None
     result = node.meta.get("val")
     if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
         return False

@@ -16,7 +16,7 @@ def token() -> tf.Variable:
     """The variable by whose reads and assignments TensorFlow keeps the order of calls; programs have it no more."""
     if not _TOKEN:
         with context.eager_mode(), tf.device("/cpu:0"):
-            _TOKEN.append(tf.Variable(0, trainable=False, dtype=tf.int32, name="ipu.token"))
+            _TOKEN.append(tf.Variable(tf.constant(0), trainable=False, dtype=tf.int32, name="ipu.token"))
     return _TOKEN[0]
 
 

@@ -216,6 +216,7 @@ def connect(state: State) -> None:
     What programs only know by its name is alive as long as one of them.
     """
     streams = state.streams
+    queues: Any
     for queues in (streams.infeeds, streams.outfeeds):
         for name, made in queues.items():
             queues[name] = _FEEDS[name].queue(made.stream)

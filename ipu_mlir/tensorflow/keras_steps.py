@@ -150,7 +150,7 @@ class _PredictFunction(_StepFunction):
             if each.count > 1:
                 result = tf.nest.map_structure(lambda each: tf.reshape(each, [-1, *each.shape[2:]]), result)
             found.append(result)
-        return tf.nest.map_structure(lambda *each: tf.concat(each, 0) if len(each) > 1 else each[0], *found)
+        return tf.nest.map_structure(lambda *each: each[0] if len(each) == 1 else tf.concat(each, 0), *found)
 
     def _several(self, count: int, batches: Any) -> Any:
         """What each of ``count`` steps gives, one beside the other, in a loop."""

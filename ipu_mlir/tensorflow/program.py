@@ -136,7 +136,7 @@ class Programs:
             CompileError: it cannot be compiled, or an argument is of a type that the device does not have.
         """
         given = (args, kwargs)
-        name = name or getattr(function, "__name__", None) or type(function).__name__
+        name = name or str(getattr(function, "__name__", type(function).__name__))
         leaves = tf.nest.flatten(given)
         at = [place for place, leaf in enumerate(leaves) if _is_tensor(leaf)]
         rest = [_Same(leaf) for leaf in leaves if not _is_tensor(leaf)]

@@ -14,7 +14,7 @@ def state() -> tf.Variable:
     """The seed, and how often it was used."""
     if not _STATE:
         with context.eager_mode(), tf.device("/cpu:0"):
-            made = tf.Variable([0, 0], trainable=False, dtype=tf.int32, name="ipu.seed")
+            made = tf.Variable(tf.constant([0, 0]), trainable=False, dtype=tf.int32, name="ipu.seed")
         resident(made, is_new=True)
         _STATE.append(made)
     return _STATE[0]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,13 @@ builtin, func, arith = upstream("builtin"), upstream("func"), upstream("arith")
 tensor_dialect = upstream("tensor")
 
 
-class Symbol:
+if TYPE_CHECKING:  # the types of NumPy's functions know nothing of __array_function__, which lets them take tensors
+    from typing import Any as _Array
+else:
+    _Array = object
+
+
+class Symbol(_Array):
     """A tensor whose values are known only when the program runs.
 
     Attributes:

@@ -48,7 +48,7 @@ def fill_of_splat(op: Any, rewriter: Any) -> bool:
 def _rank_zero_constant(yielded: ir.Value, op: Any, body: ir.Block) -> ir.Attribute | None:
     """The value of the ``tensor<f32>`` constant that the body passes on, if it does just that."""
     for argument, operand in zip(list(body.arguments)[: len(op.inputs)], op.inputs, strict=True):
-        value = constant_of(operand) if argument == yielded else None
+        value: Any = constant_of(operand) if argument == yielded else None
         if isinstance(operand.type, ir.RankedTensorType) and isinstance(value, ir.DenseElementsAttr):
             return value.get_splat_value() if value.is_splat else None
     return None

@@ -207,8 +207,8 @@ class StepsPart:
 
 def _stretch(times: StepTimes, meets: bool) -> Stretch:
     """A step: IPUs that begin it together leave it when their part is done."""
-    together = sum(getattr(times, kind) for kind in ("sync", "host"))
-    own = sum(getattr(times, kind) for kind in ("compute", "exchange", "inter_ipu"))
+    together = times.sync + times.host
+    own = times.compute + times.exchange + times.inter_ipu
     if meets:
         nothing = (Fraction(0),) * len(own)
         return Stretch(nothing, Fraction(int(together.max())), tuple(map(Fraction, own.tolist())))

@@ -88,7 +88,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
 
     def run(
         self,
-        fn: Callable[..., Any],
+        fn: Any,
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
         options: Any = None,
@@ -111,8 +111,8 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
             raise ValueError(
                 f"strategy.run takes a function with @tf.function(jit_compile=True), got {fn!r}; decorate it so"
             )
-        args, kwargs = tf.nest.map_structure(_streamed, (tuple(args), dict(kwargs or {})))
-        bound = inspect.signature(fn.python_function).bind(*args, **kwargs)  # by place or by name: one program
+        given: Any = tf.nest.map_structure(_streamed, (tuple(args), dict(kwargs or {})))
+        bound = inspect.signature(fn.python_function).bind(*given[0], **given[1])  # by place or by name: one program
         bound.apply_defaults()
         return self._programs.call(fn, bound.args, bound.kwargs, self.device, self.trace)
 

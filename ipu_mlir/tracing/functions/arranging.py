@@ -95,7 +95,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     return flip(turned, first if k % 4 == 1 else second)
 
 
-def roll(a: Any, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Any:
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if np.ndim(shift) or np.ndim(axis):
         if axis is None:
             return roll(a, int(np.sum(shift)))

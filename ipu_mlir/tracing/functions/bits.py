@@ -69,7 +69,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Any:
     if axis is None:
         a, axis = views.reshape(a, (-1,)), 0
     along = views.axis_of("packbits", a, axis)
-    bits = np.moveaxis(astype(astype(a, np.bool_), np.uint8), along, -1)
+    bits: Any = np.moveaxis(astype(astype(a, np.bool_), np.uint8), along, -1)
     missing = -bits.shape[-1] % 8
     bits = np.pad(bits, [(0, 0)] * (len(bits.shape) - 1) + [(0, missing)])
     bytes_ = views.reshape(bits, (*bits.shape[:-1], bits.shape[-1] // 8, 8))

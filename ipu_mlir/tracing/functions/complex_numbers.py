@@ -8,7 +8,7 @@ Source: W. Kahan, Branch Cuts for Complex Elementary Functions (1987), for roots
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,8 +34,11 @@ def apply_complex_ufunc(name: str, ufunc: np.ufunc, values: Sequence[Any]) -> An
     trace = trace_of(values)
     operands = [operand(trace, value) for value in values]
     whole = common_dtype(operands)
-    found = function(*(parts_of(tensor(trace, each, whole), whole) for each in operands))
-    return complex_of(*np.broadcast_arrays(*found)) if isinstance(found, tuple) else found
+    found: Any = function(*(parts_of(tensor(trace, each, whole), whole) for each in operands))
+    if not isinstance(found, tuple):
+        return found
+    real, imaginary = cast(Any, np.broadcast_arrays(*found))
+    return complex_of(real, imaginary)
 
 
 def parts_of(value: Any, whole: np.dtype[Any]) -> Parts:

@@ -126,7 +126,7 @@ def einsum(subscripts: Any, *values: Any, optimize: Any = False) -> Any:
     return transpose(value, [rest.index(letter) for letter in output])
 
 
-def _with_letters(given: Sequence[Any]) -> tuple[str, list[Any]]:
+def _with_letters(given: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
     """The subscripts as text and the operands, of operands that each have a list of numbers behind them."""
     *pairs, output = given if len(given) % 2 else (*given, None)
     values, lists = pairs[::2], pairs[1::2]
@@ -138,7 +138,7 @@ def _with_letters(given: Sequence[Any]) -> tuple[str, list[Any]]:
             "einsum takes text such as 'ij,jk->ik' before the operands, or behind each a list of numbers "
             f"from 0 to {len(_LETTERS) - 1}"
         ) from error
-    return ",".join(texts) + result, values
+    return ",".join(texts) + result, tuple(values)
 
 
 def _text(numbers: Sequence[Any]) -> str:

@@ -51,7 +51,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     alone = [place for place in (0, size // 2) if place == 0 or size % 2 == 0]  # their imaginary part is not looked at
     imaginary = np.where(np.isin(np.arange(size // 2 + 1), alone), 0, imaginary)
     mirrored = slice(1, (size + 1) // 2)
-    both = (
+    both: Any = (
         np.concatenate([real, np.flip(real[..., mirrored], -1)], -1),
         np.concatenate([imaginary, -np.flip(imaginary[..., mirrored], -1)], -1),
     )

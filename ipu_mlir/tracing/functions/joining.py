@@ -166,7 +166,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     along = views.axis_of("repeat", a, axis)
     counts = _known("repeat", repeats)
     if counts.ndim == 0:  # every element as often
-        wide = np.broadcast_to(
+        wide: Any = np.broadcast_to(
             views.expand_dims(a, along + 1), (*a.shape[: along + 1], int(counts), *a.shape[along + 1 :])
         )
         return views.reshape(wide, (*a.shape[:along], a.shape[along] * int(counts), *a.shape[along + 1 :]))

@@ -160,7 +160,7 @@ def _quantile(
     ordered = sort(flat)
     wide = np.dtype(np.float64) if not isinstance(q, Symbol) else q.dtype
     last = (flat.shape[-1] - 1) if counts is None else np.maximum(counts(flat), 1) - 1
-    fractions = np.asarray(q, wide) if not isinstance(q, Symbol) else q
+    fractions: Any = np.asarray(q, wide) if not isinstance(q, Symbol) else q
     if not isinstance(q, Symbol) and ((fractions < 0) | (fractions > 1)).any():
         raise TraceValueError(f"np.{name}: quantiles are from 0 to 1 (percentiles to 100), got {q}")
     shape = (*np.shape(fractions), *(1,) * len(rest))

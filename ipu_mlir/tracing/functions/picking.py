@@ -120,7 +120,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     outer = tuple(arr.shape[each] for each in rest)
     rows = views.reshape(views.transpose(arr, [*rest, along]), (-1, arr.shape[along]))
     found = [func1d(rows[place], *args, **kwargs) for place in range(rows.shape[0])]
-    together = np.stack(found)
+    together: Any = np.stack(found)
     together = views.reshape(together, (*outer, *together.shape[1:]))
     inner = range(len(outer), len(together.shape))
     order = list(range(len(outer)))

@@ -100,7 +100,7 @@ def mean(value: Symbol, axis: Axes = None, keepdims: bool = False, dtype: Any = 
     return total / count_along(value, axes_of("mean", value, axis))
 
 
-def variance(value: Any, axis: Axes = None, keepdims: bool = False, dtype: Any = None, ddof: int = 0) -> Any:
+def variance(value: Any, axis: Axes = None, keepdims: bool = False, dtype: Any = None, ddof: float = 0) -> Any:
     """The mean of the squared distances from the mean, over ``n - ddof`` elements."""
     centred = value - mean(value, axis, True, dtype)
     count = count_along(value, axes_of("var", value, axis)) - ddof

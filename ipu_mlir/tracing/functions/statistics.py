@@ -184,9 +184,10 @@ def cov(
     trace = trace_of((m, y))
     parts = [tensor(trace, each) for each in (m, y) if each is not None]
     kind = np.dtype(dtype) if dtype is not None else np.result_type(*(each.dtype for each in parts), np.float64)
-    rows = [astype(np.atleast_2d(each), kind) for each in parts]
+    rows: list[Any] = [np.atleast_2d(each) for each in parts]
+    rows = [astype(each, kind) for each in rows]
     rows = [each.T if not rowvar and part.ndim > 1 else each for each, part in zip(rows, parts, strict=True)]
-    values = np.concatenate(rows)
+    values: Any = np.concatenate(rows)
     centred = values - reductions.mean(values, 1, True)
     less = (0 if bias else 1) if ddof is None else ddof
     return np.squeeze((centred @ centred.T) / np.maximum(float(values.shape[1] - less), 0.0))

@@ -4,7 +4,6 @@ Its functions are NumPy's, which take traced tensors, where NumPy says what the 
 (``zeros``, ``arange``, ``asarray``) gives traced ones while a function is traced, and arrays outside.
 """
 
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -74,7 +73,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Any:
-    return _made(np.arange(start, stop, step, dtype), device)
+    return _made(np.arange(start, stop, step, dtype=dtype), device)
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -178,7 +177,7 @@ class _Info:
             "indexing": np.dtype(np.int64),
         }
 
-    def dtypes(self, *, device: Any = None, kind: str | Sequence[str] | None = None) -> dict[str, Any]:
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
         every = {name: np.dtype(getattr(np, name)) for name in _DTYPES}
         return {name: each for name, each in every.items() if kind is None or np.isdtype(each, kind)}
 

@@ -4,7 +4,7 @@ import functools
 import inspect
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class TracedFunction:
     def __init__(self, python: Callable[..., Any], static: frozenset[str] = frozenset()) -> None:
         self.__name__ = getattr(python, "__name__", type(python).__name__)
         self._signature = _signature(python)
-        functools.update_wrapper(self, python)
+        functools.update_wrapper(cast(Any, self), python)
         self._python = python
         self._static = static
         if unknown := static - set(self._signature.parameters):

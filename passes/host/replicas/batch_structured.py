@@ -27,9 +27,9 @@ def batch_structured(op: ir.Operation, batched: set[ir.Value], replicas: int) ->
     if not captured and not loads and not any(value in batched for value in operands):
         return False
     if op.name == "linalg.fill":
-        _fill(*operands, batched)
+        _fill(operands[0], operands[1], batched)
     elif op.name == "linalg.copy":
-        batch_copy(*operands, batched, replicas)
+        batch_copy(operands[0], operands[1], batched, replicas)
     else:
         _generic(op, captured, batched)
     return True
@@ -99,9 +99,10 @@ def _move_body(
 
     for inner in block.operations:
         inner.operation.walk(visit)
-    if loads:
-        with ir.InsertionPoint.at_block_begin(block), op.location:
-            replica = loop_index(0)
+    if not loads:
+        return
+    with ir.InsertionPoint.at_block_begin(block), op.location:
+        replica = loop_index(0)
     for load in loads:
         with ir.InsertionPoint(load), load.location:
             found = upstream("memref").LoadOp(load.operands[0], [replica, *list(load.operands)[1:]]).result

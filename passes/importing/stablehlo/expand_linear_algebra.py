@@ -100,12 +100,14 @@ def _lu(op: ir.Operation, types: Types) -> Values:
 def _triangular_solve(op: ir.Operation, types: Types) -> Values:
     left, lower, unit = (ir.BoolAttr(op.attributes[each]).value for each in ("left_side", "lower", "unit_diagonal"))
     transposed = "NO_TRANSPOSE" not in str(op.attributes["transpose_a"])
-    return [_solved(*op.operands, left, lower, unit, transposed)]
+    a, b = op.operands
+    return [_solved(a, b, left, lower, unit, transposed)]
 
 
 def _trsm(op: ir.Operation, types: Types) -> Values:
     left, lower, unit = _says(op, "side", "left"), _says(op, "uplo", "lower"), _says(op, "diag", "unit")
-    return [_solved(*op.operands, left, lower, unit, not _says(op, "trans_x", "plain"))]
+    a, b = op.operands
+    return [_solved(a, b, left, lower, unit, not _says(op, "trans_x", "plain"))]
 
 
 def _solved(a: ir.Value, b: ir.Value, left: bool, lower: bool, unit: bool, transposed: bool) -> ir.Value:

@@ -357,6 +357,7 @@ def _attribute(homes: Iterable[Mapping | None]) -> ir.ArrayAttr:
 
 def _on_shard(ops: Sequence[ir.Operation], shard: int | None) -> list[ir.Operation]:
     """``ops``, which one op of ``shard`` has become, with that shard."""
-    for op in ops if shard is not None else ():
-        op.attributes[SHARD] = shard_attribute(shard)
+    if shard is not None:
+        for op in ops:
+            op.attributes[SHARD] = shard_attribute(shard)
     return list(ops)

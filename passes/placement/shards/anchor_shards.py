@@ -64,8 +64,9 @@ def _refuse_unknown(function: ir.Operation, target: Target, refuse: Refusals) ->
         shard = shard_of(op)
         if shard is None and SHARD in op.attributes:
             refuse(op, f"has {SHARD} = {op.attributes[SHARD]}; write it as 1 : i64")
-        is_unknown = shard is not None and not ALL_IPUS <= shard < target.ipus
-        if is_unknown and (shard not in unknown or is_free(unknown[shard])):  # others say more than a constant
+        if shard is None or ALL_IPUS <= shard < target.ipus:
+            continue
+        if shard not in unknown or is_free(unknown[shard]):  # others say more than a constant
             unknown[shard] = op
     for shard, op in unknown.items():
         refuse(op, f"is on shard {shard}, but the target has {has}; {way_out}")

@@ -220,7 +220,7 @@ def _splat(tensor: ir.Value) -> Any:
         return None
     if tensor.owner.name == "linalg.fill":
         return _constant(tensor.owner.operands[0])
-    constant = tensor.owner.attributes["value"] if tensor.owner.name == "arith.constant" else None
+    constant: Any = tensor.owner.attributes["value"] if tensor.owner.name == "arith.constant" else None
     is_splat = isinstance(constant, ir.DenseElementsAttr) and constant.is_splat
     return getattr(constant.get_splat_value(), "value", None) if is_splat else None
 

@@ -179,7 +179,7 @@ def _host_call(program: Program, op: ir.OpView) -> Run:
                 return value
             return gather(value, machine.memories, machine.strict, op.location, "what the host gets")
 
-        def ask(given: list[list[Any]]) -> np.ndarray | None:
+        def ask(given: list[list[Any]]) -> Any:
             of_all = np.stack if call.server == "remote" and leading else _of_all  # rows are those of each replica
             read_by_all = [of_all(values) for values in zip(*given, strict=True)]
             taken = [] if dest is None else [np.empty(leading + dest.shape, dest.allocation.dtype)]

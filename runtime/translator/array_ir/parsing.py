@@ -407,7 +407,7 @@ def _loop_numbers(constant: Buffer) -> Buffer | None:
     if value is None or constant.dtype != INDEX or len(constant.shape) != 1 or value.size < 2:
         return None
     known = numbers(value.size, int(value[1]))
-    return known if np.array_equal(value, known.value) else None
+    return known if known.value is not None and np.array_equal(value, known.value) else None
 
 
 _SCALARS = frozenset(np.dtype(code).name for code in "?bhiqBHIQefd")

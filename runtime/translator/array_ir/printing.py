@@ -156,7 +156,11 @@ class _Printer:
             text += " counts"
         if buffer.mutable:
             text += " mutable"
-        return text if buffer.role is not Role.CONSTANT else f"{text} = {self.values(buffer.value)}"
+        return (
+            text
+            if buffer.role is not Role.CONSTANT or buffer.value is None
+            else f"{text} = {self.values(buffer.value)}"
+        )
 
     def values(self, value: np.ndarray) -> str:
         if self.elide_above is not None and value.size > self.elide_above:

@@ -49,7 +49,7 @@ class Tokens:
             found = _TOKEN.match(self._text, self._at)
             if found is None:
                 self._token = self._text[self._at]
-                self._fail("a token")
+                return self._fail("a token")
             self._at = found.end()
             if found.lastgroup:
                 self._kind, self._token = found.lastgroup, found[0]

@@ -67,7 +67,7 @@ class _Verifier:
     def _simple(self, statement: Statement, around: frozenset[int], written: set[Buffer]) -> Iterator[str]:
         for access, shape, what in _accesses_with_shapes(statement):
             yield from _outside(access, shape, what)
-            if not around.issuperset(access.buffer.home or ()):
+            if access.buffer.home is not None and not around.issuperset(access.buffer.home):
                 yield f"%{access.buffer.name} belongs to block #{access.buffer.home[-1]}, which is not around it"
         if not (isinstance(statement, Elementwise) and statement.copied()):  # a copy of anything may never be read
             yield from self._read(statement.sources(), written, "it")

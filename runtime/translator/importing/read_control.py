@@ -117,6 +117,7 @@ def read_choice(reader: "Reader", op: ir.Operation) -> None:
     condition, yes, no = op.operands
     result = own(reader, op.results[0].type, "result")
     choice = Choice(in_memory(reader, reader.scalars[condition], origin), reader.views[yes], reader.views[no])
+    assert isinstance(result, BufferView), "a choice of buffers is one"
     reader.choose(result, choice, origin, holds=False)
     bind(reader, op.results, [result])
 

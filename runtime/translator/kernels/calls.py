@@ -141,7 +141,7 @@ def _shift(right: bool) -> Rule:
     def rule(ops: Arithmetic, dtype: np.dtype[Any], args: list[Value]) -> Value:
         if args[0].dtype.kind not in "iu":
             raise NoKernel("integers have bits to shift")
-        return ops.shift(*args, right)
+        return ops.shift(args[0], args[1], right)
 
     return rule
 

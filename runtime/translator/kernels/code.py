@@ -86,7 +86,7 @@ class Code:
 
     def constant(self, value: Any, dtype: np.dtype[Any], lanes: int = 1) -> Value:
         """The number ``value``."""
-        number = np.asarray(value).astype(dtype)[()]
+        number: Any = np.asarray(value).astype(dtype)[()]
         text, kind = _literal(number, dtype), type_text(dtype, lanes)
         if (text, kind) not in self._constants:
             literal = text if lanes == 1 else f"dense<{text}>"

@@ -372,7 +372,7 @@ class _Rounds:
             if not isinstance(node, Read) or node.access.buffer not in self.producers or node.access.loops():
                 return node
             producer = self.producers[node.access.buffer]
-            if len(producer.values) > 1 or prod(producer.extents) != 1 or node.dtype != producer.values[0].dtype:
+            if len(producer.values) != 1 or prod(producer.extents) != 1 or node.dtype != producer.values[0].dtype:
                 return node
             if all(access.buffer is not out for access in producer.sources()):
                 return node

@@ -262,7 +262,7 @@ def _reduced(statement: Reduce, points: Sequence[tuple[int, ...]], parts: _Parts
 def _element_of(update: SliceUpdate, point: tuple[int, ...], parts: _Parts) -> SliceUpdate:
     """The element at ``point`` of the slice, as a slice of its own."""
     loops = tuple(range(len(update.extents)))
-    indexes = [Const.of(place, INDEX) for place in point]
+    indexes: list[Expression] = [Const.of(place, INDEX) for place in point]
     values = [_standing(index, len(loops), parts) for index in update.indexes]
     for loop, index in zip(update.loops, values, strict=True):
         indexes[loop] = index

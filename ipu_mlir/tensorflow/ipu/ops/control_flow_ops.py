@@ -24,7 +24,7 @@ def barrier(tensors: Any, insert_barrier_for_gradients: bool = False, name: str 
         def gradient(*given: Any) -> Any:
             if insert_barrier_for_gradients:
                 return tuple(anywhere(all_there, given, "barrier")[0])
-            return given if len(given) > 1 else given[0]
+            return given[0] if len(given) == 1 else given
 
         return tuple(anywhere(all_there, values, name or "barrier")[0]), gradient
 
