@@ -64,7 +64,7 @@ def backend(
 
 
 def graph_breaks() -> dict[str, int]:
-    """How often ``torch.compile`` has left a program for Python in this process, by reason."""
+    """The number of times that ``torch.compile`` has left a program for Python in this process, by reason."""
     found: dict[str, int] = {}
     for reason, count in counters["graph_break"].items():
         line = reason.partition("\n")[0]

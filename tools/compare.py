@@ -10,7 +10,7 @@ RELATIVE_TO_LARGEST = 2e-5
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far a result is off; ``off`` says whether that is too far, ``text`` puts it in words."""
+    """The error of a result; ``off`` says whether that is too far, ``text`` puts it in words."""
 
     off: bool
     text: str

@@ -27,7 +27,7 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO | None =
 
 
 def in_colour(stream: TextIO) -> bool:
-    """Whether colours are shown on ``stream``: on terminals that have them, unless ``NO_COLOR`` is set."""
+    """True if colours are shown on ``stream``: on terminals that have them, unless ``NO_COLOR`` is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

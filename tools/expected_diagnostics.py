@@ -33,7 +33,7 @@ class Expectation:
     written: int
 
     def matches(self, found: Diagnostic, file: str) -> bool:
-        """Whether ``found``, reported while ``file`` was compiled, is the expected message."""
+        """True if ``found``, reported while ``file`` was compiled, is the expected message."""
         line = found.line if found.file == file else _UNKNOWN
         return found.severity == self.severity and line == self.line and bool(self.pattern.search(found.message))
 

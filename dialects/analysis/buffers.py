@@ -71,7 +71,7 @@ VIEW_OPS = frozenset(
 
 
 def may_overlap(one: ir.Value, other: ir.Value) -> bool:
-    """Whether two buffers can share an element: views of one allocation whose address ranges meet."""
+    """True if two buffers can share an element: views of one allocation whose address ranges meet."""
     if roots_of(one).isdisjoint(roots_of(other)):
         return False
     (first, last), (start, stop) = _address_range(one.type), _address_range(other.type)

@@ -37,16 +37,16 @@ class Collective:
     concat: int = 0
 
     def size(self, replicas: int) -> int:
-        """How many replicas take part in one."""
+        """The number of replicas that take part in one."""
         return replicas if self.group is None else self.group
 
     def makes_equal(self, replicas: int) -> bool:
-        """Whether all replicas have one value afterwards."""
+        """True if all replicas have one value afterwards."""
         return self.kind in _OF_ONE_VALUE and self.size(replicas) == replicas
 
     @property
     def gives_blocks(self) -> bool:
-        """Whether each replica gets a block of its own, of one value as well."""
+        """True if each replica gets a block of its own, of one value as well."""
         return self.kind in ("reduce_scatter", "all_to_all")
 
     def broken_sizes(self, size: int, replicas: int) -> str | None:

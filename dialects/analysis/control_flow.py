@@ -54,7 +54,7 @@ class ControlOp:
 
     @property
     def repeats(self) -> bool:
-        """Whether its blocks may run more than once each time the op runs: a loop."""
+        """True if its blocks may run more than once each time the op runs: a loop."""
         return self.kind in ("repeat", "while")
 
 
@@ -64,13 +64,13 @@ def control_op(op: ir.Operation) -> ControlOp | None:
 
 
 def is_loop(op: ir.Operation) -> bool:
-    """Whether the blocks of ``op`` may run more than once each time it runs."""
+    """True if the blocks of ``op`` may run more than once each time it runs."""
     row = CONTROL_OPS.get(op.name)
     return row is not None and row.repeats
 
 
 def is_branch(op: ir.Operation) -> bool:
-    """Whether ``op`` runs one of its blocks, or none."""
+    """True if ``op`` runs one of its blocks, or none."""
     row = CONTROL_OPS.get(op.name)
     return row is not None and not row.repeats
 
@@ -89,7 +89,7 @@ def sources_of(value: ir.Value) -> list[ir.Value]:
 
 
 def is_terminator(op: ir.Operation) -> bool:
-    """Whether ``op`` ends a block of a function or of a region op."""
+    """True if ``op`` ends a block of a function or of a region op."""
     return op.name in TERMINATORS
 
 

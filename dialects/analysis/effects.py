@@ -38,7 +38,7 @@ class Effects:
 
     @property
     def is_free_to_move(self) -> bool:
-        """Whether only its operands and the memory that it touches hold it where it is."""
+        """True if only its operands and the memory that it touches hold it where it is."""
         return not (self.host or self.ordered or self.random)
 
 

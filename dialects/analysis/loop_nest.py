@@ -110,7 +110,7 @@ class LoopNest:
 
 
 def is_structured(op: ir.Operation | ir.OpView) -> bool:
-    """Whether ``op`` is a linalg op with a loop nest (not ``linalg.yield``, not ``linalg.index``)."""
+    """True if ``op`` is a linalg op with a loop nest (not ``linalg.yield``, not ``linalg.index``)."""
     name = op.operation.name
     return name.startswith("linalg.") and name not in ("linalg.yield", "linalg.index")
 
@@ -122,7 +122,7 @@ def indexing_maps(op: ir.Operation | ir.OpView) -> list[ir.AffineMap] | None:
 
 
 def num_outputs(op: ir.Operation | ir.OpView) -> int:
-    """How many of the operands, the last ones, are outputs."""
+    """The number of operands, the last ones, that are outputs."""
     operation = op.operation
     attributes = operation.attributes
     if "operandSegmentSizes" in attributes:
@@ -147,7 +147,7 @@ def loads_in(op: ir.Operation | ir.OpView) -> list[ir.Operation]:
 
 
 def reads_operand(op: ir.Operation | ir.OpView, number: int) -> bool:
-    """Whether the body of a structured op uses the elements of that operand (a pooling window has only a shape)."""
+    """True if the body of a structured op uses the elements of that operand (a pooling window has only a shape)."""
     operation = op.operation
     if "library_call" in operation.attributes and number < len(operation.operands) - num_outputs(op):
         return True  # a library codelet reads every input; whether it reads an output, its body says as any other

@@ -169,12 +169,12 @@ class Varying:
 
 
 def replicas_of(module: ir.Operation) -> int:
-    """How many replicas run a module without a target: 1 unless it says otherwise."""
+    """The number of replicas that run a module without a target: 1 unless it says otherwise."""
     return ir.IntegerAttr(module.attributes[REPLICAS]).value if REPLICAS in module.attributes else 1
 
 
 def is_marked(attributes: Any) -> bool:
-    """Whether the mark among ``attributes`` says that replicas may have different ones."""
+    """True if the mark among ``attributes`` says that replicas may have different ones."""
     return VARIES in attributes and ir.BoolAttr(attributes[VARIES]).value
 
 

@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.element_types import element_type
 
 
 def uses_amp(dtype: str) -> bool:
-    """Whether the AMP units multiply factors of this type, or what they are converted to first.
+    """True if the AMP units multiply factors of this type, or what they are converted to first.
 
     >>> [uses_amp(dtype) for dtype in ("f32", "bf16", "f8E5M2", "f64", "i8")]
     [True, True, True, False, False]

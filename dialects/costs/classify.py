@@ -40,7 +40,7 @@ def classify(op: ir.Operation | ir.OpView, nest: LoopNest) -> Work:
 
 
 def _is_fast(combine: ScalarOp) -> bool:
-    """Whether there are vertices that reduce with this operation."""
+    """True if there are vertices that reduce with this operation."""
     return (
         combine.shape is Shape.BINARY and combine.name in _FAST_COMBINES and element_type(combine.dtype).slowdown == 1
     )
@@ -127,7 +127,7 @@ def _move(op: ir.Operation, nest: LoopNest) -> Move:
 
 
 def _broadcast(op: ir.Operation, nest: LoopNest) -> str:
-    """Whether one operand of the body's only operation is the same for a whole vertex, or for each of its rows."""
+    """The form of the work where one operand of the only op is the same for a vertex, or for each row; else ""."""
     (inner,) = body_ops(op)
     every = {loop for loop, extent in enumerate(nest.extents) if extent != 1}
     block = op.regions[0].blocks[0]

@@ -110,7 +110,7 @@ def elementwise_cycles(ops: Sequence[ScalarOp], n: Size, machine: Machine, in_pl
 
 
 def has_broadcast(op: ScalarOp) -> bool:
-    """Whether there are vertices of ``op`` with one operand that is the same for many elements."""
+    """True if there are vertices of ``op`` with one operand that is the same for many elements."""
     return op.shape is Shape.BINARY and op.name in BROADCAST and element_type(op.dtype).unit in ("f32", "f16")
 
 

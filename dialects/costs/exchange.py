@@ -223,5 +223,5 @@ def _elements_on_links(traffic: IpuTraffic, target: Target) -> int:
 
 
 def crosses_ipus(source: Side, dest: Side, target: Target) -> bool:
-    """Whether giving ``dest`` the elements of ``source`` moves any to another IPU."""
+    """True if giving ``dest`` the elements of ``source`` moves any to another IPU."""
     return target.ipus > 1 and bool(ipu_traffic(*source, *dest, target.ipus, target.tiles_per_ipu).received.any())

@@ -83,12 +83,12 @@ def body_ops(op: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def takes_time(op: ir.Operation) -> bool:
-    """Whether ``op`` is more than a constant, a name for a value, a load or a yield."""
+    """True if ``op`` is more than a constant, a name for a value, a load or a yield."""
     return op.name not in _NO_TIME
 
 
 def is_cast(op: ir.Operation) -> bool:
-    """Whether ``op`` only gives a value another type."""
+    """True if ``op`` only gives a value another type."""
     return op.name in _ALL_CASTS
 
 

@@ -33,7 +33,7 @@ def physical_ipus(target: Target) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def passed_on(ipus: tuple[int, ...]) -> IntArray:
-    """Whether what goes from shard ``i`` to shard ``j`` passes through IPU ``p``, shape ``(shards, shards, ipus)``.
+    """True where what goes from shard ``i`` to shard ``j`` passes through IPU ``p``, shape ``(shards, shards, ipus)``.
 
     It goes along its side of the ladder first, and then across.
 
@@ -53,7 +53,7 @@ def passed_on(ipus: tuple[int, ...]) -> IntArray:
 
 
 def replication_factor(ipus: int, shards: int) -> int:
-    """How many replicas of a program that uses ``shards`` IPUs run on a device of ``ipus``.
+    """The number of replicas of a program that uses ``shards`` IPUs on a device of ``ipus``.
 
     Raises:
         TargetError: the device has too few IPUs, or some would be left over.

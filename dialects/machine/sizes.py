@@ -56,7 +56,7 @@ def choose(condition: bool | np.ndarray, a: Size, b: Size) -> Size:
 
 
 def ceil_log2(n: Size) -> Size:
-    """How often ``n`` can be halved, rounded up; 0 for 1 and less.
+    """The number of times that ``n`` can be halved, rounded up; 0 for 1 and less.
 
     >>> [int(ceil_log2(n)) for n in (1, 2, 3, 8)]
     [0, 1, 2, 3]

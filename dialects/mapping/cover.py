@@ -26,14 +26,14 @@ def stretches(factor: Factor) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def is_disjoint(family: Family) -> bool:
-    """Whether no two parts hold one element."""
+    """True if no two parts hold one element."""
     if len(family.repeats) > 1:
         return False
     return all(factor.disjoint for factor in family.factors)
 
 
 def union_size(family: Family) -> int:
-    """How many elements all parts together hold."""
+    """The number of elements that all parts together hold."""
     if family.num_parts == 0:
         return 0
     return prod(int(x.sizes.sum() if x.disjoint else _union(x).sizes[0]) for x in family.factors)

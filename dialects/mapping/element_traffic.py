@@ -68,7 +68,7 @@ class _Positions:
 
 
 def _count_of_class(held: IntArray, group: IntArray, giver: IntArray) -> IntArray:
-    """How many positions of each group are given by each class in its row of ``held``; shape of ``held``."""
+    """The number of positions of each group that are given by each class in its row of ``held``; shape of ``held``."""
     classes = int(max(giver.max(initial=-1), held.max(initial=-1))) + 2
     codes, counts = np.unique(group * classes + giver + 1, return_counts=True)
     asked = np.arange(len(held))[:, None] * classes + held + 1

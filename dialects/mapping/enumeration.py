@@ -50,12 +50,12 @@ def digits(family: Family, elements: IntArray) -> tuple[list[IntArray], BoolArra
 
 
 def in_intervals(value: IntArray, starts: IntArray, counts: IntArray) -> BoolArray:
-    """Whether each value lies in one of the intervals of its row; shapes ``(n,)`` and ``(n or 1, intervals)``."""
+    """True for each value that lies in one of the intervals of its row; shapes ``(n,)`` and ``(n or 1, intervals)``."""
     return np.any((starts <= value[:, None]) & (value[:, None] < starts + counts), axis=1)
 
 
 def holds(family: Family, parts: IntArray, elements: IntArray) -> BoolArray:
-    """Whether ``parts[i]`` holds ``elements[i]``."""
+    """True where ``parts[i]`` holds ``elements[i]``."""
     values, held = digits(family, elements)
     for index, value in enumerate(values):
         held &= in_intervals(value, *family.rows(index, parts))
@@ -63,7 +63,7 @@ def holds(family: Family, parts: IntArray, elements: IntArray) -> BoolArray:
 
 
 def count_held(holder: Family, holder_parts: IntArray, held: Family, held_parts: IntArray) -> IntArray:
-    """How many elements of ``held_parts[i]`` the part ``holder_parts[i]`` has, by looking at each of them."""
+    """The number of elements of ``held_parts[i]`` that the part ``holder_parts[i]`` has, by looking at each of them."""
     counts = np.zeros(len(held_parts), dtype=np.int64)
     for chunk in chunks(held, held_parts):
         owner, elements = elements_of(held, held_parts[chunk])

@@ -33,7 +33,7 @@ class Factor:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """How many values each part has, shape ``(parts,)``."""
+        """The number of values of each part, shape ``(parts,)``."""
         return self.counts.sum(axis=1)
 
 
@@ -80,7 +80,7 @@ class Family:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """How many elements each part holds."""
+        """The number of elements that each part holds."""
         sizes = np.ones(1, dtype=np.int64)
         for factor in self.factors:
             sizes = np.multiply.outer(sizes, factor.sizes).reshape(-1)
@@ -188,7 +188,7 @@ def _factor(loops: list[MappingLoop]) -> Factor:
 
 
 def _are_disjoint(starts: IntArray, counts: IntArray) -> bool:
-    """Whether no two intervals share a number; those of one row never do."""
+    """True if no two intervals share a number; those of one row never do."""
     starts, stops = starts[counts > 0], (starts + counts)[counts > 0]
     order = np.argsort(starts, kind="stable")
     return bool((stops[order][:-1] <= starts[order][1:]).all())

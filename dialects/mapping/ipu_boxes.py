@@ -28,7 +28,7 @@ class Boxes(Family):
 
     @property
     def box_sizes(self) -> IntArray:
-        """How many elements each box holds."""
+        """The number of elements that each box holds."""
         sizes = np.ones(len(self.owners), dtype=np.int64)
         for factor in self.factors:
             sizes = sizes * factor.sizes

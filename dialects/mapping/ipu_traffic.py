@@ -86,7 +86,7 @@ def _shared_out(asked: IntArray, found: IntArray) -> IpuTraffic:
 
 
 def _are_disjoint(boxes: Boxes, family: Family) -> bool:
-    """Whether no two boxes of one IPU share an element: its parts do not, or there is one box."""
+    """True if no two boxes of one IPU share an element: its parts do not, or there is one box."""
     return all(factor.disjoint for factor in family.factors) or len(set(boxes.owners.tolist())) == len(boxes.owners)
 
 
@@ -106,7 +106,7 @@ def _by_element(
 
 
 def _held_on(family: Family, ipu: int, tiles_per_ipu: int, elements: int) -> BoolArray:
-    """Whether a tile of the IPU holds each element."""
+    """True for each element that a tile of the IPU holds."""
     held = np.zeros(elements, dtype=np.bool_)
     held[elements_of(family, np.flatnonzero(family.tiles // tiles_per_ipu == ipu))[1]] = True
     return held

@@ -82,7 +82,7 @@ def tile_bounds(loops: Sequence[BlockedLoop], first_tile: int) -> tuple[int, int
 
 
 def tiles_are_distinct(loops: Sequence[BlockedLoop], first_tile: int) -> bool:
-    """Whether no two parts lie on one tile."""
+    """True if no two parts lie on one tile."""
     split = sorted((abs(x.tile_step), parts_of_loop(x)) for x in loops if parts_of_loop(x) != 1)
     if any(parts == 0 for _, parts in split):
         return True
@@ -101,5 +101,5 @@ def tiles_are_distinct(loops: Sequence[BlockedLoop], first_tile: int) -> bool:
 
 
 def is_well_formed(loops: Sequence[BlockedLoop]) -> bool:
-    """Whether every block has at least one iteration and no extent is negative; all other questions ask for this."""
+    """True if every block has at least one iteration and no extent is negative; all other questions ask for this."""
     return all(loop.block >= 1 and loop.extent >= 0 for loop in loops)

@@ -59,7 +59,7 @@ class Mapping(OnTiles):
         return _normalized(self)
 
     def is_well_formed(self) -> bool:
-        """Whether blocks are at least 1, extents and elements not negative; every other query takes it for granted."""
+        """True if blocks are at least 1, extents and elements not negative; every other query takes it for granted."""
         return self.elements >= 0 and super().is_well_formed()
 
     @property
@@ -73,7 +73,7 @@ class Mapping(OnTiles):
         return self.offset + sum(max(0, x.stride * (x.extent - 1)) for x in self.loops)
 
     def in_bounds(self) -> bool:
-        """Whether every element that a part holds is one of ``0 .. elements - 1``."""
+        """True if every element that a part holds is one of ``0 .. elements - 1``."""
         return self.num_parts == 0 or (self.first_element >= 0 and self.last_element < self.elements)
 
     def elements_per_tile(self) -> tuple[IntArray, IntArray]:
@@ -90,15 +90,15 @@ class Mapping(OnTiles):
         return tiles.reshape(flat.shape)
 
     def is_disjoint(self) -> bool:
-        """Whether no element lies on two tiles."""
+        """True if no element lies on two tiles."""
         return _is_disjoint(self)
 
     def covers(self) -> bool:
-        """Whether every element of the allocation lies on some tile, and nothing else does."""
+        """True if every element of the allocation lies on some tile, and nothing else does."""
         return self.in_bounds() and cover.union_size(_family(self)) == self.elements
 
     def is_home(self) -> bool:
-        """Whether every element of the allocation lies on exactly one tile, in one part per tile."""
+        """True if every element of the allocation lies on exactly one tile, in one part per tile."""
         return _is_home(self)
 
     def boxes(self, tile: int) -> list[Box]:
@@ -118,7 +118,7 @@ class Mapping(OnTiles):
         return _overlap(self, other)
 
     def contains(self, other: "Mapping") -> bool:
-        """Whether ``self`` holds on every tile at least what ``other`` holds there."""
+        """True if ``self`` holds on every tile at least what ``other`` holds there."""
         return self._normal == other._normal or _contains(self, other)
 
     def missing(self, other: "Mapping") -> tuple[int, int] | None:

@@ -43,7 +43,7 @@ class OnTiles:
         return arithmetic.tile_bounds(self.loops, self.first_tile)
 
     def tiles_are_distinct(self) -> bool:
-        """Whether no two parts lie on one tile."""
+        """True if no two parts lie on one tile."""
         return self._are_distinct
 
     @cached_property
@@ -51,5 +51,5 @@ class OnTiles:
         return arithmetic.tiles_are_distinct(self.loops, self.first_tile)
 
     def is_well_formed(self) -> bool:
-        """Whether blocks are at least 1 and extents not negative; every other query takes it for granted."""
+        """True if blocks are at least 1 and extents not negative; every other query takes it for granted."""
         return arithmetic.is_well_formed(self.loops)

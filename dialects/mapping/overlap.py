@@ -1,4 +1,4 @@
-"""How many elements parts of two mappings have in common, in closed form.
+"""The number of elements that parts of two mappings have in common, in closed form.
 
 Two mappings are cut at weights at which the elements of both split into digits: then the common elements are the
 product of the common values of each slice of digits between two cuts. Within a slice one of the two must be a single
@@ -53,7 +53,7 @@ def digits_of(family: Family) -> Digits:
 
 
 def _fits_under(digits: Digits, inner: int, unit: int) -> bool:
-    """Whether everything from factor ``inner`` on stays below ``unit`` once the base is added."""
+    """True if everything from factor ``inner`` on stays below ``unit`` once the base is added."""
     reach = sum(w * s for w, s in zip(digits.weights[inner:], digits.spans[inner:], strict=True))
     return unit == 0 or digits.base % unit + reach < unit
 
@@ -96,7 +96,7 @@ def _slice(family: Family, parts: IntArray | None, begin: int, end: int, upper: 
 
 
 def count_common(a: Family, a_parts: IntArray | None, b: Family, b_parts: IntArray | None) -> IntArray | None:
-    """How many elements ``a_parts[i]`` and ``b_parts[i]`` have in common; None if there is no closed form.
+    """The elements that ``a_parts[i]`` and ``b_parts[i]`` have in common, counted; None without a closed form.
 
     Parts None stands for all parts in order. The answer has one entry if it is the same for all parts.
     """
@@ -112,7 +112,7 @@ def count_common(a: Family, a_parts: IntArray | None, b: Family, b_parts: IntArr
 
 
 def count_on_same_tiles(a: Family, b: Family) -> IntArray | None:
-    """How many elements of each part of ``b`` the part of ``a`` on its tile has; None if there is no closed form."""
+    """The number of elements of each part of ``b`` that ``a`` has on its tile; None without a closed form."""
     if np.array_equal(a.tiles, b.tiles):
         return count_common(a, None, b, None)
     a_parts, b_parts = _meeting_parts(a, b)
@@ -157,7 +157,7 @@ def _common_in_slice(x: Slice, y: Slice) -> IntArray:
 
 
 def _common_with_intervals(start: IntArray, stop: IntArray, starts: IntArray, counts: IntArray) -> IntArray:
-    """How many numbers of the intervals of each row lie in ``start .. stop - 1``."""
+    """The number of numbers of the intervals of each row that lie in ``start .. stop - 1``."""
     common = np.zeros(1, dtype=np.int64)
     for k in range(starts.shape[1]):
         low = np.maximum(start, starts[:, k])
@@ -167,7 +167,7 @@ def _common_with_intervals(start: IntArray, stop: IntArray, starts: IntArray, co
 
 
 def _rank(digits: Slice, x: IntArray) -> IntArray:
-    """How many values of the slice lie below ``x``, row by row."""
+    """The number of values of the slice below ``x``, row by row."""
     rest = x - digits.base
     sizes = [_row_sum(counts) for _, counts in digits.rows]
     below = np.zeros(1, dtype=np.int64)

@@ -49,7 +49,7 @@ class Parts(OnTiles):
         return hash((self.loops, self.first_tile))
 
     def covers(self, extents: Sequence[int]) -> bool:
-        """Whether the parts cut exactly the loops of these extents."""
+        """True if the parts cut exactly the loops of these extents."""
         return self.is_well_formed() and tuple(loop.extent for loop in self.loops) == tuple(extents)
 
     def image(self, strides: Sequence[int], offset: int, elements: int) -> Mapping:

@@ -10,7 +10,7 @@ from ipu_mlir.dialects.mapping.normalize import LoopNest
 
 
 def lacks_a_probe(holder: LoopNest, held: LoopNest) -> bool:
-    """Whether ``holder`` lacks one of the elements of ``held`` that are looked at, on the tile where ``held`` has it.
+    """True if ``holder`` lacks one of the elements of ``held`` that are looked at, on the tile where ``held`` has it.
 
     True is certain; False says nothing. Both are in normal form (``normalize``).
     """
@@ -18,7 +18,7 @@ def lacks_a_probe(holder: LoopNest, held: LoopNest) -> bool:
 
 
 def holds(mapping: LoopNest, tile: int, element: int) -> bool | None:
-    """Whether ``element`` lies on ``tile``; None where tile steps or strides are too close to be digits.
+    """True if ``element`` lies on ``tile``; None where tile steps or strides are too close to be digits.
 
     >>> from ipu_mlir.dialects.mapping.loops import MappingLoop
     >>> pairs = (MappingLoop(2, 6, 1, 1),), 0, 0
@@ -63,7 +63,7 @@ def _probes(held: LoopNest) -> Iterator[tuple[int, int]]:
 
 
 def _are_digits(places: list[tuple[int, int]]) -> bool:
-    """Whether each weight is larger than all behind it reach, so that a sum has one representation.
+    """True if each weight is larger than all behind it reach, so that a sum has one representation.
 
     ``places`` are the weight and the number of values of each digit, the heaviest first.
     """

@@ -40,11 +40,11 @@ class View:
 
     @property
     def size(self) -> int:
-        """How many positions the view has."""
+        """The number of positions of the view."""
         return prod(self.shape)
 
     def is_whole(self) -> bool:
-        """Whether position ``i`` shows element ``i``."""
+        """True if position ``i`` shows element ``i``."""
         return self.offset == 0 and self.strides == View.whole(self.shape).strides
 
     def elements(self) -> IntArray:

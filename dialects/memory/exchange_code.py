@@ -83,7 +83,7 @@ def _code_of_side(elements: Size, piece: int, instructions: int, element_size: i
 
 
 def piece_elements(source: tuple[Mapping, View], dest: tuple[Mapping, View]) -> tuple[int, int]:
-    """How many elements that travel together follow one another in the memory of the sender, and of the receiver.
+    """The number of elements that travel together and are neighbours in the memory of the sender, and of the receiver.
 
     On a tile, the elements of a part lie densely, in their order. Two parts meet in a box, and on either side a piece
     goes on from one dimension to the next as long as the box has all that the part has of it.
@@ -115,7 +115,7 @@ def _run(box: list[int], block: list[int]) -> int:
 
 
 def part_blocks(mapping: Mapping, view: View) -> list[int] | None:
-    """How much the parts of ``mapping`` hold of each dimension of ``view``; None where they are no blocks of it.
+    """The extent of the parts of ``mapping`` in each dimension of ``view``; None where they are no blocks of it.
 
     >>> from ipu_mlir.dialects.mapping.loops import MappingLoop
     >>> part_blocks(Mapping(24, (MappingLoop(12, 24, 1, 1),)), View.whole((4, 6)))
@@ -155,7 +155,7 @@ def _allocation_shape(elements: int, view: View) -> list[int] | None:
 
 
 def contiguous(mapping: Mapping, view: View) -> int:
-    """How many elements of ``view`` follow one another both in it and in the memory of a tile, at least.
+    """The number of elements of ``view`` that follow one another both in it and in the memory of a tile, at least.
 
     >>> from ipu_mlir.dialects.mapping.loops import MappingLoop
     >>> columns = Mapping(12, (MappingLoop(3, 3, 4, 0), MappingLoop(2, 4, 1, 1)))

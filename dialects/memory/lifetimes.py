@@ -127,7 +127,7 @@ class Planner:
         return Action(kind, op, node, operands, results, moved, ending)
 
     def _is_used_inside(self, op: ir.Operation, slot: Slot) -> bool:
-        """Whether an op in the regions of ``op`` uses the operand of ``op`` in ``slot``."""
+        """True if an op in the regions of ``op`` uses the operand of ``op`` in ``slot``."""
         value = next(value for value in op.operands if self._slots.get(value) == slot)
         return any(use.owner.operation != op for use in value.uses if _is_inside(use.owner.operation, op))
 

@@ -51,7 +51,7 @@ class PerTile:
         return np.repeat(self.values, self.lengths())
 
     def lengths(self) -> IntArray:
-        """How many tiles each run has."""
+        """The number of tiles of each run."""
         return np.diff(self.starts, append=self.num_tiles)
 
     def runs(self) -> list[tuple[int, int]]:

@@ -159,7 +159,7 @@ class _Run:
         return {self._pattern(state)} if is_known else set()
 
     def _repeats(self, state: list[Shown], seen: set[object]) -> bool:
-        """Whether what is carried is ``seen`` already, so that another iteration would be like one before."""
+        """True if what is carried is ``seen`` already, so that another iteration would be like one before."""
         key = self._pattern(state)
         is_known = key in seen or self._blocks_run > MOST_BLOCKS
         seen.add(key)

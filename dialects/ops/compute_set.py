@@ -51,7 +51,7 @@ def families_of(op: ir.OpView | ir.Operation) -> list[VerticesOp]:
 
 
 def _may_meet(families: list[VerticesOp]) -> bool:
-    """Whether a family touches an allocation that another one writes: if not, there are no pairs to look at."""
+    """True if a family touches an allocation that another one writes: if not, there are no pairs to look at."""
     touched: set[ir.Value] = set()
     written: set[ir.Value] = set()
     for family in families:
@@ -64,7 +64,7 @@ def _may_meet(families: list[VerticesOp]) -> bool:
 
 
 def conflict(family: VerticesOp, other: VerticesOp) -> tuple[str, str, ir.Type] | None:
-    """How two families meet in one buffer, or None if they are independent."""
+    """The verbs by which two families meet in one buffer, and its type; None if they are independent."""
     for value, writes in accesses(family):
         for theirs, they_write in accesses(other):
             if (writes or they_write) and may_overlap(value, theirs):

@@ -50,12 +50,12 @@ class ElementType:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether numbers of this type are computed in f32, and rounded."""
+        """True if numbers of this type are computed in f32, and rounded."""
         return self.unit in ("f16", "f8")
 
     @property
     def is_in_numpy(self) -> bool:
-        """Whether NumPy itself has the type of the host's arrays, without ml_dtypes."""
+        """True if NumPy itself has the type of the host's arrays, without ml_dtypes."""
         return hasattr(np, self.host)
 
     @cached_property
@@ -110,7 +110,7 @@ def _other(name: str) -> ElementType:
 
 
 def is_narrow_float(name: str) -> bool:
-    """Whether MLIR's type ``name`` is a float that is computed in more bits, and rounded; false for what has no row.
+    """True if MLIR's type ``name`` is a float that is computed in more bits, and rounded; false for what has no row.
 
     >>> [is_narrow_float(name) for name in ("f16", "bf16", "f8E5M2", "f32", "i8", "vector<4xf16>")]
     [True, True, True, False, False, False]

@@ -31,7 +31,7 @@ def finite_range(name: str) -> tuple[float, float]:
 
 
 def holds_bits(found: np.dtype[Any], expected: np.dtype[Any]) -> bool:
-    """Whether arrays of ``found`` may hold the bits of ``expected``, a type of ml_dtypes: unsigned integers, or void.
+    """True if arrays of ``found`` may hold the bits of ``expected``, a type of ml_dtypes: unsigned integers, or void.
 
     ``np.load`` gives void for arrays that were saved in such a type.
 

@@ -134,7 +134,7 @@ def _refuse_deadly(text: str, name: str, context: ir.Context) -> None:
 
 
 def _limits(content: str | bytes) -> tuple[int, int]:
-    """How many seconds, and how many bytes of memory, parsing may take."""
+    """The seconds, and the bytes of memory, that parsing may take."""
     return 60 + len(content) // 1_000_000, (8 << 30) + 64 * len(content)
 
 

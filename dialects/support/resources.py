@@ -68,7 +68,7 @@ def _section(text: str) -> int:
 
 
 def _is_quoted(before: str) -> bool:
-    """Whether what follows ``before``, the beginning of a line, stands in a comment or in a string."""
+    """True if what follows ``before``, the beginning of a line, stands in a comment or in a string."""
     if "//" not in before and '"' not in before:
         return False
     outside = _STRING.sub("", before)

@@ -17,14 +17,14 @@ _PORTABLE = b"StableHLO_v"
 
 
 def mentions(content: str | bytes) -> bool:
-    """Whether text or bytecode has ops of StableHLO, as far as a look at it tells."""
+    """True if text or bytecode has ops of StableHLO, as far as a look at it tells."""
     if isinstance(content, bytes):
         return _MENTION_IN_BYTES.search(content) is not None
     return _MENTION.search(content) is not None
 
 
 def has_marks(text: str) -> bool:
-    """Whether text has ops of mhlo or sdy, which nobody registers: copies and functions of TensorFlow, marks of JAX."""
+    """True if text has ops of mhlo or sdy, which nobody registers: copies and functions of TensorFlow, marks of JAX."""
     return _MARK.search(text) is not None
 
 
@@ -38,7 +38,7 @@ def with_generic_ops(text: str) -> str:
 
 
 def is_portable(content: bytes) -> bool:
-    """Whether bytecode is a portable artifact: VHLO, of a version that its first bytes say."""
+    """True if bytecode is a portable artifact: VHLO, of a version that its first bytes say."""
     return _PORTABLE in content[:64]
 
 

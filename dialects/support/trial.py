@@ -13,7 +13,7 @@ _forking = threading.Lock()  # the filters of warnings are shared by all threads
 
 
 def tried(action: Callable[[], bytes], seconds: int, most_more_bytes: int) -> tuple[str, bytes]:
-    """How a copy of this process ended that did ``action``, empty if well, and what ``action`` gave there.
+    """The end of a copy of this process that did ``action``, empty if well, and what ``action`` gave there.
 
     The copy has the memory of this process when it begins, and nothing that it does comes back. It may only do what
     needs no other thread: MLIR's code runs with the interpreter's lock held, so no thread is inside of it now.

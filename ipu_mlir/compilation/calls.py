@@ -39,7 +39,7 @@ def form_of(value: Any, leaves: list[Any]) -> Any:
 def known_call(
     run: Callable[[list[np.ndarray]], list[np.ndarray]], call: Call, tensors: Any, bind: Callable[[Any], dict[str, Any]]
 ) -> Known | None:
-    """How calls of one form run; None where the program has further inputs, as from a default value, or complex ones.
+    """The runner of calls of one form; None if it has further inputs, as from a default value, or complex ones.
 
     Args:
         tensors: the arguments of such a call, without static ones.

@@ -96,7 +96,7 @@ def _is_stablehlo(op: ir.Operation) -> bool:
 
 
 def _is_path(text: str) -> bool:
-    """Whether a string names a file; text of a program has lines, or is no file that exists."""
+    """True if a string names a file; text of a program has lines, or is no file that exists."""
     if "\n" in text or len(text) > _LONGEST_PATH:
         return False
     return text.endswith((".mlir", ".mlirbc")) or os.path.exists(text)

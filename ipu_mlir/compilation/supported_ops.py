@@ -35,7 +35,7 @@ def unsupported_ops(module: ir.Operation) -> list[Diagnostic]:
 
 
 def way_out_of(dialect: str) -> str:
-    """How a program with ops of a dialect that is not ours becomes one without."""
+    """The way from a program with ops of a dialect that is not ours to one without."""
     return _INSTEAD_OF_DIALECT.get(dialect, f"programs are made of {', '.join(sorted(_DIALECTS))}")
 
 

@@ -215,7 +215,7 @@ def _changed(program: ExportedProgram) -> list[str]:
 
 
 def _loses_sign(node: torch.fx.Node) -> bool:
-    """Whether ``node`` converts floats to numbers without a sign, which torch-mlir takes for signed ones."""
+    """True if ``node`` converts floats to numbers without a sign, which torch-mlir takes for signed ones."""
     source: Any = node.args[0].meta.get("val") if node.args and isinstance(node.args[0], torch.fx.Node) else None
     result = node.meta.get("val")
     if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):

@@ -12,7 +12,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 
 
 class Call(Protocol):
-    """How a caller nests arguments and results, and in which arrays."""
+    """The nesting of a caller's arguments and results, and the arrays that they come in."""
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The flat inputs of the program."""

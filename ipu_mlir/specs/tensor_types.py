@@ -35,7 +35,7 @@ _NARROW_FLOATS = {theirs: name for name, theirs in ML_DTYPES.items()}
 
 
 def is_supported(dtype: np.dtype[Any]) -> bool:
-    """Whether tensors of this NumPy type can be part of a traced program."""
+    """True if tensors of this NumPy type can be part of a traced program."""
     return dtype in _MLIR_NAMES or dtype in _PARTS or is_of_ml_dtypes(dtype)
 
 
@@ -55,7 +55,7 @@ def whole_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 @cache
 def is_of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
-    """Whether NumPy knows this float type by the package ml_dtypes alone."""
+    """True if NumPy knows this float type by the package ml_dtypes alone."""
     return dtype.name in _NARROW_FLOATS
 
 

@@ -21,7 +21,7 @@ def token() -> tf.Variable:
 
 
 def is_token(variable: Any) -> bool:
-    """Whether ``variable`` only keeps the order of calls."""
+    """True if ``variable`` only keeps the order of calls."""
     return any(variable is each for each in _TOKEN)
 
 

@@ -101,7 +101,7 @@ def ordinal_of(device: str) -> int:
 
 
 def is_ipu(device: str) -> bool:
-    """Whether ``device`` is the name of an IPU."""
+    """True if ``device`` is the name of an IPU."""
     return isinstance(device, str) and _NAME.fullmatch(device) is not None
 
 

@@ -43,7 +43,7 @@ def _instead(op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: str |
 
 
 def _is_computed(op_type: str, inputs: Any, outputs: Any) -> bool:
-    """Whether the device can do an op: one of numbers, without effects, that takes something and gives something."""
+    """True if the device can do an op: one of numbers, without effects, that takes something and gives something."""
     definition = op_def_registry.get(op_type)
     if definition is None or definition.is_stateful or not inputs or not outputs or not isinstance(outputs, list):
         return False

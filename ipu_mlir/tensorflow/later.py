@@ -68,7 +68,7 @@ def later(name: str) -> Any:
 
 
 def is_later(value: Any) -> bool:
-    """Whether ``value`` only stands for what comes later."""
+    """True if ``value`` only stands for what comes later."""
     return getattr(getattr(value, "fget", value), "__later__", False)
 
 

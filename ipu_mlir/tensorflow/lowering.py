@@ -86,7 +86,7 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
 
 
 def _ipus(text: str) -> int:
-    """How many IPUs the names of ops speak of."""
+    """The number of IPUs that the names of ops speak of."""
     return 1 + max(map(int, _SHARD.findall(text)), default=0)
 
 

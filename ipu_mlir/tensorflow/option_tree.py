@@ -200,7 +200,7 @@ def _is_enum(kind: Any) -> bool:
 
 
 def _is_of(value: Any, kind: Any) -> bool:
-    """Whether ``value`` is of a type; a bool is no int here.
+    """True if ``value`` is of a type; a bool is no int here.
 
     >>> _is_of(True, int), _is_of([1, 2], list[int]), _is_of((1, "a"), tuple[int, ...])
     (False, True, False)

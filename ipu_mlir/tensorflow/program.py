@@ -210,7 +210,7 @@ class _Same:
 
 
 class _Structure:
-    """How arguments are nested, as part of a key."""
+    """The nesting of arguments, as part of a key."""
 
     def __init__(self, given: Any) -> None:
         self._text = repr(tf.nest.map_structure(lambda _: 0, given))

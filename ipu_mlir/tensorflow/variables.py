@@ -27,7 +27,7 @@ def tracing() -> Iterator[None]:
 
 
 def is_tracing() -> bool:
-    """Whether this thread traces a program for the device."""
+    """True if this thread traces a program for the device."""
     return getattr(_TRACING, "on", False)
 
 

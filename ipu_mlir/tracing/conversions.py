@@ -47,7 +47,7 @@ def convert(value: ir.Value, source: np.dtype[Any], target: np.dtype[Any]) -> ir
 
 
 def truth(value: ir.Value, dtype: np.dtype[Any]) -> ir.Value:
-    """Whether a scalar is not zero; NaN is not zero."""
+    """The condition that a scalar is not zero; NaN is not zero."""
     if dtype.kind == "b":
         return value
     zero = constant(0, dtype)

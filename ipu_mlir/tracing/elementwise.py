@@ -68,7 +68,7 @@ def broadcast(name: str, operands: Sequence[Operand]) -> shapes.Shape:
 
 
 def broadcast_index(shape: shapes.Shape, to: shapes.Shape) -> Index:
-    """How loops over ``to`` index a tensor of ``shape``."""
+    """The index of a tensor of ``shape`` in loops over ``to``."""
     first = len(to) - len(shape)
     return tuple(first + axis if size == to[first + axis] else None for axis, size in enumerate(shape))
 

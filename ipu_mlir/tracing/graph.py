@@ -141,7 +141,7 @@ class Trace:
         return self._tensor(self._open[-1], value, shape, dtype)
 
     def holds(self, value: Symbol) -> bool:
-        """Whether ``value`` can be used now: it is of the same function, and of no body that has ended."""
+        """True if ``value`` can be used now: it is of the same function, and of no body that has ended."""
         return value.program._open is self._open and not value.program._is_finished
 
     def declare(self, name: str, owner: Any, make: Callable[[], None]) -> None:

@@ -13,7 +13,7 @@ tensor = upstream("tensor")
 
 
 def is_complex(value: Any) -> bool:
-    """Whether ``value`` is a tensor, array or number of complex type.
+    """True if ``value`` is a tensor, array or number of complex type.
 
     >>> is_complex(1j), is_complex(1.0), is_complex("1j")
     (True, False, False)

@@ -27,7 +27,7 @@ class Place:
 
 
 def is_users(frame: FrameType) -> bool:
-    """Whether the code of ``frame`` is the user's."""
+    """True if the code of ``frame`` is the user's."""
     return not frame.f_code.co_filename.startswith(_NOT_THE_USERS)
 
 

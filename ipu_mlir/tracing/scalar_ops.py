@@ -248,13 +248,13 @@ def _fraction(a: ir.Value) -> ir.Value:
 
 
 def _count_bits(a: ir.Value) -> ir.Value:
-    """How many bits of an integer are set; the type of the result is 8 bits wide."""
+    """The number of bits of an integer that are set; the type of the result is 8 bits wide."""
     count, byte = math.ctpop(a), ir.IntegerType.get_signless(8)
     return count if a.type.width == 8 else arith.trunci(byte, count)
 
 
 def _ones_of_sign(a: ir.Value) -> ir.Value:
-    """Whether the sign is negative, also that of 0 and NaN."""
+    """The condition that the sign is negative, also that of 0 and NaN."""
     return arith.cmpf(_FLOAT.OLT, math.copysign(like(a, 1), a), like(a, 0))
 
 

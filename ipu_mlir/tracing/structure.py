@@ -51,12 +51,12 @@ _ALL = "the arguments"
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether ``value`` is a tensor: an array, a NumPy scalar, a spec, or a traced tensor."""
+    """True if ``value`` is a tensor: an array, a NumPy scalar, a spec, or a traced tensor."""
     return isinstance(value, np.ndarray | np.generic | TensorSpec | Symbol)
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` can become a tensor: one already, or a Python number."""
+    """True if ``value`` can become a tensor: one already, or a Python number."""
     return is_leaf(value) or isinstance(value, bool | int | float | complex)
 
 
@@ -193,7 +193,7 @@ def paths(structure: Structure) -> list[str]:
 
 @dataclass(frozen=True)
 class Call:
-    """How the arguments and results of a traced function are nested.
+    """The nesting of the arguments and results of a traced function.
 
     Attributes:
         bind: brings arguments into the order of the Python function's parameters, as a dict by their names.

@@ -127,7 +127,7 @@ def option_text(value: Any) -> str:
 
 
 def type_text(kind: Any) -> str:
-    """How a message names the values of an option's type: ``an integer``, ``one of balanced, grid``."""
+    """The words of a message for the values of an option's type: ``an integer``, ``one of balanced, grid``."""
     if _is_optional(kind):
         return type_text(_without_none(kind))
     if typing.get_origin(kind) is tuple:

@@ -51,7 +51,7 @@ def buffers_read(op: ir.Operation) -> list[ir.Value]:
 
 
 def _start_together(fill: ir.Operation, partial: ir.Operation, combination: ir.Operation) -> bool:
-    """Whether the partial results start from what is neutral for the one combiner of both halves."""
+    """True if the partial results start from what is neutral for the one combiner of both halves."""
     first, second = plain_combiner(partial), plain_combiner(combination)
     start = fill.operands[0].owner
     if first is None or second is None or first.name != second.name or isinstance(start, ir.Block):

@@ -30,7 +30,7 @@ class MemoryWrites:
                 self._writers[self._memory(value)].append((op, value))
 
     def between(self, value: ir.Value, after: ir.Operation, until: ir.Operation) -> bool:
-        """Whether an op after ``after``, up to ``until`` in the same block, may write to the memory of ``value``."""
+        """True if an op after ``after``, up to ``until`` in the same block, may write to the memory of ``value``."""
         for writer, written in self._writers.get(self._memory(value), ()):
             op = around(writer, after.block)
             if op is None or not after.is_before_in_block(op) or until.is_before_in_block(op):
@@ -41,7 +41,7 @@ class MemoryWrites:
         return False
 
     def is_one(self, value: ir.Value, other: ir.Value) -> bool:
-        """Whether both may be views of one memory."""
+        """True if both may be views of one memory."""
         return self._memory(value) == self._memory(other)
 
     def names(self, value: ir.Value) -> list[ir.Value]:
@@ -111,7 +111,7 @@ def around(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
 
 
 def _is_older(value: ir.Value, allocation: ir.Value) -> bool:
-    """Whether ``value`` has its memory before ``allocation`` is made, as what a loop carries from round to round."""
+    """True if ``value`` has its memory before ``allocation`` is made, as what a loop carries from round to round."""
     if isinstance(allocation.owner, ir.Block) or allocation.owner.name != "memref.alloc":
         return False
     made = allocation.owner.operation

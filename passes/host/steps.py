@@ -44,7 +44,7 @@ def joined_inputs(first: ir.Operation, second: ir.Operation, writes: MemoryWrite
 
 
 def _is_in_between(first: ir.Operation, second: ir.Operation, writes: MemoryWrites) -> bool:
-    """Whether an op after ``first`` needs what that leaves, or changes what it reads, before ``second`` has run."""
+    """True if an op after ``first`` needs what that leaves, or changes what it reads, before ``second`` has run."""
     if first.block != second.block:
         return True
     for value in writes.names(first.operands[len(first.operands) - 1]):
@@ -123,7 +123,7 @@ def _erase_unused(view: ir.Value, writes: MemoryWrites) -> None:
 
 
 def _is_same_body(first: ir.Operation, second: ir.Operation) -> bool:
-    """Whether both do the same with their elements."""
+    """True if both do the same with their elements."""
     names: dict[ir.Value, ir.Value] = {}
 
     def same_block(one: ir.Block, other: ir.Block) -> bool:

@@ -98,7 +98,7 @@ def _yield_from_branches(module: ir.Operation) -> int:
 
 
 def _is_update(value: ir.Value, of: ir.Value) -> bool:
-    """Whether ``value`` is ``of`` with other elements, so of the same sizes."""
+    """True if ``value`` is ``of`` with other elements, so of the same sizes."""
     op = defining_op(value)
     if value == of or op is None:
         return value == of

@@ -5,7 +5,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 
 
 def dynamic_sizes(shaped: ir.Type) -> int:
-    """How many ``?`` a tensor type has.
+    """The number of ``?`` in a tensor type.
 
     Types that are no tensors have none.
     """

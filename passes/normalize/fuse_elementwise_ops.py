@@ -57,7 +57,7 @@ def _into_loops(ops: Iterable[ir.Operation]) -> Iterator[ir.Value]:
 
 
 def _is_in_further_loop(reader: ir.Operation, block: ir.Block) -> bool:
-    """Whether a loop is around ``reader`` but not around all of ``block``, which dominates it."""
+    """True if a loop is around ``reader`` but not around all of ``block``, which dominates it."""
     while reader.block != block:
         reader = reader.parent.operation
         if is_loop(reader):

@@ -35,7 +35,7 @@ class GeneralizeOps(Pass):
 
 
 def _is_simple(op: ir.Operation, nest: LoopNest) -> bool:
-    """Whether every index is one loop, and either nothing is reduced or one operand is (no contraction, no window)."""
+    """True if every index is one loop, and either nothing is reduced or one operand is (no contraction, no window)."""
     plain = all(index.plain_loop is not None for indices in nest.indices for index in indices)
     return plain and (all(nest.parallel) or op.name == "linalg.reduce")
 

@@ -44,7 +44,7 @@ _GROWING = (*_EITHER_SIDE, "arith.subf", "arith.divf")
 
 
 def grows(op: str, side: int, constant: float | None, any_addend: bool = True) -> bool:
-    """Whether ``op`` grows with its operand number ``side`` while the other one is fixed.
+    """True if ``op`` grows with its operand number ``side`` while the other one is fixed.
 
     Args:
         constant: the value of the other operand; None if it is not known.
@@ -133,7 +133,7 @@ class SinkMax(Pass):
         return _Candidate(producer, moved[0], maps, expansion)
 
     def _body_grows(self, body: ir.Block, argument: int) -> bool:
-        """Whether all that ``body`` does is a chain of growing ops from ``argument`` to what it yields."""
+        """True if all that ``body`` does is a chain of growing ops from ``argument`` to what it yields."""
         *steps, terminator = body.operations
         running: ir.Value = body.arguments[argument]
         for step in steps:
@@ -204,12 +204,12 @@ def _is_elementwise(op: ir.Operation) -> bool:
 
 
 def _is_within(read: ir.AffineMap, dimensions: list[int]) -> bool:
-    """Whether ``read`` moves with no other loops than ``dimensions``."""
+    """True if ``read`` moves with no other loops than ``dimensions``."""
     return all(isinstance(r, ir.AffineDimExpr) and r.position in dimensions for r in read.results)
 
 
 def _starts_neutral(pooling: ir.Operation) -> bool:
-    """Whether the result starts from the value that never wins."""
+    """True if the result starts from the value that never wins."""
     fill = defining_op(pooling.operands[len(pooling.operands) - 1], "linalg.fill")
     return fill is not None and _number(fill.operands[0]) == _NEUTRAL[pooling.name]
 

@@ -35,7 +35,7 @@ class TrimWindows(Pass):
 
 
 def _has_windows(op: ir.Operation) -> bool:
-    """Whether an index of ``op`` is more than one loop."""
+    """True if an index of ``op`` is more than one loop."""
     return not all(each.is_projected_permutation for each in indexing_maps(op) or ())
 
 
@@ -53,7 +53,7 @@ def _is_folded(index: Index, extents: tuple[int, ...]) -> bool:
 
 
 def _span(index: Index, extents: tuple[int, ...]) -> int:
-    """How many elements from the first of the dimension to the last that is read.
+    """The number of elements from the first of the dimension to the last that is read.
 
     >>> _span(Index((2, 1)), (3, 2))
     6

@@ -99,7 +99,7 @@ def _widen(op: ir.Operation, number: int) -> None:
 
 
 def _goes_over(op: ir.Operation, number: int) -> bool:
-    """Whether ``op`` is element-wise and reads each element of operand ``number`` once."""
+    """True if ``op`` is element-wise and reads each element of operand ``number`` once."""
     if op.name != "linalg.generic" or "library_call" in op.attributes or number >= len(op.operands) - len(op.results):
         return False
     if any("parallel" not in str(kind) for kind in op.attributes["iterator_types"]):

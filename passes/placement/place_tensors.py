@@ -70,7 +70,7 @@ def _crosses_ipus(cast: ir.Operation, target: Target) -> bool:
 
 
 def _has_home(op: ir.Operation) -> bool:
-    """Whether ``ipu-partition`` writes into ``op`` where its results are stored."""
+    """True if ``ipu-partition`` writes into ``op`` where its results are stored."""
     is_tensor = any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
     is_control = control_op(op) is not None or op.name == "func.call"
     return is_tensor and (is_structured(op) or is_control or op.name == "tensor.insert_slice")

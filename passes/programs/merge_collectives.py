@@ -61,7 +61,7 @@ def _bytes(collective: ir.Operation) -> int:
 
 
 def _depends(op: ir.Operation, collective: ir.Operation) -> bool:
-    """Whether ``op`` cannot change places with a collective before it: it may be anything, or meets its memory."""
+    """True if ``op`` cannot change places with a collective before it: it may be anything, or meets its memory."""
     effects = effects_of(op)
     if effects is None:
         return any(isinstance(value.type, ir.MemRefType) for value in op.operands)

@@ -62,7 +62,7 @@ def _inline(call: ir.Operation, block: ir.Block) -> None:
 
 
 def _calls(name: str, wanted: str, functions: dict[str, ir.Operation], seen: tuple[str, ...] = ()) -> bool:
-    """Whether ``name`` calls ``wanted``, by way of others too."""
+    """True if ``name`` calls ``wanted``, by way of others too."""
     if name not in functions or name in seen:
         return False
     called = {callee_of(op) for op in list_ops(functions[name], "func.call")}

@@ -59,7 +59,7 @@ def _update(function: ir.Operation) -> None:
 
 
 def _is_there(value: ir.Value, variable: ir.Value) -> bool:
-    """Whether ``value`` is the memory of ``variable``, as it is or after loops and branches that write to it."""
+    """True if ``value`` is the memory of ``variable``, as it is or after loops and branches that write to it."""
     return value.type == variable.type and _memory_of(value) == {variable}
 
 

@@ -61,7 +61,7 @@ def _of_loop(loop: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
 
 
 def _is_variable(value: ir.Value) -> bool:
-    """Whether ``value`` is a variable as a function takes it, or as loops around it have changed it."""
+    """True if ``value`` is a variable as a function takes it, or as loops around it have changed it."""
     while sources := sources_of(value):
         value = sources[0]  # what a loop begins with
     if not isinstance(value.owner, ir.Block) or value.owner.owner.operation.name != "func.func":
@@ -130,7 +130,7 @@ def _writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int] | None:
 
 
 def _may_overwrite(writer: ir.Operation, number: int, value: ir.Value) -> bool:
-    """Whether nothing reads ``value`` after ``writer`` has begun to write its operand ``number``."""
+    """True if nothing reads ``value`` after ``writer`` has begun to write its operand ``number``."""
     if any(each == value for each in list(writer.operands)[-num_outputs(writer) :]):
         return False  # for another result
     return all(
@@ -140,7 +140,7 @@ def _may_overwrite(writer: ir.Operation, number: int, value: ir.Value) -> bool:
 
 
 def _is_before(reader: ir.Operation, writer: ir.Operation, value: ir.Value) -> bool:
-    """Whether ``reader`` never runs after ``writer`` has begun: it stands before it, or in another arm of a branch.
+    """True if ``reader`` never runs after ``writer`` has begun: it stands before it, or in another arm of a branch.
 
     Both use ``value``, which has one value throughout: between its block and ``writer`` stand branches only.
     """
@@ -169,7 +169,7 @@ def _readers(value: ir.Value) -> Iterator[ir.Operation]:
 
 
 def _reads_in_order(reader: ir.Operation, writer: ir.Operation, value: ir.Value, number: int) -> bool:
-    """Whether ``writer`` itself reads each element of ``value`` only to compute the same one of that operand."""
+    """True if ``writer`` itself reads each element of ``value`` only to compute the same one of that operand."""
     if not _is_in(reader, writer) or "library_call" in writer.attributes:  # codelets read what they like
         return False
     maps = indexing_maps(writer)
@@ -180,7 +180,7 @@ def _reads_in_order(reader: ir.Operation, writer: ir.Operation, value: ir.Value,
 
 
 def _is_in(op: ir.Operation, outer: ir.Operation) -> bool:
-    """Whether ``op`` is ``outer``, or stands in it."""
+    """True if ``op`` is ``outer``, or stands in it."""
     here = _in_block(op, outer.block)
     return here is not None and here == outer
 

@@ -68,7 +68,7 @@ def _copied_parts(module: ir.Operation) -> list[ir.Operation]:
 
 
 def _is_part(view: ir.Operation) -> bool:
-    """Whether ``view`` shows part of a tensor that somebody may write to."""
+    """True if ``view`` shows part of a tensor that somebody may write to."""
     result = view.results[0]
     found = window_of(result)
     return found is not None and not is_kept(found[0]) and prod(found[0].type.shape) != prod(result.type.shape)

@@ -90,7 +90,7 @@ def _joins(group: _Group, op: ComputeSetOp, reads: set[_Thing], writes: set[_Thi
 
 
 def _depends(reads: set[_Thing], writes: set[_Thing], earlier_reads: set[_Thing], earlier_writes: set[_Thing]) -> bool:
-    """Whether an op must stay after earlier ones."""
+    """True if an op must stay after earlier ones."""
     return bool(reads & earlier_writes or writes & earlier_writes or writes & earlier_reads)
 
 

@@ -9,13 +9,13 @@ from ipu_mlir.passes.support.placement_hints import PARTS
 
 
 def is_filled_here(value: ir.Value) -> bool:
-    """Whether ``value`` is an empty or filled tensor that lies wherever the op wants it that starts from it."""
+    """True if ``value`` is an empty or filled tensor that lies wherever the op wants it that starts from it."""
     op = defining_op(value)
     return op is not None and (op.name == "tensor.empty" or is_initial_fill(op))
 
 
 def is_initial_fill(op: Any) -> bool:
-    """Whether ``op`` is a fill without a hint that is only the initial value of another structured op's result."""
+    """True if ``op`` is a fill without a hint that is only the initial value of another structured op's result."""
     if op.name != "linalg.fill" or PARTS in op.attributes:
         return False
     uses = list(op.operation.results[0].uses)

@@ -104,7 +104,7 @@ def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
 
 
 def is_made_inside(value: ir.Value, op: ir.Operation) -> bool:
-    """Whether ``value`` is made inside of ``op``, or is an argument of a block in it."""
+    """True if ``value`` is made inside of ``op``, or is an argument of a block in it."""
     block = block_of(value)
     while True:
         owner = block.owner.operation
@@ -116,5 +116,5 @@ def is_made_inside(value: ir.Value, op: ir.Operation) -> bool:
 
 
 def has_uses(op: ir.Operation) -> bool:
-    """Whether any result of ``op`` is used."""
+    """True if any result of ``op`` is used."""
     return any(next(iter(result.uses), None) is not None for result in op.results)

@@ -106,7 +106,7 @@ class Engine:
 
     @property
     def has_state(self) -> bool:
-        """Whether a run depends on a session."""
+        """True if a run depends on a session."""
         given = self.translation
         return bool(given.variables or given.has_streams or given.remote)
 

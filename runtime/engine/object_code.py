@@ -23,7 +23,7 @@ class ObjectError(Exception):
 
 
 def can_load() -> bool:
-    """Whether object code of this machine has the format that is known here."""
+    """True if object code of this machine has the format that is known here."""
     return sys.platform == "linux" and platform.machine() == "x86_64"
 
 

@@ -84,7 +84,7 @@ class _Prefetched:
             self.changed.notify_all()
 
     def is_low(self) -> bool:
-        """Whether it is time to fetch more: seldom, for waking a thread costs more than fetching."""
+        """True if it is time to fetch more: seldom, for waking a thread costs more than fetching."""
         return 2 * len(self.ready) <= self._most
 
     def _has_room(self) -> bool:

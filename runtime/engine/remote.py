@@ -101,7 +101,7 @@ class RemoteArray:
 
     @property
     def rows(self) -> int:
-        """How many a program sees."""
+        """The number of rows that a program sees."""
         return self.spec.shape[1 if self.spec.replicas else 0]
 
     @cached_property

@@ -99,7 +99,7 @@ def _saturate(a: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 
 def count_ones(a: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """How many bits are set.
+    """The number of bits that are set.
 
     >>> count_ones(np.array([0, 7], np.uint32), np.empty(2, np.uint32)).tolist()
     [0, 3]

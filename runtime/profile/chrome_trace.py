@@ -98,7 +98,7 @@ class _Trace:
 
 
 def _times(node: ProgramNode, place: int) -> float:
-    """How often a child of ``node`` runs in one execution of it, on average; as static profiles count, if not known."""
+    """The mean number of runs of a child of ``node`` in one execution of it; as static profiles count, if not known."""
     child = node.children[place]
     if node.kind in ("sequence", "call"):
         return 1

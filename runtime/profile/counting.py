@@ -22,7 +22,7 @@ from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 @dataclass(frozen=True)
 class BlockCounts:
-    """How often each block of a program runs.
+    """The number of times that each block of a program runs.
 
     Attributes:
         of: by number of the block; what nobody knows counts as once, in either arm of a branch.
@@ -56,7 +56,7 @@ def _open_blocks_of(node: Node) -> tuple[Sequence, ...]:
 
 
 def block_counts(tree: Sequence, entered: dict[int, int] | None = None) -> BlockCounts:
-    """How often blocks run in one execution of ``tree``.
+    """The number of times that blocks run in one execution of ``tree``.
 
     Args:
         entered: for the numbers of all open blocks, how often they were entered (``count_entries``); without it they
@@ -139,7 +139,7 @@ def with_counters(module: ir.Operation, entry: str) -> tuple[ir.Operation, list[
 
 
 def counts_in(results: Many[np.ndarray], blocks: Many[int]) -> dict[int, int]:
-    """How often each of ``blocks`` was entered, from what a program ``with_counters`` has given."""
+    """The number of times that each of ``blocks`` was entered, from what a program ``with_counters`` has given."""
     counters = results[len(results) - len(blocks) :]
     return {block: int(count) for block, count in zip(blocks, counters, strict=True)}
 

@@ -76,7 +76,7 @@ def program_stretch(tree: Sequence, steps: Many[Stretch], counts: BlockCounts) -
         return known[block.number]
 
     def share(block: Sequence, around: Sequence) -> Fraction:
-        """How often ``block`` runs each time that the block around it does, on average."""
+        """The mean number of runs of ``block`` for each run of the block around it."""
         outer = counts.of.get(around.number, 0)
         return Fraction(counts.of.get(block.number, 0), outer) if outer else Fraction(0)
 

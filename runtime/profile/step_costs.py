@@ -105,7 +105,7 @@ class StepCost:
 
     @property
     def meets(self) -> bool:
-        """Whether all IPUs begin it together."""
+        """True if all IPUs begin it together."""
         return not self.families and bool(self.sync or self.host)
 
     @cached_property

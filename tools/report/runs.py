@@ -13,7 +13,7 @@ def total(runs: Rle) -> int:
 
 
 def length(runs: Rle) -> int:
-    """How many tiles there are."""
+    """The number of tiles."""
     return sum(count for _, count in runs)
 
 
@@ -36,7 +36,7 @@ def value_at(runs: Rle, tile: int) -> int:
 
 
 def tiles_above(runs: Rle, limit: float) -> int:
-    """How many tiles have more than ``limit``.
+    """The number of tiles that have more than ``limit``.
 
     >>> tiles_above(((10, 3), (4, 1)), 5)
     3

@@ -44,7 +44,7 @@ def verdict_of(profile: Profile) -> Verdict:
 
 
 def fit_of(profile: Profile) -> Fit:
-    """Whether the program fits, from the compiler's own answer and the fullest tile."""
+    """The verdict on whether the program fits, from the compiler's own answer and the fullest tile."""
     memory = profile.compilation.memory
     if not profile.compilation.fits:
         return "does not fit"

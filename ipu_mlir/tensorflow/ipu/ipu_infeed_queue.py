@@ -65,12 +65,12 @@ class IPUInfeedQueue:
 
     @property
     def dequeued(self) -> bool:
-        """Whether a loop takes from the queue."""
+        """True if a loop takes from the queue."""
         return self._is_dequeued
 
     @property
     def number_of_tuple_elements(self) -> int:
-        """How many arguments an element is."""
+        """The number of arguments that an element is."""
         return len(_arguments(self._feed.element_spec))
 
     def get_next(self) -> Any:

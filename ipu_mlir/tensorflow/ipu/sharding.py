@@ -12,7 +12,7 @@ _NAMED = re.compile(r"ipu\.shard\.(-?\d+)")
 
 
 def has_attr(o: tf.Operation, attr_name: str) -> bool:
-    """Whether an operation has an attribute."""
+    """True if an operation has an attribute."""
     return attr_name in o.node_def.attr
 
 

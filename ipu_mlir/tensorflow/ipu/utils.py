@@ -17,7 +17,7 @@ class SyntheticDataCategory(Enum):
 
 
 def get_num_of_ipus_in_device(ipu_device: str, device: str = "cpu") -> int:
-    """How many IPUs a configured device has.
+    """The number of IPUs of a configured device.
 
     Args:
         ipu_device: such as ``/device:IPU:0``.
@@ -30,12 +30,12 @@ def get_num_of_ipus_in_device(ipu_device: str, device: str = "cpu") -> int:
 
 
 def running_on_ipu_model() -> bool:
-    """Whether ``TF_POPLAR_FLAGS`` asks for the model. Without it programs run on the simulator all the same."""
+    """True if ``TF_POPLAR_FLAGS`` asks for the model. Without it programs run on the simulator all the same."""
     return "use_ipu_model" in flags()
 
 
 def use_synthetic_data_for(synthetic_data_category: Any) -> bool:
-    """Whether ``TF_POPLAR_FLAGS`` asks for synthetic data of this category.
+    """True if ``TF_POPLAR_FLAGS`` asks for synthetic data of this category.
 
     Raises:
         TypeError: it is no ``SyntheticDataCategory``.

@@ -44,11 +44,11 @@ class Batcher:
         return self._new.get(value, New(value, False))
 
     def is_batched(self, *values: ir.Value) -> bool:
-        """Whether one of ``values`` differs from example to example."""
+        """True if one of ``values`` differs from example to example."""
         return any(self.new(value).batched for value in values)
 
     def is_batched_inside(self, op: ir.Operation) -> bool:
-        """Whether ``op``, or an op inside it, reads a value that differs from example to example."""
+        """True if ``op``, or an op inside it, reads a value that differs from example to example."""
         return self.is_batched(*operands_from_outside(op))
 
     def note(self, old: ir.Value, value: ir.Value, batched: bool) -> None:

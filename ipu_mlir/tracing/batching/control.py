@@ -131,7 +131,7 @@ _OF_ELEMENTS = ("tensor.extract", "tensor.insert", "scf.yield")
 
 
 def _is_loop_over_elements(op: ir.Operation) -> bool:
-    """Whether a loop carries tensors and only reads and writes single elements: a nest of such, around numbers."""
+    """True if a loop carries tensors and only reads and writes single elements: a nest of such, around numbers."""
     if any(not isinstance(result.type, ir.RankedTensorType) for result in op.results):
         return False
     for view in op.regions[0].blocks[0].operations:

@@ -160,7 +160,7 @@ def _back(leaf: Any, axis: int | None, path: str) -> Any:
 
 
 def _batch_size(leaves: Sequence[Any], axes: Sequence[int | None], paths: Sequence[str], size: int | None) -> int:
-    """How many examples there are.
+    """The number of examples.
 
     Raises:
         TraceValueError: arguments have different numbers of them, none at all, or nothing tells.

@@ -71,7 +71,7 @@ def _leaf(value: Any) -> Any:
 
 
 def is_weak(leaf: Any) -> bool:
-    """Whether ``leaf`` is a Python number: its element type is that of what it meets."""
+    """True if ``leaf`` is a Python number: its element type is that of what it meets."""
     return type(leaf) in _DEFAULT
 
 
@@ -98,7 +98,7 @@ def values_of(trace: Trace, leaves: Sequence[Any], specs: Sequence[TensorSpec]) 
 
 
 def meets(leaf: Any, spec: TensorSpec) -> bool:
-    """Whether ``leaf`` has the shape and type ``spec``, or can become one of it as a Python number."""
+    """True if ``leaf`` has the shape and type ``spec``, or can become one of it as a Python number."""
     if is_weak(leaf):
         return spec.shape == () and np.result_type(*with_numbers([spec.dtype, leaf])) == spec.dtype
     return spec_of_leaf(leaf) == spec

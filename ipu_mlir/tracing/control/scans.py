@@ -159,7 +159,7 @@ def _interleaved(even: Any, odd: Any) -> Any:
 
 
 def _rounds(name: str, over: Tree, length: int | None) -> int:
-    """How often a loop over the first axis of ``over`` runs.
+    """The number of rounds of a loop over the first axis of ``over``.
 
     Raises:
         TraceValueError: a leaf has no dimensions or another size; TraceTypeError: nothing tells.

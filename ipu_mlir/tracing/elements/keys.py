@@ -102,7 +102,7 @@ def _entries(value: Symbol, key: tuple[Any, ...]) -> list[Any]:
 
 
 def _dimensions(entry: Any) -> int:
-    """How many dimensions an entry of an index is for."""
+    """The number of dimensions that an entry of an index is for."""
     if _is_mask(entry):
         return int(entry.ndim)
     return int(entry is not None and entry is not Ellipsis)
@@ -151,7 +151,7 @@ def _traced(value: Symbol, entry: Any) -> Symbol:
 
 
 def _has_traced(entry: Any) -> bool:
-    """Whether a traced tensor is among the numbers of ``entry``, however deep."""
+    """True if a traced tensor is among the numbers of ``entry``, however deep."""
     if isinstance(entry, list | tuple):
         return any(map(_has_traced, entry))
     return isinstance(entry, Symbol)

@@ -91,7 +91,7 @@ def counted_from_the_end(index: ir.Value, size: int) -> ir.Value:
 
 
 def _counts_from_the_front(index: ir.Value) -> bool:
-    """Whether ``index`` is the counter of a loop that begins at a number that is known and not negative."""
+    """True if ``index`` is the counter of a loop that begins at a number that is known and not negative."""
     counted = counter_of(index.owner) if isinstance(index.owner, ir.Block) else None
     if counted is None or counted[0] != index:
         return False

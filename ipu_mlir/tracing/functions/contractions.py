@@ -225,7 +225,7 @@ def _sizes(shown: str, operands: Sequence[tuple[Symbol, list[str]]]) -> dict[str
 
 
 def _index(value: Symbol, names: list[str], sizes: dict[str, int], order: list[str]) -> Index:
-    """How loops over the dimensions ``order`` index ``value``."""
+    """The index of ``value`` in loops over the dimensions ``order``."""
     pairs = zip(names, value.shape, strict=True)
     return tuple(order.index(each) if size == sizes[each] else None for each, size in pairs)
 

@@ -68,7 +68,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    """How many elements of ``a`` come before each of ``v``."""
+    """The number of elements of ``a`` that come before each of ``v``."""
     if side not in ("left", "right"):
         raise TraceValueError(f"searchsorted: the side is 'left' or 'right', got {side!r}")
     trace = trace_of((a, v, sorter))
@@ -245,7 +245,7 @@ def _positions(value: Symbol, along: int) -> Any:
 
 
 def _ranks(keys: Symbol, along: int) -> Any:
-    """How many elements come before each one in a stable sort by ``keys``."""
+    """The number of elements before each one in a stable sort by ``keys``."""
     last = len(keys.shape)
     own = tuple(range(last))
     other = tuple(last if axis == along else axis for axis in own)

@@ -204,5 +204,5 @@ def _with_dims(value: Symbol, reduced: Any, axes: tuple[int, ...]) -> Any:
 
 
 def count_along(value: Symbol, axes: tuple[int, ...]) -> int:
-    """How many elements become one."""
+    """The number of elements that become one."""
     return int(np.prod([value.shape[axis] for axis in axes], dtype=np.int64))

@@ -225,7 +225,7 @@ def _chosen(a: Any, mask: Any, neutral: Any) -> Any:
 
 
 def _how_many(a: Any, mask: Any, axis: Axes, keepdims: bool) -> Any:
-    """How many elements of ``a`` count."""
+    """The number of elements of ``a`` that count."""
     every = np.ones(a.shape, np.bool_)
     return reductions.reduce("sum", tensor(a.program, every) & mask, axis, keepdims)
 

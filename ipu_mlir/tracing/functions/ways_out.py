@@ -46,7 +46,7 @@ def way_out(name: str, supported: Iterable[str]) -> str:
 
 
 def numpy_name(function: object) -> str:
-    """How users call a function of NumPy, without ``np.``: ``sort``, ``linalg.norm``."""
+    """The name of a function of NumPy, without ``np.``: ``sort``, ``linalg.norm``."""
     module = re.sub(r"^numpy\.?", "", getattr(function, "__module__", None) or "")
     name = getattr(function, "__name__", str(function))
     return f"{module}.{name}" if module and not module.startswith("_") else name

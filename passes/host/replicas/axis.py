@@ -46,7 +46,7 @@ def view(source: ir.Value, shape: Sequence[int], strides: Sequence[int], offset:
 
 
 def is_plain(value: ir.Value) -> bool:
-    """Whether the elements of a buffer lie one after the other, from the first of its allocation on."""
+    """True if the elements of a buffer lie one after the other, from the first of its allocation on."""
     kind = value.type
     return bool(kind == ir.MemRefType.get(list(kind.shape), kind.element_type))
 

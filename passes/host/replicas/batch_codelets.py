@@ -43,7 +43,7 @@ def _call(op: ir.Operation, operands: Sequence[ir.Value]) -> None:
 
 
 def _is_first_of_vertices(op: ir.Operation) -> bool:
-    """Whether the first dimension of every operand is one loop, and that is one of vertices alone."""
+    """True if the first dimension of every operand is one loop, and that is one of vertices alone."""
     maps = indexing_maps(op)
     assert maps is not None, "a call of a codelet is a linalg.generic"
     firsts = {str(each.results[0]) for each in maps if len(each.results)}
@@ -54,7 +54,7 @@ def _is_first_of_vertices(op: ir.Operation) -> bool:
 
 
 def _is_one_after_the_other(value: ir.Value) -> bool:
-    """Whether the replicas' parts follow each other as the first dimension of a part goes on."""
+    """True if the replicas' parts follow each other as the first dimension of a part goes on."""
     (step, first, *_), _ = strides_and_offset(value.type)
     return step == first * value.type.shape[1]
 

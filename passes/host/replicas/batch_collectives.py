@@ -102,7 +102,7 @@ def _finish(total: ir.Value, dest: ir.Value, element: ir.Type, count: ir.Value |
 
 
 def _is_whole(source: ir.Value, at: int) -> bool:
-    """Whether ``source`` is all of an allocation, with the dimension that is combined in front."""
+    """True if ``source`` is all of an allocation, with the dimension that is combined in front."""
     root = root_of(source)
     return at == 0 and source == root and not isinstance(root.owner, ir.Block) and root.owner.name == "memref.alloc"
 

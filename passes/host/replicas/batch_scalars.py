@@ -27,7 +27,7 @@ def batch_scalar(op: ir.Operation, batched: set[ir.Value], replicas: int) -> lis
 
 
 def _all_hold(condition: ir.Value) -> ir.Value:
-    """Whether ``condition`` does on every replica."""
+    """The conjunction of ``condition`` over all replicas."""
     bit = ir.IntegerType.get_signless(1)
     all_hold = allocated([], bit)
     fill_with(arith.ConstantOp(bit, ir.IntegerAttr.get(bit, -1)).result, all_hold)

@@ -56,7 +56,7 @@ Expansion = Callable[[ir.Operation, Types], Values]
 
 
 def is_linear_algebra(op: ir.Operation) -> bool:
-    """Whether ``op`` is one that library codelets stand for."""
+    """True if ``op`` is one that library codelets stand for."""
     return _expansion(op) is not None
 
 
@@ -171,7 +171,7 @@ _CALLS: dict[str, Expansion] = {
 
 
 def _says(op: ir.Operation, name: str, what: str) -> bool:
-    """Whether a letter of LAPACK in the configuration of a call is the one that says ``what``."""
+    """True if a letter of LAPACK in the configuration of a call is the one that says ``what``."""
     config = next(op.attributes[each] for each in ("mhlo.backend_config", "backend_config") if each in op.attributes)
     return int(re.sub(r" :.*", "", str(ir.DictAttr(config)[name]))) == _YES[what]
 

@@ -15,12 +15,12 @@ _LARGEST = 1 << 63
 
 
 def is_program_call(op: ir.Operation) -> bool:
-    """Whether ``op`` is a custom call with a name of ours."""
+    """True if ``op`` is a custom call with a name of ours."""
     return op.name == "stablehlo.custom_call" and _target(op).startswith(PREFIX)
 
 
 def is_ordered_call(op: ir.Operation) -> bool:
-    """Whether ``op`` is such a call that stays where it is among others."""
+    """True if ``op`` is such a call that stays where it is among others."""
     row = CALLS.get(_target(op).removeprefix(PREFIX)) if is_program_call(op) else None
     return row is not None and row.is_ordered
 
@@ -31,7 +31,7 @@ def row_of(op: ir.Operation) -> ProgramCall:
 
 
 def has_token(op: ir.Operation) -> bool:
-    """Whether the first operand of a call, and its first result, only keep it in its order."""
+    """True if the first operand of a call, and its first result, only keep it in its order."""
     return (_given(op) or {}).get(TOKEN, False) is True
 
 

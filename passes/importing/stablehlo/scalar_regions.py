@@ -58,7 +58,7 @@ def select(condition: ir.Value, first: ir.Value, second: ir.Value) -> ir.Value:
 
 
 def both(first: ir.Value | None, second: ir.Value) -> ir.Value:
-    """Whether two conditions hold, of which the first may be missing."""
+    """The conjunction of two conditions, of which the first may be missing."""
     return second if first is None else upstream("arith").AndIOp(first, second).result
 
 

@@ -91,19 +91,19 @@ def math_name(op: ir.Operation) -> str | None:
 
 
 def is_identity_call(op: ir.Operation) -> bool:
-    """Whether ``op`` is a custom call that gives back what it gets."""
+    """True if ``op`` is a custom call that gives back what it gets."""
     if op.name != "stablehlo.custom_call" or len(op.operands) != len(op.results):
         return False
     return ir.StringAttr(op.attributes["call_target_name"]).value in IDENTITY_CALLS
 
 
 def is_top_k(op: ir.Operation) -> bool:
-    """Whether ``op`` is a custom call that finds the largest or the smallest elements along a dimension."""
+    """True if ``op`` is a custom call that finds the largest or the smallest elements along a dimension."""
     return op.name == "stablehlo.custom_call" and ir.StringAttr(op.attributes["call_target_name"]).value == "ApproxTopK"
 
 
 def sets_whole_size(op: ir.Operation) -> bool:
-    """Whether a ``set_dimension_size`` says the size that the tensor has anyway."""
+    """True if a ``set_dimension_size`` says the size that the tensor has anyway."""
     size = op.operands[1].owner
     if isinstance(size, ir.Block) or size.name != "stablehlo.constant":
         return False

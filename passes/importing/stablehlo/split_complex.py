@@ -40,7 +40,7 @@ def is_complex(value: Any) -> bool:
 
 
 def is_splittable(op: ir.Operation) -> bool:
-    """Whether ``op``, one with complex numbers, can be written with their parts."""
+    """True if ``op``, one with complex numbers, can be written with their parts."""
     if op.name == "stablehlo.reduce":
         return _combines(op)
     if op.name == "stablehlo.return":
@@ -55,7 +55,7 @@ class _Parts:
         self._known: dict[ir.Value, Parts] = {}
 
     def has(self, value: ir.Value) -> bool:
-        """Whether ``value`` is complex, or was so before it became an argument of pairs."""
+        """True if ``value`` is complex, or was so before it became an argument of pairs."""
         return value in self._known or is_complex(value)
 
     def of(self, value: ir.Value) -> Parts:
@@ -270,7 +270,7 @@ def _dot(parts: _Parts, op: ir.Operation) -> Parts:
 
 
 def _combines(op: ir.Operation) -> bool:
-    """Whether a reduction adds, or multiplies."""
+    """True if a reduction adds, or multiplies."""
     first, *others = [each.operation.name for each in op.regions[0].blocks[0].operations]
     known = first in ("stablehlo.add", "stablehlo.multiply") and others == ["stablehlo.return"]
     return len(op.results) == 1 and known

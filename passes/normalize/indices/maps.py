@@ -49,14 +49,14 @@ class ResultMaps:
         return frozenset().union(*map(loops_in, self.maps[result])) - self.single
 
     def is_plain(self, result: int) -> bool:
-        """Whether every dimension of ``result`` is a loop of its own; one of a single element may be 0."""
+        """True if every dimension of ``result`` is a loop of its own; one of a single element may be 0."""
         loops = [each.position for each in self.maps[result] if isinstance(each, ir.AffineDimExpr)]
         others = [pair for pair in self._dimensions(result) if not isinstance(pair[0], ir.AffineDimExpr)]
         zeros = all(isinstance(each, ir.AffineConstantExpr) and size == 1 for each, size in others)
         return zeros and len({*loops}) == len(loops)
 
     def are_plain(self) -> bool:
-        """Whether all results are, over the same loops, and no parallel loop is missing in them."""
+        """True if all results are, over the same loops, and no parallel loop is missing in them."""
         loops = self.loops_of(0)
         missing = [loop for loop, parallel in enumerate(self.parallel) if parallel and loop not in loops | self.single]
         same = all(self.is_plain(result) and self.loops_of(result) == loops for result in range(len(self.maps)))
@@ -112,14 +112,14 @@ class ResultMaps:
             yield tuple(sorted(found)), tuple(dimensions)
 
     def is_one_to_one(self, result: int, loops: Sequence[int], dimensions: Sequence[int]) -> bool:
-        """Whether different points of ``loops`` are different elements along ``dimensions``."""
+        """True if different points of ``loops`` are different elements along ``dimensions``."""
         if self.is_sliced(result, dimensions, frozenset()) and len(loops) == 1:
             return True
         places = self._places(result, loops, dimensions)
         return len(np.unique(places)) == places.size
 
     def is_sliced(self, result: int, dimensions: Sequence[int], fixed: frozenset[int]) -> bool:
-        """Whether a slice with steps shows what is written along ``dimensions`` while ``fixed`` loops stand still."""
+        """True if a slice with steps shows what is written along ``dimensions`` while ``fixed`` loops stand still."""
         seen: list[int] = []
         for dimension in dimensions:
             terms = without(self.maps[result][dimension], fixed | self.single)

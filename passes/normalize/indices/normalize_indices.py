@@ -54,7 +54,7 @@ class NormalizeIndices(Pass):
 
 
 def _is_usual(nest: LoopNest) -> bool:
-    """Whether the dimensions of each result are the parallel loops: true of most ops, and soon found."""
+    """True if the dimensions of each result are the parallel loops: true of most ops, and soon found."""
     parallel = [loop for loop, each in enumerate(nest.parallel) if each]
     return all(sorted(-1 if i.plain_loop is None else i.plain_loop for i in each) == parallel for each in nest.outputs)
 

@@ -45,7 +45,7 @@ def _moving(maps: ResultMaps, result: int, dimensions: tuple[int, ...]) -> froze
 
 
 def _is_reordered(op: ir.Operation) -> bool:
-    """Whether the only result is combined with one value per iteration, by an operation that has no order."""
+    """True if the only result is combined with one value per iteration, by an operation that has no order."""
     if len(op.results) != 1:
         return False
     combiner, running = combination(op), accumulator(op)

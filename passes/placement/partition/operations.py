@@ -53,7 +53,7 @@ def operation_of(
 
 
 def _starts_from(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> bool:
-    """Whether an output begins with what lies somewhere already."""
+    """True if an output begins with what lies somewhere already."""
     found = window_of(access.value)
     is_placed = found is not None and found[0] in homes and not is_filled_here(access.value)
     return is_placed and reads_operand(access.owner, access.number)

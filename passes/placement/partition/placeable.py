@@ -64,7 +64,7 @@ def refuse_unplaceable(function: ir.Operation, refuse: Refusals) -> None:
 
 
 def has_one_block(function: ir.Operation, refuse: Refusals) -> bool:
-    """Whether the body of ``function`` is one block; reported if it is not."""
+    """True if the body of ``function`` is one block; reported if it is not."""
     count = len(function.regions[0].blocks)
     if count > 1:
         way_out = "write branches as scf.if and loops as scf.for or scf.while, as upstream's lift-cf-to-scf does"

@@ -73,7 +73,7 @@ def _uses_loop_numbers(op: ir.Operation) -> bool:
 
 
 def _can_slice(op: ir.Operation, nest: LoopNest, number: int, loop: int) -> bool:
-    """Whether what a block of ``loop`` touches of that input is a slice, evenly spaced as all views have to be."""
+    """True if what a block of ``loop`` touches of that input is a slice, evenly spaced as all views have to be."""
     value = op.operands[number]
     if not isinstance(value.type, ir.RankedTensorType):
         return True

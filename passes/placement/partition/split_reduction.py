@@ -12,7 +12,7 @@ from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, Block, b
 
 
 def can_split(op: ir.Operation, nest: LoopNest) -> bool:
-    """Whether the reduced loops of ``op`` may be cut: one result, one combiner, and that has a neutral element."""
+    """True if the reduced loops of ``op`` may be cut: one result, one combiner, and that has a neutral element."""
     if len(nest.outputs) != 1 or "library_call" in op.attributes or not len(op.regions):
         return False
     if all(nest.parallel) or any(index.plain_loop is None for index in nest.outputs[0]):

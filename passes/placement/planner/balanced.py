@@ -82,7 +82,7 @@ def cost(operation: Operation, parts: Parts) -> int:
 
 
 def _span(use: OperandUse, blocks: tuple[int, ...], dimension: int) -> int:
-    """How far one part reaches in a dimension of an operand."""
+    """The number of elements that one part reaches over in a dimension of an operand."""
     index = use.indices[dimension]
     if not index.linear:
         return use.shape[dimension]

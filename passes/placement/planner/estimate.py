@@ -84,7 +84,7 @@ class Question:
     most_partials: int = 1 << 62
 
     def partials(self, blocks: IntArray) -> IntArray:
-        """How many partial results of each element the grids ``blocks`` leave, shape ``(grids,)``."""
+        """The number of partial results of each element that the grids ``blocks`` leave, shape ``(grids,)``."""
         return product_over(-(-np.array(self.extents, dtype=np.int64) // blocks), self.reduced)
 
 

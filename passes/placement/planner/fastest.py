@@ -126,7 +126,7 @@ def _partials(operation: Operation, parts: Parts) -> int:
 
 
 def _is_whole(operation: Operation, parts: Parts) -> bool:
-    """Whether ``parts`` follow an operand that has an element for each iteration."""
+    """True if ``parts`` follow an operand that has an element for each iteration."""
     return any(
         prod(use.shape) >= prod(operation.extents) and use.home is not None and use.home.contains(use.needed(parts))
         for use in operation.reads

@@ -33,7 +33,7 @@ class OperandUse:
     home: Mapping | None = None
 
     def lies_on(self, target: Target) -> bool:
-        """Whether it lies somewhere, and on tiles of ``target``, not on an IPU that is not planned for."""
+        """True if it lies somewhere, and on tiles of ``target``, not on an IPU that is not planned for."""
         home = self.home
         return home is not None and (not home.num_parts or (home.min_tile >= 0 and home.max_tile < target.num_tiles))
 

@@ -76,5 +76,5 @@ def begun_tensors(module: ir.Operation) -> dict[ir.Value, ir.Value]:
 
 
 def goes_on_filling(use: ir.OpOperand) -> bool:
-    """Whether ``use`` inserts a slice into the tensor."""
+    """True if ``use`` inserts a slice into the tensor."""
     return use.owner.name == "tensor.insert_slice" and use.operand_number == 1

@@ -14,7 +14,7 @@ from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
 
 
 def is_overwritten(view: ir.Operation) -> bool:
-    """Whether the elements that ``view`` shows may be written before they are read for the last time."""
+    """True if the elements that ``view`` shows may be written before they are read for the last time."""
     found = window_of(view.results[0])
     if found is None or is_kept(found[0]):
         return False
@@ -23,7 +23,7 @@ def is_overwritten(view: ir.Operation) -> bool:
 
 
 def is_kept(root: ir.Value) -> bool:
-    """Whether nothing writes to ``root`` in place: it is a constant or an argument of the function."""
+    """True if nothing writes to ``root`` in place: it is a constant or an argument of the function."""
     if isinstance(root.owner, ir.Block):
         return root.owner.owner.operation.name == "func.func"
     return root.owner.operation.name == "arith.constant"
@@ -85,7 +85,7 @@ def _readers(view: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def _may_follow(reader: ir.Operation, writer: ir.Operation, view: ir.Operation) -> bool:
-    """Whether ``reader`` may read what ``view`` shows when ``writer`` has run."""
+    """True if ``reader`` may read what ``view`` shows when ``writer`` has run."""
     outer_of_writer = {op.block: op for op in _with_ancestors(writer)}
     for read in _with_ancestors(reader):
         written = outer_of_writer.get(read.block)

@@ -52,7 +52,7 @@ def split_uses(op: ir.Operation, is_wanted: Callable[[ir.OpOperand], bool] = lam
 
 
 def _is_written_by(use: ir.OpOperand) -> bool:
-    """Whether ``use`` puts something there, or hands it on as a new value."""
+    """True if ``use`` puts something there, or hands it on as a new value."""
     user = use.owner.operation
     if is_structured(user):
         return use.operand_number >= len(user.operands) - len(user.results)

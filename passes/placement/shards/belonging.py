@@ -51,7 +51,7 @@ def tensors_read(op: ir.Operation) -> Iterator[tuple[ir.Operation, int]]:
 
 
 def is_free(op: ir.Operation | None) -> bool:
-    """Whether each shard may have ``op`` for itself: it makes a constant, memory, or numbers that only count loops."""
+    """True if each shard may have ``op`` for itself: it makes a constant, memory, or numbers that only count loops."""
     if op is None or op.name != "linalg.generic":
         return op is not None and op.name in _FREE
     reads = (defining_op(each.operands[number]) for each, number in tensors_read(op))
@@ -169,7 +169,7 @@ class Belonging:
 
 
 def is_sharded(function: ir.Operation) -> bool:
-    """Whether a shard is written anywhere in ``function``."""
+    """True if a shard is written anywhere in ``function``."""
     if argument_shards(function):
         return True
     return any(op.name == TO_SHARD or shard_of(op) is not None for op in ops_of(function))

@@ -35,7 +35,7 @@ class RaiseDynamicSlices(Pass):
 
 
 def _is_raised(op: ir.Operation) -> bool:
-    """Whether offsets are known only at run time, but sizes and steps now."""
+    """True if offsets are known only at run time, but sizes and steps now."""
     known = (*op.attributes["static_sizes"], *op.attributes["static_strides"])
     return _DYNAMIC in list(op.attributes["static_offsets"]) and _DYNAMIC not in known
 

@@ -33,7 +33,7 @@ class RaiseElementOps(Pass):
 
 
 def is_in_body(op: ir.Operation) -> bool:
-    """Whether ``op`` stands in the body of a structured op."""
+    """True if ``op`` stands in the body of a structured op."""
     parent = op.parent
     while parent is not None:
         if is_structured(parent):

@@ -135,7 +135,7 @@ class _Step:
     taken: tuple[ir.Value, ...]
 
     def does(self, best: int, term: ir.Value, number: ir.Value, name: str, nan: str, exactly: bool) -> bool:
-        """Whether it does what the codelet of ``name`` and ``nan`` does; ``exactly`` tells 0 from -0 in the extreme."""
+        """True if it does what the codelet of ``name`` and ``nan`` does; ``exactly`` tells 0 from -0 in the extreme."""
         better = _EXTREMES[name][0]
         samples = _samples(term.type)
         for old in samples:
@@ -226,7 +226,7 @@ def _splat(tensor: ir.Value) -> Any:
 
 
 def _counts(value: ir.Value, loop: int, extent: int) -> bool:
-    """Whether ``value`` is the number of the iteration of ``loop``, which runs ``extent`` of them, in its own type."""
+    """True if ``value`` is the number of the iteration of ``loop``, which runs ``extent`` of them, in its own type."""
     while not isinstance(value.owner, ir.Block) and value.owner.name in _CASTS:
         if isinstance(value.type, ir.IntegerType) and extent > 1 << (value.type.width - 1):
             return False

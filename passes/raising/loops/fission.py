@@ -67,7 +67,7 @@ def _maker(value: ir.Value, old: ir.Value) -> ir.Operation | None:
 
 
 def _stands_alone(maker: ir.Operation | None, old: ir.Value, carried: list[ir.Value]) -> bool:
-    """Whether ``maker`` and what it is computed from knows only ``old`` of what is carried."""
+    """True if ``maker`` and what it is computed from knows only ``old`` of what is carried."""
     assert maker is not None, "every carried tensor has a maker"
     seen: set[ir.Operation] = set()
     pending = [maker]

@@ -51,7 +51,7 @@ def counted(loop: ir.Operation) -> tuple[int, int] | None:
 
 
 def loads_inside(load: ir.Operation) -> bool:
-    """Whether a ``tensor.extract`` cannot miss its tensor: each index is a constant or the counter of a loop."""
+    """True if a ``tensor.extract`` cannot miss its tensor: each index is a constant or the counter of a loop."""
     sizes = load.operands[0].type.shape
     ends = [_end(index) for index in list(load.operands)[1:]]
     return all(end is not None and end <= size for end, size in zip(ends, sizes, strict=True))
@@ -146,7 +146,7 @@ def _combination(value: ir.Value, old: ir.Value | None) -> tuple[ir.Value | None
 
 
 def is_scalar(op: ir.Operation, carried: ir.Value | None) -> bool:
-    """Whether ``op`` works on scalars only, or loads elements, or is the insertion into ``carried``."""
+    """True if ``op`` works on scalars only, or loads elements, or is the insertion into ``carried``."""
     if op.name.startswith(("arith.", "math.")):
         return not any(isinstance(result.type, ir.ShapedType) for result in op.results)
     if op.name in ("tensor.extract", "scf.yield"):
@@ -166,7 +166,7 @@ def _scalars_only(op: ir.Operation) -> bool:
 
 
 def are_same(first: ir.Value, second: ir.Value) -> bool:
-    """Whether two scalars are computed in the same way from the same values."""
+    """True if two scalars are computed in the same way from the same values."""
     if first == second:
         return True
     one, other = defining_op(first), defining_op(second)

@@ -61,7 +61,7 @@ class Points:
         return True
 
     def _is_counter(self, op: ir.Operation) -> bool:
-        """Whether ``op`` gives the counter as an index, or keeps it between bounds that it never leaves."""
+        """True if ``op`` gives the counter as an index, or keeps it between bounds that it never leaves."""
         given = self.scalars.get(op.operands[0]) if len(op.operands) else None
         if given is None:
             return False
@@ -93,7 +93,7 @@ class Points:
         return self.scalars.get(value)
 
     def _is_inside(self, value: ir.Value) -> bool:
-        """Whether ``value`` belongs to the loop."""
+        """True if ``value`` belongs to the loop."""
         return block_of(value).owner.operation == self.loop
 
     def _element_wise(self, op: ir.Operation) -> bool:

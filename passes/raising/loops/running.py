@@ -68,13 +68,13 @@ def running(outermost: ir.Operation) -> Running | None:
 
 
 def _has_scans(step: Step) -> bool:
-    """Whether there are scans of values of that type; those of floats of 16 and 8 bits are widened."""
+    """True if there are scans of values of that type; those of floats of 16 and 8 bits are widened."""
     element = step.value.type
     return is_narrow_float(str(element)) or is_exact(step.combine, element)
 
 
 def _step(nest: FillingNest) -> Step | None:
-    """How a value is made of the one before it."""
+    """The rule by which a value is made of the one before it."""
     if nest.scalar is not None:
         innermost = nest.loops[-1]
         value = terminator(body_of(innermost)).operands[nest.scalar]
@@ -132,7 +132,7 @@ def _dimension_behind(read: Place | None, written: Place) -> int | None:
 
 
 def _holds_last(nest: FillingNest, step: Step, number: int) -> bool:
-    """Whether in tensor ``number`` each value takes the place of the one before it, and no elements are beyond them."""
+    """True if in tensor ``number`` each value takes the place of the one before it, and no elements are beyond them."""
     without = [dimension for dimension in range(len(nest.place)) if dimension != step.along]
     whole, last = nest.inserts[nest.whole].results[0].type.shape, nest.inserts[number].results[0].type.shape
     if [whole[dimension] for dimension in without] != list(last):
@@ -142,7 +142,7 @@ def _holds_last(nest: FillingNest, step: Step, number: int) -> bool:
 
 
 def _fills_all(nest: FillingNest, step: Step) -> bool:
-    """Whether the iterations write every element of the whole tensor but the first ones that it has from the start."""
+    """True if the iterations write every element of the whole tensor but the first ones that it has from the start."""
     sizes = list(nest.inserts[nest.whole].results[0].type.shape)
     for dimension, (loop, added) in enumerate(nest.place):
         given = int(step.begin is None and dimension == step.along)
@@ -152,7 +152,7 @@ def _fills_all(nest: FillingNest, step: Step) -> bool:
 
 
 def _holds_nothing_else(nest: FillingNest, step: Step) -> bool:
-    """Whether the loops work on scalars besides, and what is combined depends on nothing that they carry."""
+    """True if the loops work on scalars besides, and what is combined depends on nothing that they carry."""
     inner = {*nest.loops[1:], *nest.inserts.values()}
     for loop in nest.loops:
         *body, _ = (op.operation for op in body_of(loop).operations)

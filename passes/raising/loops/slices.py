@@ -62,7 +62,7 @@ def _erase_dead(op: ir.Operation) -> None:
 
 
 def _is_safe(op: ir.Operation, nest: LoopNest, pieces: list[_Piece | None], target: _Piece) -> bool:
-    """Whether no element is read after another iteration has written it, and every element can be reached."""
+    """True if no element is read after another iteration has written it, and every element can be reached."""
     for number, (value, piece, indices) in enumerate(zip(op.operands, pieces, nest.indices, strict=True)):
         if not isinstance(value.type, ir.RankedTensorType) or not reads_operand(op, number):
             continue

@@ -99,14 +99,14 @@ class Vectorizer:
         return [*scalars, self.guard]
 
     def _loads_under_guard(self, scalars: Iterable[ir.Value]) -> bool:
-        """Whether ``scalars`` are computed from elements that are there only where the guard holds."""
+        """True if ``scalars`` are computed from elements that are there only where the guard holds."""
         seen = [value for value in self._slice(scalars, self.reductions) if value not in self.reductions]
         owners = [value.owner.operation for value in seen if _is_made(value) and self._is_inside(value)]
         loads = [load for op in owners for load in list_ops(op, "tensor.extract")]
         return any(self._is_guarded(load) and not loads_inside(load) for load in loads)
 
     def _is_guarded(self, op: ir.Operation) -> bool:
-        """Whether ``op``, inside the nest, runs only where the guard holds."""
+        """True if ``op``, inside the nest, runs only where the guard holds."""
         block = op.block
         while block != self.guarded and block.owner.operation != self.nest:
             block = block.owner.operation.block
@@ -186,7 +186,7 @@ class Vectorizer:
         return seen
 
     def _is_inside(self, value: ir.Value) -> bool:
-        """Whether ``value`` is made inside the nest."""
+        """True if ``value`` is made inside the nest."""
         return is_made_inside(value, self.nest)
 
 

@@ -120,5 +120,5 @@ def _counts_along(tensor: ir.Value) -> int | None:
 
 
 def _can_count(element: ir.Type, size: int) -> bool:
-    """Whether signed numbers of a type are in the order of the indices 0 to ``size`` - 1 that they are made of."""
+    """True if signed numbers of a type are in the order of the indices 0 to ``size`` - 1 that they are made of."""
     return isinstance(element, ir.IndexType) or size <= 1 << (ir.IntegerType(element).width - 1)

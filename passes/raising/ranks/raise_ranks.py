@@ -54,7 +54,7 @@ class RaiseRanks(Pass):
 
 
 def _longest(count: RankCount, target: Target) -> int:
-    """How many elements have room on a tile: the keys of all, and the first key once more."""
+    """The number of elements that have room on a tile: the keys of all, and the first key once more."""
     key_bytes = [element_type(str(_key_type(key))).bytes for key in count.keys]
     return target.bytes_per_tile * 7 // 8 // (sum(key_bytes) + key_bytes[0])
 

@@ -46,7 +46,7 @@ class RankCount:
 
     @property
     def size(self) -> int:
-        """How many elements are ranked among each other."""
+        """The number of elements that are ranked among each other."""
         return self.nest.extents[self.order[self.at]]
 
 
@@ -145,7 +145,7 @@ class _Condition:
         return None
 
     def _holds(self, value: ir.Value, relations: dict[int, str], place: str) -> bool:
-        """Whether ``value`` is true where the keys, and the places, of the other element and the own compare so."""
+        """True if ``value`` is true where the keys, and the places, of the other element and the own compare so."""
         op = _maker(value)
         assert op is not None, "read before"
         if op.name == "arith.constant":
@@ -177,7 +177,7 @@ def _logic(op: ir.Operation, held: list[bool]) -> bool:
 
 
 def _starts_at_zero(value: ir.Value) -> bool:
-    """Whether every element of ``value`` is the constant 0."""
+    """True if every element of ``value`` is the constant 0."""
     op = _maker(value)
     if op is None or op.name not in ("linalg.fill", "linalg.generic"):
         return False

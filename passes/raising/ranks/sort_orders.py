@@ -64,7 +64,7 @@ def sort_order(
 
 
 def _cases(has_nan: Sequence[bool]) -> list[tuple[tuple[str, ...], str]]:
-    """How two elements can compare in each key and in their places; an element compared with itself is not less."""
+    """The ways that two elements compare in each key and in their place; one compared with itself is not less."""
     kinds = [(LESS, EQUAL, GREATER, UNORDERED) if nan else (LESS, EQUAL, GREATER) for nan in has_nan]
     return [
         (keys, place)

@@ -37,7 +37,7 @@ def scan_along(values: ir.Value, combine: str, at: int, longest: int, *, from_en
 
 
 def longest_scan(tile_bytes: int, element: ir.Type) -> int:
-    """How many elements of a type one vertex scans if nothing else is asked for."""
+    """The number of elements of a type that one vertex scans if nothing else is asked for."""
     return tile_bytes // (_SHARE * element_type(str(element)).bytes)
 
 

@@ -84,7 +84,7 @@ def _window_dimension(nest: LoopNest, number: int) -> int | None:
 
 
 def _padded_side(value: ir.Value, dimension: int, combine: str, length: int, beyond: int) -> bool | None:
-    """Whether ``value``, ``length`` elements in ``dimension``, is padded behind them, or before; None if otherwise.
+    """True if ``value``, ``length`` elements in ``dimension``, is padded behind them, or before; None if otherwise.
 
     It has to be by ``length`` less one and by ``beyond``.
     """
@@ -130,7 +130,7 @@ def _formula(value: ir.Value, names: dict[ir.Value, str]) -> str:
 
 
 def is_exact(combine: str, element: ir.Type) -> bool:
-    """Whether a scan of such elements gives what windows of them give: narrow sums are rounded in each step."""
+    """True if a scan of such elements gives what windows of them give: narrow sums are rounded in each step."""
     if isinstance(element, ir.IntegerType):
         return element.width > 1
     if is_narrow_float(str(element)):
@@ -145,7 +145,7 @@ def _filled_with(value: ir.Value) -> ir.Attribute | None:
 
 
 def _is_neutral(constant: Any, combine: str) -> bool:
-    """Whether the attribute ``constant`` changes nothing it is combined with; None does."""
+    """True if the attribute ``constant`` changes nothing it is combined with; None does."""
     if isinstance(constant, ir.FloatAttr):
         smallest, largest = -math.inf, math.inf
     elif isinstance(constant, ir.IntegerAttr) and isinstance(constant.type, ir.IntegerType):

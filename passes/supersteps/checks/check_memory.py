@@ -79,7 +79,7 @@ class CheckMemory(Pass):
 
 
 def _is_entry(function: ir.Operation) -> bool:
-    """Whether the host can run it; functions that others call count where they are called."""
+    """True if the host can run it; functions that others call count where they are called."""
     is_private = "sym_visibility" in function.attributes and str(function.attributes["sym_visibility"]) == '"private"'
     return len(function.regions[0].blocks) == 1 and not is_private
 

@@ -95,7 +95,7 @@ def _effects(op: ir.OpView) -> Effects:
 
 
 def _begins_unset(root: ir.Value) -> bool:
-    """Whether nothing is in the memory of ``root`` before the program writes it."""
+    """True if nothing is in the memory of ``root`` before the program writes it."""
     if not isinstance(root.owner, ir.Block):
         return root.owner.name == "memref.alloc"
     around = root.owner.owner.operation

@@ -26,7 +26,7 @@ class Room:
         self._left = elements
 
     def take(self, elements: int) -> bool:
-        """Whether that many elements may be kept."""
+        """True if that many elements may be kept."""
         if elements > self._left:
             return False
         self._left -= elements

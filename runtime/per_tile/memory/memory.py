@@ -82,7 +82,7 @@ class Allocation:
 
     @property
     def elements(self) -> int:
-        """How many it has in all; a tile holds the part that its mapping puts there."""
+        """The number of elements in all; a tile holds the part that its mapping puts there."""
         return self.buffer.mapping.elements
 
     @property
@@ -132,7 +132,7 @@ class Held:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every element was written."""
+        """True if every element was written."""
         if not self._is_complete:
             self._is_complete = bool(self.valid.all())
         return self._is_complete

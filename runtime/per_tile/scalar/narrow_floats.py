@@ -70,7 +70,7 @@ def bits_dtype(name: str) -> np.dtype[Any]:
 
 
 def is_host_array(name: str, array: Array) -> bool:
-    """Whether a host array can hold the type: one of its ml_dtypes type, or of bits, unsigned or void."""
+    """True if a host array can hold the type: one of its ml_dtypes type, or of bits, unsigned or void."""
     return array.dtype == host_dtype(name) or holds_bits(array.dtype, host_dtype(name))
 
 

@@ -84,7 +84,7 @@ class Writers:
         return self.table.size
 
     def are_others(self, elements: Array, loops: list[Array]) -> bool:
-        """Whether another iteration writes one of ``elements``, which the iterations at ``loops`` want."""
+        """True if another iteration writes one of ``elements``, which the iterations at ``loops`` want."""
         found = self.table[elements]
         return bool(np.any((found == -2) | ((found != -1) & (found != _numbers(self.space, loops)))))
 
@@ -182,7 +182,7 @@ class _Planner:
         return size > self._limits.piece_elements
 
     def _output_moves(self, space: LoopSpace) -> bool:
-        """Whether an output's element changes from step to step of the reduction loops."""
+        """True if an output's element changes from step to step of the reduction loops."""
         reductions = {loop for loop, reduces in enumerate(space.is_reduction) if reduces}
         for output in self.family.outputs:
             if output.loops & reductions:

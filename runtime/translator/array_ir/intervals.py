@@ -153,7 +153,7 @@ class Ranges:
 
 
 def is_within(index: Expression, count: int, ranges: Ranges) -> bool:
-    """Whether ``index`` is known to be one of the first ``count`` numbers from 0 on."""
+    """True if ``index`` is known to be one of the first ``count`` numbers from 0 on."""
     interval = ranges.of(index)
     return interval is not None and interval[0] >= 0 and interval[1] < count
 

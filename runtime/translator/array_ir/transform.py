@@ -130,7 +130,7 @@ def parallel_extents(statement: Statement) -> tuple[int, ...]:
 
 
 def points(statement: Statement) -> int:
-    """How often the body runs."""
+    """The number of times that the body runs."""
     return prod(statement.extents)
 
 

@@ -110,7 +110,7 @@ def _accesses_with_shapes(statement: Statement) -> list[tuple[Access, tuple[int,
 
 
 def _outside(access: Access, extents: tuple[int, ...], what: str) -> Iterator[str]:
-    """Whether the box of ``extents`` leaves the buffer, or has another number of loops."""
+    """An error where the box of ``extents`` leaves the buffer, or has another number of loops."""
     if len(access.strides) != len(extents):
         yield f"{what} %{access.buffer.name} has {len(access.strides)} strides for {len(extents)} loops"
         return

@@ -41,7 +41,7 @@ class Group:
 
 
 def unit_size(access: Access, statement: Statement, loop: int, units: int) -> int | None:
-    """How far one unit is from the next in memory, if ``access`` is local to the unit; else None.
+    """The distance of one unit from the next in memory, if ``access`` is local to the unit; else None.
 
     With S = elements per unit: every other loop has a stride divisible by ``units`` * S, or stays within S together
     with all such loops and the offset.

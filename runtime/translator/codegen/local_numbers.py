@@ -51,7 +51,7 @@ def local_numbers(steps: Sequence[Step], places: dict[Buffer, Buffer]) -> LocalN
 
 
 def _depth(steps: Iterable[Step]) -> int:
-    """How many loops and branches stand inside each other."""
+    """The number of loops and branches that stand inside each other."""
     blocks = (block for step in steps if isinstance(step, ControlStep) for block in step.blocks)
     return max((1 + _depth(block) for block in blocks), default=0)
 
@@ -71,7 +71,7 @@ def _seen_as(written: np.dtype, read: np.dtype) -> bool:
 
 @dataclass
 class _Uses:
-    """How each place is used."""
+    """The uses of each place."""
 
     places: dict[Buffer, Buffer]
     refused: set[Buffer] = field(default_factory=set)

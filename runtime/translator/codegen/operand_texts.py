@@ -195,12 +195,12 @@ class OperandTexts:
 
 
 def _taken(operand: View | Const) -> str:
-    """How to get the number out of an array without dimensions."""
+    """The text that takes the number out of an array without dimensions."""
     return "[()]" if operand.dtype.kind == "f" else ".item()"
 
 
 def _view_text(view: View, array: str, shape: tuple[int, ...]) -> str:
-    """How to get ``view`` from a contiguous ``array`` of ``shape``."""
+    """The text that takes ``view`` from a contiguous ``array`` of ``shape``."""
     elements = int(np.prod(shape))
     if view.offset == 0 and view.elements == elements and is_contiguous(view.shape, view.strides):
         return array if view.shape == shape else f"{array}.reshape({_tuple(view.shape)})"

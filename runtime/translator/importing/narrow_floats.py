@@ -15,7 +15,7 @@ _EXACT = _CHOOSE | _names("arith", "negf") | _names("math", "absf copysign ceil 
 
 
 def needs_rounding(op: ir.Operation, name: str) -> bool:
-    """Whether what f32 gives for ``op`` may be no number of its result's type, called ``name``.
+    """True if what f32 gives for ``op`` may be no number of its result's type, called ``name``.
 
     Some types lack numbers of f32 that are not near any rounding: -0, infinities, all negative ones.
     """

@@ -55,7 +55,7 @@ def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges) -> E
 
 
 def _is_shift(rest: Expression, low: int, high: int, size: int, ranges: Ranges) -> bool:
-    """Whether ``rest`` is the same at every point, and bounds of it are bounds of ``rest + low`` to ``rest + high``."""
+    """True if ``rest`` is the same at every point, and bounds of it are bounds of ``rest + low`` to ``rest + high``."""
     if loops_of(rest):
         return False
     interval = ranges.of(rest)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ScalarOp:
-    """How one op is computed.
+    """The rule by which one op is computed.
 
     ``call`` is a NumPy ufunc or a function of ``ipu_mlir.runtime.numeric``. ``on_bool`` replaces it for i1, where
     NumPy's arithmetic is logical. ``unsigned`` ops see the bits of their operands as unsigned integers.

@@ -247,14 +247,14 @@ def _is_small(statement: Statement) -> bool:
 
 
 def _points(statement: Statement) -> int:
-    """How many points ``statement`` has; of a slice that is written in place, those of the slice."""
+    """The number of points of ``statement``; of a slice that is written in place, those of the slice."""
     if isinstance(statement, SliceUpdate) and statement.old == statement.out:
         return prod(statement.box())
     return prod(statement.extents)
 
 
 def _rounds(statements: Sequence[Statement], vectors: bool = False) -> int | None:
-    """How many statements run in all, or the vectors of their points; None if no bound of a loop says it."""
+    """The number of statements that run in all, or of the vectors of their points; None if no loop bound says it."""
     total = 0
     for statement in statements:
         if not isinstance(statement, Control):
@@ -269,7 +269,7 @@ def _rounds(statements: Sequence[Statement], vectors: bool = False) -> int | Non
 
 
 def rounds_of(statement: Control) -> int | None:
-    """How often what is in the loop ``statement`` runs, 1 for a branch; None if only a run tells."""
+    """The number of rounds of the loop ``statement``, 1 for a branch; None if only a run tells."""
     if not isinstance(statement, ForLoop):
         return 1 if isinstance(statement, Branch) else None
     if not all(isinstance(bound, int) for bound in (statement.lower, statement.upper, statement.step)):

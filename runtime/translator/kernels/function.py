@@ -193,7 +193,7 @@ class Function:
             yield
 
     def goes_on(self) -> str:
-        """Whether nobody wants the program to end, as a condition: asked in every round, looked into now and then."""
+        """The condition that nobody wants the program to end: asked in every round, looked into now and then."""
         if self._polling is None:
             self._polling = self.code.alloca(8), self.code.alloca(8)
         rounds, stopped = self._polling

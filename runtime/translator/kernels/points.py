@@ -62,7 +62,7 @@ class Points:
         return Points(function, extents, axes, cut)
 
     def count(self, axis: int) -> int | str:
-        """How many points ``axis`` has: an i64 where it is cut."""
+        """The number of points of ``axis``: an i64 where it is cut."""
         loops = self.axes[axis]
         if self.cut is None or loops[0] != self.cut.loop:
             return prod(self.extents[loop] for loop in loops)
@@ -70,14 +70,14 @@ class Points:
         return self.function.times(self.cut.units, inner) or ""
 
     def known_count(self, axis: int) -> int:
-        """How many points ``axis`` has in all."""
+        """The number of points of ``axis`` in all."""
         return prod(self.extents[loop] for loop in self.axes[axis])
 
     def stride(self, access: Access, axis: int) -> int:
         return access.strides[self.axes[axis][-1]]
 
     def depth(self, node: Expression, depths: dict[int, int]) -> int:
-        """How many of the axes have to be known for ``node``; ``depths`` has those of its arguments."""
+        """The number of axes that have to be known for ``node``; ``depths`` has those of its arguments."""
         match node:
             case Read():
                 return self._depth_of(node.access)

@@ -35,7 +35,7 @@ def with_counted_loops(program: Program) -> Program:
 
 
 def _readers(program: Program) -> collections.Counter[Buffer]:
-    """How many statements read each buffer; that somebody reads it afterwards counts as one."""
+    """The number of statements that read each buffer; a reader after the program counts as one."""
     found = collections.Counter(program.read_afterwards())
     for statement in all_statements(program.statements):
         found.update({access.buffer for access in sources(statement)})

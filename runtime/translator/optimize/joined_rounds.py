@@ -68,7 +68,7 @@ def with_joined_rounds(program: Program) -> Program:
 
 
 def _uses(statements: Sequence[Statement]) -> Counter[Buffer]:
-    """How many statements use each buffer."""
+    """The number of statements that use each buffer."""
     found: Counter[Buffer] = Counter()
     for statement in all_statements(statements):
         read = statement.read_directly() if isinstance(statement, Control) else statement.sources()

@@ -85,7 +85,7 @@ class _Zeros:
         return apply("smaller", value, high) if _is_minus_zero(high) else node
 
     def never(self, node: Expression, depth: int = 0) -> bool:
-        """Whether ``node`` is never -0; False if that cannot be seen, or not in a few steps."""
+        """True if ``node`` is never -0; False if that cannot be seen, or not in a few steps."""
         if id(node) not in self._known:
             is_never = depth < _MOST_STEPS and self._never(node, depth + 1)
             self._known[id(node)] = node, is_never  # holds the node, so that no other one gets its id

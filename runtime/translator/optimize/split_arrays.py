@@ -190,7 +190,7 @@ def _box(statement: Statement) -> tuple[int, ...]:
 
 
 def _gain(statement: Statement, parts: _Parts) -> int:
-    """How many ns ``statement`` takes less with numbers."""
+    """The ns that numbers save in ``statement``."""
     if not _is_small(statement):
         return 0
     if prod(_box(statement)) == 1:

@@ -199,7 +199,7 @@ class GroupNormalization(_Same):
         self.beta = made(shape=shape, initializer=self.beta_initializer, name="beta") if self.center else None
 
     def _channels(self, channels: int | None) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         if channels is None:
             raise ValueError(f"{self.name} needs to know how many channels its input has")
         if not 1 <= self.groups <= channels:

@@ -59,7 +59,7 @@ class HostEmbeddingSGDGAOptimizerSpec(HostEmbeddingOptimizerSpec):
         self._factor = int(accumulation_factor)
 
     def get_accumulation_factor(self) -> int:
-        """How many updates are applied together."""
+        """The number of updates that are applied together."""
         return self._factor
 
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 def histogram(inputs: Any, levels: Any, absolute_of_input: bool = False) -> Any:
-    """How many values are below the first of the levels, between two of them, and from the last one on, in float32.
+    """The numbers of values below the first of the levels, between two of them, and from the last one on, in float32.
 
     Args:
         inputs: a vector of float16 or float32.

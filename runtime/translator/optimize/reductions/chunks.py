@@ -92,7 +92,7 @@ def _with_terms(node: Expression, terms: dict[int, Read], done: dict[int, Expres
 
 
 def _is_safe(values: tuple[Expression, ...], terms: list[Expression]) -> bool:
-    """Whether a step has both properties.
+    """True if a step has both properties.
 
     It only compares values with their like, so it cannot tell more of three tuples than how their values are ordered:
     trying three different numbers, and NaN, in every place is a proof.
@@ -144,7 +144,7 @@ def _evaluated(node: Expression, running: list[np.ndarray], terms: dict[int, np.
 
 
 def _alike(comparison: Apply, terms: list[int]) -> bool:
-    """Whether both sides are the same running value or its term."""
+    """True if both sides are the same running value or its term."""
     sides = {arg.index if isinstance(arg, Accumulator) else _position(id(arg), terms) for arg in comparison.args}
     return len(sides) == 1 and None not in sides
 

@@ -143,7 +143,7 @@ def _order(test: Expression, running: Expression, term: Expression) -> str | Non
 
 
 def _is_earlier_tie(test: Apply, running: Expression, term: Expression, old: Expression, new: Expression) -> bool:
-    """Whether ``test`` is running == term and old < new."""
+    """True if ``test`` is running == term and old < new."""
     equal, before = sorted(test.args, key=lambda part: not _calls(part, "equal"))
     is_tie = _calls(equal, "equal") and (_are(equal.args, (running, term)) or _are(equal.args, (term, running)))
     return is_tie and (
@@ -172,7 +172,7 @@ def _are(nodes: Sequence[Expression], wanted: Sequence[Expression]) -> bool:
 
 
 def _counts_up(place: Expression, init: Expression, fold: Fold, from_init: bool = False) -> bool:
-    """Whether ``place`` grows with every point of the reduced loops, alike everywhere, and is never below ``init``.
+    """True if ``place`` grows with every point of the reduced loops, alike everywhere, and is never below ``init``.
 
     ``from_init`` demands that it begins there.
     """
@@ -238,7 +238,7 @@ def _statements(
 
 
 def _is_one_axis(access: Access, fold: Fold, loops: list[int]) -> bool:
-    """Whether the elements that are compared with each other are evenly spaced, in the order of ``loops``."""
+    """True if the elements that are compared with each other are evenly spaced, in the order of ``loops``."""
     extents, strides = fold.extents, access.strides
     if any(strides[outer] != strides[inner] * extents[inner] for outer, inner in pairwise(loops)):
         return False

@@ -39,7 +39,7 @@ def summed_products(fold: Fold, a: Access, b: Access, target: Access) -> tuple[D
 
 
 def _interleaved(batch: list[int], many: list[int], *factors: Access) -> bool:
-    """Whether neighbours in the memory of a factor belong to different matrices."""
+    """True if neighbours in the memory of a factor belong to different matrices."""
     for factor in factors:
         innermost = min((loop for loop in many if factor.strides[loop]), key=lambda loop: abs(factor.strides[loop]))
         if innermost in batch:
