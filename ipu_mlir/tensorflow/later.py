@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 _INSTEAD = {
     "distributed": "run one process with replicas",
-    "gradient_accumulation": "use ipu.keras.Model with a gradient_accumulation_count",
     "horovod": "run one process with replicas",
     "ipu_estimator": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
     "ipu_multi_worker_strategy": "run one process with replicas",
@@ -24,7 +23,6 @@ _INSTEAD = {
     "nn_ops.softmax": "use tf.nn.softmax",
     "nn_ops.swish": "use tf.nn.swish",
     "normalization_ops": "use the layers of Keras",
-    "optimizers": "use ipu.keras.Model with a gradient_accumulation_count",
 }
 """What does as much until then, by the beginning of a name."""
 

@@ -13,6 +13,7 @@ _MODULES = (
     "config",
     "data",
     "dataset_benchmark",
+    "gradient_accumulation",
     "ipu_compiler",
     "ipu_infeed_queue",
     "ipu_outfeed_queue",

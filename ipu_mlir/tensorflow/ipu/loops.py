@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue
+from ipu_mlir.tensorflow.loop_counts import loop_of
 
 
 def repeat(
@@ -34,7 +35,7 @@ def repeat(
         ValueError: it gives tensors after operations.
     """
     started = [tf.convert_to_tensor(n, name="count")] if tf.is_tensor(n) else [tf.constant(n)]
-    return _loop(lambda number, *_: number < started[0], body, inputs, infeed_queue, None)
+    return _loop(lambda number, *_: number < started[0], body, inputs, infeed_queue, None, n)
 
 
 def while_loop(
@@ -68,14 +69,20 @@ def while_loop(
 
 
 def _loop(
-    condition: Callable[..., Any], body: Callable[..., Any], inputs: Any, queue: IPUInfeedQueue | None, most: Any
+    condition: Callable[..., Any],
+    body: Callable[..., Any],
+    inputs: Any,
+    queue: IPUInfeedQueue | None,
+    most: Any,
+    rounds: Any = None,
 ) -> Any:
     start = [tf.convert_to_tensor(each) for each in _as_list(inputs)]
 
     def whole(number: Any, *values: Any) -> Any:
         by_place, by_name = ([], {}) if queue is None else queue._dequeue()
         _check_arguments(body, "body", [*values, *by_place], by_name)
-        given = _tensors(body(*values, *by_place, **by_name))
+        with loop_of(rounds):
+            given = _tensors(body(*values, *by_place, **by_name))
         if len(given) != len(start):
             raise TypeError(f"the loop body gives {len(given)} tensors, and takes {len(start)} values of the loop")
         for place, (one, other) in enumerate(zip(start, given, strict=True)):

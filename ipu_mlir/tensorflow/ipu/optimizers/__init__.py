@@ -6,6 +6,16 @@ from typing import Any
 from ipu_mlir.tensorflow.later import later
 
 _HOME = {
+    **dict.fromkeys(
+        (
+            "CrossReplicaGradientAccumulationOptimizer",
+            "CrossReplicaGradientAccumulationOptimizerV2",
+            "GradientAccumulationOptimizer",
+            "GradientAccumulationOptimizerV2",
+            "GradientAccumulationReductionMethod",
+        ),
+        "gradient_accumulation_optimizer",
+    ),
     "CrossReplicaOptimizer": "cross_replica_optimizer",
     "IpuOptimizer": "ipu_optimizer",
     "MapGradientOptimizer": "map_gradient_optimizer",

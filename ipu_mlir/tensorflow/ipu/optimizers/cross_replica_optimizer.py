@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.ipu.ops.cross_replica_ops import cross_replica_mean
-from ipu_mlir.tensorflow.ipu.optimizers.ipu_optimizer import IpuOptimizer
+from ipu_mlir.tensorflow.ipu.optimizers.ipu_optimizer import IpuOptimizer, pairs_of
 
 
 class CrossReplicaOptimizer(IpuOptimizer):
@@ -19,7 +19,8 @@ class CrossReplicaOptimizer(IpuOptimizer):
         """An operation that changes the variables by the means.
 
         Raises:
-            ValueError: there is no gradient.
+            ValueError: there is no gradient, or what is given are no pairs.
         """
-        means = [(None if each is None else cross_replica_mean(each), own) for each, own in grads_and_vars]
-        return self._opt.apply_gradients(means, global_step, name)
+        pairs = pairs_of(grads_and_vars)
+        means = [(None if each is None else cross_replica_mean(each), own) for each, own in pairs]
+        return super().apply_gradients(means, global_step, name)

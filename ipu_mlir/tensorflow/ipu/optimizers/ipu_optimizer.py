@@ -26,10 +26,15 @@ class IpuOptimizer(tf.compat.v1.train.Optimizer):
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         """An operation that changes the variables.
 
+        A wrapper gets gradients as they are; those of TensorFlow, in the types of the variables.
+
         Raises:
-            ValueError: there is no gradient.
+            ValueError: there is no gradient, or what is given are no pairs.
         """
-        return self._opt.apply_gradients(grads_and_vars, global_step, name)
+        pairs = pairs_of(grads_and_vars)
+        if not isinstance(self._opt, IpuOptimizer):
+            pairs = [(each if each is None else tf.cast(each, own.dtype), own) for each, own in pairs]
+        return self._opt.apply_gradients(pairs, global_step, name)
 
     def get_name(self) -> str:
         """The name of the wrapped optimizer."""
@@ -46,3 +51,15 @@ class IpuOptimizer(tf.compat.v1.train.Optimizer):
     def variables(self) -> list[Any]:
         """The variables of the wrapped optimizer."""
         return self._opt.variables()
+
+
+def pairs_of(grads_and_vars: Any) -> list[tuple[Any, Any]]:
+    """Gradients and their variables.
+
+    Raises:
+        ValueError: what is given are no pairs.
+    """
+    pairs = list(grads_and_vars)
+    if not all(isinstance(each, list | tuple) and len(each) == 2 for each in pairs):
+        raise ValueError(f"grads_and_vars are pairs of a gradient and a variable, got {pairs!r}")
+    return [(gradient, variable) for gradient, variable in pairs]

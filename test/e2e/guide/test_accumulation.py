@@ -1,0 +1,176 @@
+"""Optimizers that gather gradients over batches and replicas, against formulas in NumPy."""
+
+import numpy as np
+import pytest
+
+from ipu_mlir.tensorflow import ipu
+
+tf = pytest.importorskip("tensorflow")
+tf1 = tf.compat.v1
+optimizers = ipu.optimizers
+SUM, MEAN, RUNNING = ipu.gradient_accumulation.GradientAccumulationReductionMethod
+RATE, START = 0.25, np.linspace(0, 1, 40, dtype=np.float32).reshape(5, 8)
+GRADIENTS = np.random.default_rng(5).standard_normal((12, 5, 8)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _reset():
+    yield
+    ipu.config.reset_ipu_configuration()
+
+
+def configure(ipus=1):
+    config = ipu.config.IPUConfig()
+    config.auto_select_ipus = ipus
+    config.ipu_model.tiles_per_ipu = 4
+    config.configure_ipu_system()
+
+
+def train(wrap, inner, ipus=1, dtype=np.float32, loop=None, runs=1):
+    """Weights, slots and the global step after all batches."""
+    configure(ipus)
+    steps = len(GRADIENTS) // ipus // runs
+    with tf.Graph().as_default(), ipu.scopes.ipu_scope("/device:IPU:0"):
+        weights = tf1.get_variable("weights", initializer=START.astype(dtype))
+        step = tf1.train.get_or_create_global_step()
+        feed = ipu.ipu_infeed_queue.IPUInfeedQueue(tf.data.Dataset.from_tensor_slices(GRADIENTS).repeat())
+        opt = wrap(inner)
+
+        def body(gradient):
+            loss = tf.reduce_sum(weights * tf.cast(gradient, weights.dtype))
+            return opt.minimize(loss, global_step=step)
+
+        loop = loop or (lambda body, feed: ipu.loops.repeat(steps, body, [], feed))
+        run = ipu.ipu_compiler.compile(lambda: loop(body, feed), inputs=[])
+        with tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            session.run(feed.initializer)
+            for _ in range(runs):
+                session.run(run)
+            slots = [session.run(opt.get_slot(weights, name)) for name in opt.get_slot_names()]
+            return session.run(weights), slots, session.run(step)
+
+
+def windows(count, method, ipus=1):
+    """What each update is made of."""
+    of_steps = GRADIENTS.reshape(-1, ipus, *START.shape).mean(axis=1)
+    sums = of_steps.reshape(-1, count, *START.shape).sum(axis=1)
+    return sums if method is SUM else sums / count
+
+
+def descended(updates, momentum):
+    weights, velocity = START.astype(np.float64), 0.0
+    for update in updates:
+        velocity = momentum * velocity + update
+        weights = weights - RATE * velocity
+    return weights, velocity
+
+
+@pytest.mark.parametrize("method", [SUM, "MEAN", RUNNING], ids=str)
+def test_an_update_is_made_of_several_batches(method):
+    weights, (velocity,), step = train(
+        lambda opt: optimizers.GradientAccumulationOptimizerV2(opt, 3, reduction_method=method),
+        tf1.train.MomentumOptimizer(RATE, 0.5),
+        runs=2,
+    )
+    wanted = descended(windows(3, method), 0.5)
+    np.testing.assert_allclose(weights, wanted[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(velocity, wanted[1], rtol=1e-4, atol=1e-5)
+    assert step == 4
+
+
+def test_any_optimizer_and_wrapper_gets_what_has_gathered():
+    seen = []
+
+    def doubled(gradient, variable):
+        return 2 * gradient
+
+    class Seeing(optimizers.IpuOptimizer):
+        def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+            seen.extend(each.dtype for each, _ in grads_and_vars)
+            return super().apply_gradients(grads_and_vars, global_step, name)
+
+    def wrap(opt):
+        gathering = optimizers.GradientAccumulationOptimizerV2(Seeing(opt), 2, dtype=lambda variable: tf.float32)
+        return optimizers.MapGradientOptimizer(gathering, doubled)
+
+    weights, _, step = train(wrap, tf1.train.GradientDescentOptimizer(RATE), dtype=np.float16)
+    wanted = descended(2 * windows(2, SUM), 0.0)[0]
+    np.testing.assert_allclose(weights, wanted, rtol=1e-2, atol=2e-2)
+    assert weights.dtype == np.float16 and seen == [tf.float32] and step == 6
+    adam, moments, _ = train(
+        lambda opt: optimizers.GradientAccumulationOptimizerV2(opt, 2, reduction_method=MEAN),
+        tf1.train.AdamOptimizer(0.1),
+    )
+    first = second = 0.0
+    by_hand = START.astype(np.float64)
+    for t, update in enumerate(windows(2, MEAN), 1):
+        first, second = 0.9 * first + 0.1 * update, 0.999 * second + 0.001 * update**2
+        by_hand = by_hand - 0.1 * (first / (1 - 0.9**t)) / (np.sqrt(second / (1 - 0.999**t)) + 1e-8)
+    np.testing.assert_allclose(adam, by_hand, rtol=1e-3, atol=1e-4)
+    assert len(moments) == 2
+
+
+@pytest.mark.parametrize("kind", ["V2", "V1", "CrossReplicaOptimizer inside"])
+def test_on_two_replicas(kind):
+    wrap = {
+        "V2": lambda opt: optimizers.CrossReplicaGradientAccumulationOptimizerV2(opt, 3, reduction_method=MEAN),
+        "V1": lambda opt: optimizers.CrossReplicaGradientAccumulationOptimizer(opt, 3),
+        "CrossReplicaOptimizer inside": lambda opt: optimizers.GradientAccumulationOptimizerV2(
+            optimizers.CrossReplicaOptimizer(opt), 3
+        ),
+    }[kind]
+    weights, _, _ = train(wrap, tf1.train.MomentumOptimizer(RATE, 0.5), ipus=2)
+    wanted = descended(windows(3, MEAN if kind == "V2" else SUM, 2), 0.5)[0]
+    np.testing.assert_allclose(weights, wanted, rtol=1e-4, atol=1e-5)
+
+
+def forever(body, feed):
+    return ipu.loops.while_loop(lambda n: n < 6, lambda n, x: (n + 1, body(x)), [0], feed)
+
+
+def test_a_loop_whose_rounds_nobody_knows():
+    weights, _, step = train(
+        lambda opt: optimizers.GradientAccumulationOptimizer(opt, 3),
+        tf1.train.GradientDescentOptimizer(RATE),
+        loop=forever,
+    )
+    wanted = START - RATE * GRADIENTS[:6].sum(axis=0)
+    np.testing.assert_allclose(weights, wanted, rtol=1e-4, atol=1e-5)
+    assert step == 2
+
+
+SGD = tf1.train.GradientDescentOptimizer
+V2 = optimizers.GradientAccumulationOptimizerV2
+REFUSED = {
+    "rounds": (
+        lambda: train(lambda opt: V2(opt, 5), SGD(RATE)),
+        "with 5 number of mini batches inside a loop with 12 it",
+    ),
+    "no loop": (
+        lambda: train(lambda opt: V2(opt, 2), SGD(RATE), loop=lambda body, feed: body(START)),
+        "outside of a loop",
+    ),
+    "number": (lambda: V2(SGD(RATE), 0), "num_mini_batches must be a positive number, got 0"),
+    "method": (lambda: V2(SGD(RATE), 2, reduction_method="MEDIAN"), "'MEDIAN' is not a valid"),
+    "kind": (lambda: optimizers.GradientAccumulationOptimizer(tf1.train.AdamOptimizer(), 2), "got AdamOptimizer; use"),
+    "nothing": (
+        lambda: train(lambda opt: V2(opt, 2), SGD(RATE), loop=lambda body, feed: no_gradients()),
+        "no gradients are given for any variable",
+    ),
+    "pairs": (
+        lambda: optimizers.CrossReplicaOptimizer(SGD(RATE)).apply_gradients([(1.0,)]),
+        "pairs of a gradient and a",
+    ),
+}
+
+
+def no_gradients():
+    return ipu.loops.repeat(2, lambda: V2(SGD(RATE), 2).apply_gradients([(None, tf1.trainable_variables()[0])]))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    call, message = REFUSED[name]
+    with pytest.raises((ValueError, tf.errors.FailedPreconditionError), match=message):
+        call()
