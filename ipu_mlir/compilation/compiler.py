@@ -65,8 +65,9 @@ def compile(
             op may take, more than 0 and at most 1; 0.6 by default. ``ipu-partition`` has one per kind of op.
         merge_collectives: how many bytes collectives of replicas may give together that wait for each other to have one
             sync; 0 by default: each has its own.
-        kernels: what runs as machine code of LLVM: ``auto`` for what loops of the program and loops over blocks repeat,
-            ``never`` for nothing, ``always`` for all that can; the rest is calls of NumPy. ``never`` by default.
+        kernels: what runs as machine code of LLVM: ``auto`` (or what ``IPU_KERNELS`` in the environment says) for what
+            loops of the program and loops over blocks repeat, ``never`` for nothing, ``always`` for all that can; the
+            rest is calls of NumPy.
 
     Raises:
         CompileError: the program does not parse, has ops that are not supported (all of them are listed), or a pass

@@ -80,8 +80,12 @@ class Executable:
         self._entries = tuple(entries) or (entry,)
         lowered = lowered or lower_together(module, self._entries, lowering)
         self._l3, self.pass_timings = lowered.supersteps, lowered.timings
-        options = None if lowering.kernels is None else TranslatorOptions(kernels=lowering.kernels)
-        self._start(Engine(lowered.on_host, entry, options))
+        self._start(Engine(lowered.on_host, entry, self._options))
+
+    @property
+    def _options(self) -> TranslatorOptions | None:
+        kernels = self._lowering.kernels
+        return None if kernels is None else TranslatorOptions(kernels=kernels)
 
     def _start(self, engine: Engine) -> None:
         self.engine = engine
@@ -172,7 +176,7 @@ class Executable:
 
         module, blocks = with_counters(self._l3, self.entry)
         to_host(module)
-        return Engine(module, self.entry), blocks
+        return Engine(module, self.entry, self._options), blocks
 
     def profile_of_run(self, entered: dict[int, int]) -> "Profile":
         """As ``profile`` of a run that has counted."""

@@ -11,7 +11,7 @@ KERNELS = ("auto", "never", "always")
 class TranslatorOptions:
     """Thresholds with their units; each with the reason for its value. Measured with NumPy 2.4 on two cores."""
 
-    kernels: str = field(default_factory=lambda: os.environ.get("IPU_KERNELS", "never"))
+    kernels: str = field(default_factory=lambda: os.environ.get("IPU_KERNELS", "auto"))
     """What runs as machine code of LLVM: ``auto`` for what block loops and loops of the program repeat, ``never`` for
     nothing, ``always`` for all that can. The environment variable ``IPU_KERNELS`` says what it is unless told."""
 
