@@ -26,12 +26,12 @@ from ipu_mlir.runtime.translator.kernels.module import INTERPRETER, TABLE
 
 _PIPELINE = (
     "builtin.module(convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,"
-    "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts)"
+    "convert-cf-to-llvm,reconcile-unrealized-casts)"
 )
 _OPTIMISED = 1  # -O2 and -O3 take several times as long, and make nothing faster that is vectors already
 _KEPT = 64  # modules whose machine code stays in memory
 
-_FUNCTION = re.compile(r"^  func\.func @(\w+)\(([^)]*)\) \{$", re.MULTILINE)
+_FUNCTION = re.compile(r"^  llvm\.func @(\w+)\(([^)]*)\)", re.MULTILINE)
 
 _lock = threading.Lock()  # of the one context that all modules have, and of what is kept
 _kept: OrderedDict[str, Mapping[str, "Kernel"]] = OrderedDict()
@@ -114,9 +114,6 @@ def lowered(text: str) -> Any:
     with _context():
         module = ir.Module.parse(text)
         passmanager.PassManager.parse(_PIPELINE).run(module.operation)
-        for function in module.body.operations:
-            if function.operation.name == "llvm.func":  # the engine's wrappers would have copies of all code
-                function.operation.attributes["no_inline"] = ir.UnitAttr.get()
     return module
 
 

@@ -44,6 +44,11 @@ def type_text(dtype: np.dtype[Any], lanes: int = 1) -> str:
     return element if lanes == 1 else f"vector<{lanes}x{element}>"
 
 
+def begin_function(name: str, parameters: str) -> str:
+    """The first line of a function, of which the engine's wrapper has no copy."""
+    return f"  llvm.func @{name}({parameters}) attributes {{no_inline}} {{"
+
+
 @dataclass
 class Code:
     """Lines of a function: ``head`` comes first and dominates all, ``lines`` are what is done in order."""
@@ -111,7 +116,7 @@ class Code:
 
     def text(self, name: str, parameters: str) -> str:
         """The whole function."""
-        return "\n".join([f"  func.func @{name}({parameters}) {{", *self.head, *self.lines, "    return", "  }"])
+        return "\n".join([begin_function(name, parameters), *self.head, *self.lines, "    llvm.return", "  }"])
 
 
 def _literal(number: np.generic, dtype: np.dtype[Any]) -> str:

@@ -204,7 +204,7 @@ class Function:
         low = code.value(f"arith.andi {count}, {code.index(_POLLED_EVERY - 1)} : i64")
         asks = code.value(f"arith.cmpi eq, {low}, {code.index(0)} : i64")
         with self.branch(asks):
-            found = code.value("func.call @interrupted() : () -> i64")
+            found = code.value("llvm.call @interrupted() : () -> i64")
             before = code.value(f"llvm.load {stopped} : !llvm.ptr -> i64")
             both = code.value(f"arith.ori {found}, {before} : i64")
             code.line(f"llvm.store {both}, {stopped} : i64, !llvm.ptr")

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ipu_mlir.runtime.translator.kernels.code import begin_function
+
 TABLE = "table"
 """``table(addresses, functions)`` writes where the kernels are, in their order; it reads where ``INTERPRETER`` is."""
 
@@ -14,7 +16,7 @@ _INTERRUPTED = """\
     %none = llvm.mlir.zero : !llvm.array<3 x ptr>
     llvm.return %none : !llvm.array<3 x ptr>
   }
-  func.func private @interrupted() -> i64 {
+  llvm.func internal @interrupted() -> i64 attributes {no_inline} {
     %functions = llvm.mlir.addressof @interpreter : !llvm.ptr
     %all = llvm.load %functions : !llvm.ptr -> !llvm.array<3 x ptr>
     %save = llvm.extractvalue %all[0] : !llvm.array<3 x ptr>
@@ -24,7 +26,7 @@ _INTERRUPTED = """\
     llvm.call %restore(%state) : !llvm.ptr, (!llvm.ptr) -> ()
     %found = llvm.call %check() : !llvm.ptr, () -> i32
     %wide = arith.extsi %found : i32 to i64
-    return %wide : i64
+    llvm.return %wide : i64
   }
 """
 
@@ -45,10 +47,8 @@ def module_text(kernels: Sequence[KernelText]) -> str:
     asks = "@interrupted" in functions
     lines = []
     for number, kernel in enumerate(kernels):
-        kind = f"({', '.join(['i64'] * kernel.integers + ['!llvm.ptr'] * kernel.arrays)}) -> ()"
         lines += [
-            f"    %f{number} = func.constant @{kernel.name} : {kind}",
-            f"    %a{number} = builtin.unrealized_conversion_cast %f{number} : {kind} to !llvm.ptr",
+            f"    %a{number} = llvm.mlir.addressof @{kernel.name} : !llvm.ptr",
             f"    %p{number} = llvm.getelementptr %addresses[{number}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr",
             f"    llvm.store %a{number}, %p{number} : !llvm.ptr, !llvm.ptr",
         ]
@@ -58,5 +58,6 @@ def module_text(kernels: Sequence[KernelText]) -> str:
             "    %interpreter = llvm.mlir.addressof @interpreter : !llvm.ptr",
             "    llvm.store %all, %interpreter : !llvm.array<3 x ptr>, !llvm.ptr",
         ]
-    table = "\n".join([f"  func.func @{TABLE}(%addresses: !llvm.ptr, %functions: !llvm.ptr) {{", *lines, "    return"])
+    begin = begin_function(TABLE, "%addresses: !llvm.ptr, %functions: !llvm.ptr")
+    table = "\n".join([begin, *lines, "    llvm.return"])
     return f"module {{\n{_INTERRUPTED if asks else ''}{functions}\n{table}\n  }}\n}}\n"

@@ -17,12 +17,12 @@ pytestmark = pytest.mark.skipif(not can_load(), reason="object code is kept on L
 def text_of(number: int) -> str:
     """A kernel that writes ``number`` where the elements of an array are."""
     lines = [
-        "  func.func @run0(%array0: !llvm.ptr) {",
+        "  llvm.func @run0(%array0: !llvm.ptr) {",
         "    %d = llvm.getelementptr %array0[16] : (!llvm.ptr) -> !llvm.ptr, i8",
         "    %x = llvm.load %d : !llvm.ptr -> !llvm.ptr",
         f"    %c = arith.constant {number} : i64",
         "    llvm.store %c, %x : i64, !llvm.ptr",
-        "    return",
+        "    llvm.return",
         "  }",
     ]
     return module_text([KernelText("run0", 0, 1, "\n".join(lines))])

@@ -130,7 +130,7 @@ def test_a_processor_without_fma_has_no_kernels(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_llvm_does_not_take_is_an_error() -> None:
     with pytest.raises(RunError, match="LLVM does not take the kernels of the program, a bug of ipu-mlir: "):
-        native.machine_code("module { func.func @run0() { return } func.func @table() { odd } }")
+        native.machine_code("module { llvm.func @run0() { llvm.return } llvm.func @table() { odd } }")
 
 
 def test_a_child_compiles_though_another_thread_does_so_when_it_begins() -> None:
