@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.kernels.arithmetic import F32, Arithmetic
+from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64, Arithmetic
 from ipu_mlir.runtime.translator.kernels.code import NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
+from ipu_mlir.runtime.translator.kernels.wide_functions import FUNCTIONS_BY_F64, FUNCTIONS_OF_F64
+
+_FUNCTIONS = {F32: {**FUNCTIONS_BY_F64, **FUNCTIONS}, F64: FUNCTIONS_OF_F64}
 
 Rule = Callable[[Arithmetic, np.dtype[Any], list[Value]], Value]
 
@@ -18,8 +21,8 @@ def apply_call(ops: Arithmetic, call: str, dtype: np.dtype[Any], args: Sequence[
     Raises:
         NoKernel: there is no rule for it, or none for such numbers.
     """
-    if call in FUNCTIONS and dtype == F32:
-        return FUNCTIONS[call](ops, *args)
+    if call in (functions := _FUNCTIONS.get(dtype, {})):
+        return functions[call](ops, *args)
     rule = _RULES.get(call)
     if rule is None:
         raise NoKernel(f"{call} of {dtype} has no form in kernels")

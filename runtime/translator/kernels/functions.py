@@ -14,15 +14,16 @@ _TO_WHOLE = 1.5 * 2.0**23
 """Added to a small f32 and taken away again, it leaves the nearest whole number."""
 
 
-def _fma(ops: Arithmetic, a: Value, b: Value, c: Value) -> Value:
+def fma(ops: Arithmetic, a: Value, b: Value, c: Value) -> Value:
+    """``a`` times ``b`` and ``c``, rounded once."""
     return ops.op("math.fma", a, b, c)
 
 
-def _polynomial(ops: Arithmetic, x: Value, coefficients: Sequence[float]) -> Value:
+def polynomial(ops: Arithmetic, x: Value, coefficients: Sequence[float]) -> Value:
     """By Horner's rule, the highest power first."""
     total = ops.constant(coefficients[0], x)
     for coefficient in coefficients[1:]:
-        total = _fma(ops, total, x, ops.constant(coefficient, x))
+        total = fma(ops, total, x, ops.constant(coefficient, x))
     return total
 
 
@@ -32,7 +33,7 @@ def _power_of_two(ops: Arithmetic, n: Value) -> Value:
     return ops.bits(ops.op("arith.shli", biased, ops.constant(23, n)), F32)
 
 
-def _between(ops: Arithmetic, x: Value, low: float, high: float) -> Value:
+def between(ops: Arithmetic, x: Value, low: float, high: float) -> Value:
     """``x``, or the bound that it is beyond; NaN stays."""
     x = ops.select(ops.compare("ogt", x, ops.constant(high, x)), ops.constant(high, x), x)
     return ops.select(ops.compare("olt", x, ops.constant(low, x)), ops.constant(low, x), x)
@@ -41,7 +42,7 @@ def _between(ops: Arithmetic, x: Value, low: float, high: float) -> Value:
 def _grown(ops: Arithmetic, r: Value, shifted: Value) -> Value:
     """exp(``r``) times 2 to the whole number in ``shifted``, from -150 to 128; subnormal results are right."""
     terms = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
-    y = _fma(ops, _polynomial(ops, r, terms), ops.op("arith.mulf", r, r), r)
+    y = fma(ops, polynomial(ops, r, terms), ops.op("arith.mulf", r, r), r)
     y = ops.op("arith.addf", y, ops.constant(1, r))
     magic = ops.code.constant(np.float32(_TO_WHOLE).view(np.int32), I32, r.lanes)
     n = ops.op("arith.subi", ops.bits(shifted, I32), magic)
@@ -52,16 +53,16 @@ def _grown(ops: Arithmetic, r: Value, shifted: Value) -> Value:
 
 def exp(ops: Arithmetic, x: Value) -> Value:
     """Cephes: ``2**n`` times a polynomial on half an octave around 1."""
-    x = _between(ops, x, -104.5, 89)
-    shifted = _fma(ops, x, ops.constant(1.44269504088896341, x), ops.constant(_TO_WHOLE, x))
+    x = between(ops, x, -104.5, 89)
+    shifted = fma(ops, x, ops.constant(1.44269504088896341, x), ops.constant(_TO_WHOLE, x))
     whole = ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x))
-    r = _fma(ops, whole, ops.constant(-0.693359375, x), x)
-    return _grown(ops, _fma(ops, whole, ops.constant(2.12194440e-4, x), r), shifted)
+    r = fma(ops, whole, ops.constant(-0.693359375, x), x)
+    return _grown(ops, fma(ops, whole, ops.constant(2.12194440e-4, x), r), shifted)
 
 
 def exp2(ops: Arithmetic, x: Value) -> Value:
     """As ``exp``; what is left of the whole number is exact."""
-    x = _between(ops, x, -150, 128)
+    x = between(ops, x, -150, 128)
     shifted = ops.op("arith.addf", x, ops.constant(_TO_WHOLE, x))
     left = ops.op("arith.subf", x, ops.op("arith.subf", shifted, ops.constant(_TO_WHOLE, x)))
     return _grown(ops, ops.op("arith.mulf", left, ops.constant(0.69314718055994531, x)), shifted)
@@ -72,7 +73,7 @@ def tanh(ops: Arithmetic, x: Value) -> Value:
     size = ops.op("math.absf", x)
     square = ops.op("arith.mulf", x, x)
     terms = (-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1)
-    near = _fma(ops, ops.op("arith.mulf", _polynomial(ops, square, terms), square), size, size)
+    near = fma(ops, ops.op("arith.mulf", polynomial(ops, square, terms), square), size, size)
     one = ops.constant(1, x)
     grown = ops.op("arith.addf", exp(ops, ops.op("arith.addf", size, size)), one)
     far = ops.op("arith.subf", one, ops.op("arith.divf", ops.constant(2, x), grown))
@@ -95,7 +96,7 @@ def _taken_apart(ops: Arithmetic, x: Value) -> tuple[Value, Value, Value]:
     square = ops.op("arith.mulf", m, m)
     terms = (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1)
     terms += (-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
-    y = ops.op("arith.mulf", ops.op("arith.mulf", _polynomial(ops, m, terms), m), square)
+    y = ops.op("arith.mulf", ops.op("arith.mulf", polynomial(ops, m, terms), m), square)
     return ops.convert("arith.sitofp", power, F32), m, y
 
 
@@ -110,33 +111,33 @@ def _of_positive(ops: Arithmetic, x: Value, y: Value) -> Value:
 def log(ops: Arithmetic, x: Value) -> Value:
     """Cephes: the exponent times log 2, in two parts, and a polynomial around 1; subnormal numbers are right."""
     e, m, y = _taken_apart(ops, x)
-    y = _fma(ops, e, ops.constant(-2.12194440e-4, x), y)
-    y = _fma(ops, ops.constant(-0.5, x), ops.op("arith.mulf", m, m), y)
-    y = _fma(ops, e, ops.constant(0.693359375, x), ops.op("arith.addf", m, y))
+    y = fma(ops, e, ops.constant(-2.12194440e-4, x), y)
+    y = fma(ops, ops.constant(-0.5, x), ops.op("arith.mulf", m, m), y)
+    y = fma(ops, e, ops.constant(0.693359375, x), ops.op("arith.addf", m, y))
     return _of_positive(ops, x, y)
 
 
 def log2(ops: Arithmetic, x: Value) -> Value:
     """The exponent, and ``log`` of what is left times log2 e in two parts."""
     e, m, y = _taken_apart(ops, x)
-    y = _fma(ops, ops.constant(-0.5, x), ops.op("arith.mulf", m, m), y)
+    y = fma(ops, ops.constant(-0.5, x), ops.op("arith.mulf", m, m), y)
     more = ops.constant(1.44269504088896341 - 1, x)
-    y = _fma(ops, m, more, _fma(ops, y, more, y))
+    y = fma(ops, m, more, fma(ops, y, more, y))
     return _of_positive(ops, x, ops.op("arith.addf", e, ops.op("arith.addf", m, y)))
 
 
 def erf(ops: Arithmetic, x: Value) -> Value:
     """Norbert Juffa's: a polynomial up to 0.93, beyond it 1 minus the exponential function of one."""
     size, square = ops.op("math.absf", x), ops.op("arith.mulf", x, x)
-    r = _fma(ops, ops.constant(-1.72853470e-5, x), size, ops.constant(3.83197126e-4, x))
-    u = _fma(ops, ops.constant(-3.88396438e-3, x), size, ops.constant(2.42546219e-2, x))
-    r = _fma(ops, r, square, u)
+    r = fma(ops, ops.constant(-1.72853470e-5, x), size, ops.constant(3.83197126e-4, x))
+    u = fma(ops, ops.constant(-3.88396438e-3, x), size, ops.constant(2.42546219e-2, x))
+    r = fma(ops, r, square, u)
     for coefficient in (-1.06777877e-1, -6.34846687e-1, -1.28717512e-1):
-        r = _fma(ops, r, size, ops.constant(coefficient, x))
-    r = _fma(ops, r, size, ops.op("arith.negf", size))
+        r = fma(ops, r, size, ops.constant(coefficient, x))
+    r = fma(ops, r, size, ops.op("arith.negf", size))
     far = ops.op("math.copysign", ops.op("arith.subf", ops.constant(1, x), exp(ops, r)), x)
     terms = (-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
-    near = _fma(ops, _polynomial(ops, square, terms), x, x)
+    near = fma(ops, polynomial(ops, square, terms), x, x)
     return ops.select(ops.compare("ogt", size, ops.constant(0.927734375, x)), far, near)
 
 
