@@ -247,6 +247,16 @@ def test_python_api_has_figures_for_tracing_and_for_calls() -> None:
     assert done.stdout.count("us above the run of ") == 2
 
 
+@pytest.mark.slow
+def test_importers_have_a_row_for_each_model_of_a_framework() -> None:
+    pytest.importorskip("jax")
+    done = run("importers", "--smoke", "--repeat", "1", "jax")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()[-2:]]
+    assert [(row[:2], row[-1]) for row in rows] == [(["jax", "resnet18"], "right"), (["jax", "encoder"], "right")]
+    assert all(float(seconds) > 0 for row in rows for seconds in row[2:8:2])
+
+
 def test_programs_with_state_and_streams_compute_what_numpy_does_in_place() -> None:
     done = run("programs", "--smoke")
     assert done.returncode == 0, done.stdout + done.stderr
