@@ -1,4 +1,4 @@
-"""Orthogonal factors: Householder's reflections, eigenvectors of symmetric matrices, singular vectors."""
+"""Orthogonal factors: Householder's reflections, eigenvectors, singular vectors."""
 
 from functools import partial
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
-from ipu_mlir.dialects.codelets.matrices import Array, Sizes, matrix_codelets, or_nan
+from ipu_mlir.dialects.codelets.matrices import Array, Sizes, matrix_codelets, on_pairs, or_nan, stack_codelet, to_pairs
+from ipu_mlir.dialects.codelets.signature import Signature
 from ipu_mlir.dialects.codelets.solve import elimination_flops
 from ipu_mlir.dialects.machine.sizes import larger, smaller
 
@@ -76,6 +77,39 @@ def _svd_flops(sizes: Sizes) -> Any:
 def _full_svd_flops(sizes: Sizes) -> Any:
     rows, columns = larger(sizes["m"], sizes["n"]), smaller(sizes["m"], sizes["n"])
     return 4 * rows**2 * columns + 8 * rows * columns**2 + 9 * columns**3
+
+
+def _eig(a: Array) -> tuple[Array, ...]:
+    """NumPy gives real numbers where all happen to be so."""
+    whole = np.result_type(a.dtype, np.complex64)
+    return tuple(np.asarray(each, whole) for each in np.linalg.eig(a))
+
+
+def _eigvals(a: Array) -> Array:
+    return np.asarray(np.linalg.eigvals(a), np.result_type(a.dtype, np.complex64))
+
+
+def _general(name: str, outputs: str, function: Any, flops: int) -> tuple[LibraryCodelet, ...]:
+    """Eigenvalues, which are complex for real matrices as well."""
+    one, every = _or_nan(function)
+
+    def definition(a: Array) -> tuple[Array, ...]:
+        return tuple(map(to_pairs, one(a)))
+
+    def declared(kind: str, wrapped: Any, operand: str, share: int) -> LibraryCodelet:
+        return stack_codelet(
+            f"{name}{kind}",
+            Signature.parse(f"{operand} -> {outputs}"),
+            wrapped,
+            wrapped,
+            lambda sizes: share * flops * sizes["n"] ** 3,
+            lambda sizes: 12 * sizes["n"],
+            lambda sizes: 4 * sizes["n"] ** 2 + 6 * sizes["n"],
+            f"{_LAPACK}.{name}, in its order; NaN for NaN; flops, an assumption for all matrices: Golub and Van Loan, "
+            "7.5.6",
+        )
+
+    return declared("", definition, "n1 n2", 1), declared("_complex", on_pairs(every), "n1 n2 p", 4)
 
 
 def _has_shorter_side(sizes: Any) -> bool:
@@ -171,5 +205,7 @@ FACTORS: tuple[LibraryCodelet, ...] = (
         scratch=lambda sizes: sizes["m"] * sizes["n"],
         source=f"{_LAPACK}.svdvals: descending; NaN for NaN; {_COUNTS}",
     ),
+    *_general("eig", "n1 p, n1 n2 p", _eig, 25),
+    *_general("eigvals", "n1 p", _eigvals, 10),
 )
 """Loops are those of the stack, then rows and columns."""

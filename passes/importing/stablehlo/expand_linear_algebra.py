@@ -13,17 +13,18 @@ from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 from ipu_mlir.passes.support.rewriting import list_ops
 
-_LAPACK = re.compile(r"lapack_[sd](\w+)_ffi")
-_YES = {"lower": ord("L"), "left": ord("L"), "unit": ord("U"), "plain": ord("N")}
+_LAPACK = re.compile(r"lapack_([sdcz])(\w+)_ffi")
+_YES = {"lower": ord("L"), "left": ord("L"), "unit": ord("U"), "plain": ord("N"), "adjoint": ord("C")}
 
 
 @dataclass(frozen=True)
 class ExpandLinearAlgebra(Pass):
     """Call library codelets for cholesky and triangular_solve, and for what frameworks call LAPACK or XLA for.
 
-    Those are JAX's ``lapack_*_ffi`` of real matrices (``potrf``, ``getrf``, ``trsm``, ``geqrf``, ``orgqr``, ``syevd``,
-    ``gesdd`` and ``gesvd``), and XLA's ``Qr``, ``ProductOfElementaryHouseholderReflectors``, ``Eigh`` and
-    ``LuDecomposition``. What they say about success is that there was one: what cannot be done gives NaN.
+    Those are JAX's ``lapack_*_ffi`` (``potrf``, ``getrf``, ``trsm``, ``geqrf``, ``orgqr``, ``syevd``, ``gesdd``,
+    ``gesvd`` and ``geev`` without left vectors; of complex matrices, which come as pairs, too), and XLA's ``Qr``,
+    ``ProductOfElementaryHouseholderReflectors``, ``Eigh`` and ``LuDecomposition`` of real ones. What they say
+    about success is that there was one: what cannot be done gives NaN.
 
     Needs:  StableHLO of static shapes.
     Leaves: no such op; each is ``linalg.generic`` with a ``library_call``, between transposes where triangles or sides
@@ -68,20 +69,31 @@ def _expansion(op: ir.Operation) -> Expansion | None:
     users = (use.owner.name for result in op.results if isinstance(result.type, ir.TupleType) for use in result.uses)
     if any(name != "stablehlo.get_tuple_element" for name in users):
         return None
-    return _CALLS.get(lapack[1] if lapack else f"xla {target}")
+    if lapack and lapack[2] == "geev" and not _says(op, "compute_left", "plain"):
+        return None
+    return _CALLS.get(lapack[2] if lapack else f"xla {target}")
+
+
+def _is_complex(op: ir.Operation) -> bool:
+    """True if the matrices of ``op`` are of complex numbers: pairs, in one dimension more."""
+    target = ir.StringAttr(op.attributes["call_target_name"]).value if "call_target_name" in op.attributes else ""
+    lapack = _LAPACK.fullmatch(target)
+    return lapack is not None and lapack[1] in "cz"
 
 
 def _cholesky(op: ir.Operation, types: Types) -> Values:
     lower = "lower" in op.attributes and ir.BoolAttr(op.attributes["lower"]).value
-    return [_factor(op.operands[0], lower)]
+    return [_factor(op, op.operands[0], lower)]
 
 
 def _potrf(op: ir.Operation, types: Types) -> Values:
-    return [_factor(op.operands[0], _says(op, "uplo", "lower")), *_zeros(types[1:])]
+    return [_factor(op, op.operands[0], _says(op, "uplo", "lower")), *_zeros(types[1:])]
 
 
-def _factor(a: ir.Value, lower: bool) -> ir.Value:
-    return _turned(_call("cholesky", [_turned(a, not lower)], [a.type])[0], not lower)
+def _factor(op: ir.Operation, a: ir.Value, lower: bool) -> ir.Value:
+    if lower:
+        return _call(op, "cholesky", [a], [a.type])[0]
+    return _adjoint(op, _call(op, "cholesky", [_adjoint(op, a)], [a.type])[0])
 
 
 def _getrf(op: ir.Operation, types: Types) -> Values:
@@ -92,63 +104,94 @@ def _getrf(op: ir.Operation, types: Types) -> Values:
 
 
 def _lu(op: ir.Operation, types: Types) -> Values:
-    *stack, rows, _ = op.operands[0].type.shape
+    shape = op.operands[0].type.shape
+    *stack, rows, _ = shape[:-1] if _is_complex(op) else shape
     order = ir.RankedTensorType.get([*stack, rows], types[1].element_type)
-    return _call("lu", [op.operands[0]], [*types[:2], order])
+    return _call(op, "lu", [op.operands[0]], [*types[:2], order])
 
 
 def _triangular_solve(op: ir.Operation, types: Types) -> Values:
     left, lower, unit = (ir.BoolAttr(op.attributes[each]).value for each in ("left_side", "lower", "unit_diagonal"))
     transposed = "NO_TRANSPOSE" not in str(op.attributes["transpose_a"])
-    a, b = op.operands
-    return [_solved(a, b, left, lower, unit, transposed)]
+    return [_solved(op, left, lower, unit, transposed)]
 
 
 def _trsm(op: ir.Operation, types: Types) -> Values:
     left, lower, unit = _says(op, "side", "left"), _says(op, "uplo", "lower"), _says(op, "diag", "unit")
-    a, b = op.operands
-    return [_solved(a, b, left, lower, unit, not _says(op, "trans_x", "plain"))]
+    conjugates = _is_complex(op) and _says(op, "trans_x", "adjoint")
+    return [_solved(op, left, lower, unit, not _says(op, "trans_x", "plain"), conjugates)]
 
 
-def _solved(a: ir.Value, b: ir.Value, left: bool, lower: bool, unit: bool, transposed: bool) -> ir.Value:
+def _solved(
+    op: ir.Operation, left: bool, lower: bool, unit: bool, transposed: bool, conjugates: bool = False
+) -> ir.Value:
     """``a x = b``, or ``x a = b``, which is ``a' x' = b'``."""
+    a, b = op.operands
     turned = transposed == left
     name = f"solve_{'upper' if lower == turned else 'lower'}{'_unit' if unit else ''}"
-    right = _turned(b, not left)
-    return _turned(_call(name, [_turned(a, turned), right], [right.type])[0], not left)
+    right = b if left else _turned(op, b)
+    a = _conjugate(a) if conjugates else a
+    (found,) = _call(op, name, [_turned(op, a) if turned else a, right], [right.type])
+    return found if left else _turned(op, found)
 
 
 def _geqrf(op: ir.Operation, types: Types) -> Values:
-    return _call("reflections", list(op.operands), types)
+    return _call(op, "reflections", list(op.operands), types)
 
 
 def _orgqr(op: ir.Operation, types: Types) -> Values:
-    return _call("reflections_product", list(op.operands), types)
+    return _call(op, "reflections_product", list(op.operands), types)
 
 
 def _syevd(op: ir.Operation, types: Types) -> Values:
-    a = _turned(op.operands[0], not _says(op, "uplo", "lower"))
+    a = op.operands[0] if _says(op, "uplo", "lower") else _adjoint(op, op.operands[0])
     if _says(op, "mode", "plain"):
-        return [op.operands[0], *_call("eigvalsh", [a], types[1:2]), *_zeros(types[2:])]
-    values, vectors = _call("eigh", [a], [types[1], types[0]])
+        return [op.operands[0], *_call(op, "eigvalsh", [a], types[1:2]), *_zeros(types[2:])]
+    values, vectors = _call(op, "eigh", [a], [types[1], types[0]])
     return [vectors, values, *_zeros(types[2:])]
 
 
 def _eigh(op: ir.Operation, types: Types) -> Values:
     """The configuration begins with whether the lower triangle counts."""
     config = ir.StringAttr(op.attributes["backend_config"]).value if "backend_config" in op.attributes else "1"
-    values, vectors = _call("eigh", [_turned(op.operands[0], config.startswith("0"))], [types[1], types[0]])
+    a = _adjoint(op, op.operands[0]) if config.startswith("0") else op.operands[0]
+    values, vectors = _call(op, "eigh", [a], [types[1], types[0]])
     return [vectors, values]
+
+
+def _geev(op: ir.Operation, types: Types) -> Values:
+    """Of real matrices the values come as two results, for their parts. Nobody reads the left vectors."""
+    a, *parts = op.operands[0], *types[: -3 if _is_complex(op) else 2]
+    left, vectors, info = types[-3:]
+    pairs = parts[0] if _is_complex(op) else ir.RankedTensorType.get([*parts[0].shape, 2], parts[0].element_type)
+    if _says(op, "compute_right", "plain"):
+        (values,), right = _call(op, "eigvals", [a], [pairs]), _zeros([vectors])[0]
+    else:
+        values, right = _call(op, "eig", [a], [pairs, vectors])
+    apart = [values] if _is_complex(op) else [_part(values, which, parts[0]) for which in range(2)]
+    return [*apart, *_zeros([left]), right, *_zeros([info])]
+
+
+def _part(pairs: ir.Value, which: int, type_: Any) -> ir.Value:
+    """The real or the imaginary part of pairs."""
+    *shape, _ = pairs.type.shape
+    fields = {"start_indices": [0] * len(shape) + [which], "limit_indices": [*shape, which + 1]}
+    fields["strides"] = [1] * (len(shape) + 1)
+    attributes = {name: ir.DenseI64ArrayAttr.get(value) for name, value in fields.items()}
+    one = ir.RankedTensorType.get([*shape, 1], type_.element_type)
+    taken = ir.Operation.create("stablehlo.slice", [one], [pairs], attributes).results[0]
+    return _stablehlo("reshape", type_, taken)
 
 
 def _gesdd(op: ir.Operation, types: Types) -> Values:
     """The first result is what LAPACK leaves of the matrix: nobody reads it."""
     a, values = op.operands[0], types[1]
     if _says(op, "mode", "plain"):
-        return [a, *_call("svdvals", [a], [values]), *_zeros(types[2:])]
+        return [a, *_call(op, "svdvals", [a], [values]), *_zeros(types[2:])]
     left, right = types[2:4]
-    full = left.shape[-1] == left.shape[-2] and right.shape[-1] == right.shape[-2]
-    u, s, vh = _call("svd" if full else "svd_reduced", [a], [left, values, right])
+    rows = len(values.shape) - 1
+    full = left.shape[rows] == left.shape[rows + 1] and right.shape[rows] == right.shape[rows + 1]
+    u, s, vh = _call(op, "svd" if full else "svd_reduced", [a], [left, values, right])
     return [a, s, u, vh, *_zeros(types[4:])]
 
 
@@ -162,33 +205,52 @@ _CALLS: dict[str, Expansion] = {
     "syevd": _syevd,
     "gesdd": _gesdd,
     "gesvd": _gesdd,
+    "geev": _geev,
+    "heevd": _syevd,
+    "ungqr": _orgqr,
     "xla Qr": _geqrf,
     "xla ProductOfElementaryHouseholderReflectors": _orgqr,
     "xla Eigh": _eigh,
     "xla LuDecomposition": _lu,
 }
-"""What each gives for the op and the types of its results: its operands are floats."""
+"""What each gives for the op and the types of its results: its operands are floats, or pairs of them."""
 
 
 def _says(op: ir.Operation, name: str, what: str) -> bool:
     """True if a letter of LAPACK in the configuration of a call is the one that says ``what``."""
-    config = next(op.attributes[each] for each in ("mhlo.backend_config", "backend_config") if each in op.attributes)
-    return int(re.sub(r" :.*", "", str(ir.DictAttr(config)[name]))) == _YES[what]
+    found = [op.attributes[each] for each in ("mhlo.backend_config", "backend_config") if each in op.attributes]
+    config = ir.DictAttr(found[0]) if found and isinstance(found[0], ir.DictAttr) else {}
+    return name in config and int(re.sub(r" :.*", "", str(config[name]))) == _YES[what]
 
 
-def _call(name: str, inputs: Values, types: Types) -> Values:
-    return call_codelet(name, inputs, [each.shape for each in types], [each.element_type for each in types])
+def _call(op: ir.Operation, name: str, inputs: Values, types: Types) -> Values:
+    whole = f"{name}_complex" if _is_complex(op) else name
+    return call_codelet(whole, inputs, [each.shape for each in types], [each.element_type for each in types])
 
 
-def _turned(value: ir.Value, turned: bool) -> ir.Value:
-    """The transpose of each matrix, if ``turned``."""
-    if not turned:
-        return value
-    *stack, rows, columns = value.type.shape
-    order = [*range(len(stack)), len(stack) + 1, len(stack)]
-    type_ = ir.RankedTensorType.get([*stack, columns, rows], value.type.element_type)
+def _turned(op: ir.Operation, value: ir.Value) -> ir.Value:
+    """The transpose of each matrix."""
+    shape, last = list(value.type.shape), -2 if _is_complex(op) else -1
+    order = list(range(len(shape)))
+    order[last], order[last - 1] = order[last - 1], order[last]
+    type_ = ir.RankedTensorType.get([shape[each] for each in order], value.type.element_type)
     attributes = {"permutation": ir.DenseI64ArrayAttr.get(order)}
     return ir.Operation.create("stablehlo.transpose", [type_], [value], attributes).results[0]
+
+
+def _adjoint(op: ir.Operation, value: ir.Value) -> ir.Value:
+    """The transpose of each matrix, of conjugate numbers if they are complex."""
+    return _turned(op, _conjugate(value) if _is_complex(op) else value)
+
+
+def _conjugate(pairs: ir.Value) -> ir.Value:
+    element = pairs.type.element_type
+    kind = ir.RankedTensorType.get([2], element)
+    signs = ir.DenseElementsAttr.get([ir.FloatAttr.get(element, each) for each in (1.0, -1.0)], kind)
+    both = ir.Operation.create("stablehlo.constant", [kind], attributes={"value": signs}).results[0]
+    along = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([len(pairs.type.shape) - 1])}
+    wide = ir.Operation.create("stablehlo.broadcast_in_dim", [pairs.type], [both], along).results[0]
+    return _stablehlo("multiply", pairs.type, pairs, wide)
 
 
 def _stablehlo(name: str, type_: ir.Type, *operands: ir.Value) -> ir.Value:

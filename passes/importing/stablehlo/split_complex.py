@@ -9,10 +9,19 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo import complex_functions as functions
+from ipu_mlir.passes.importing.stablehlo.complex_functions import (
+    Parts,
+    compared,
+    full,
+    multiply,
+    same,
+    stablehlo_op,
+)
+from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import is_linear_algebra
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.rewriting import list_ops
 
-Parts = tuple[ir.Value, ir.Value]
 Rule = Callable[["_Parts", ir.Operation], Any]
 
 
@@ -41,11 +50,18 @@ def is_complex(value: Any) -> bool:
 
 def is_splittable(op: ir.Operation) -> bool:
     """True if ``op``, one with complex numbers, can be written with their parts."""
-    if op.name == "stablehlo.reduce":
-        return _combines(op)
+    if op.name in _COMBINING:
+        return len(op.results) == 1 and _combination(op) in _COMBINING[op.name]
     if op.name == "stablehlo.return":
         return is_splittable(op.parent.operation)
-    return op.name in _RULES or op.name in _PARTWISE or op.name in ("func.return", "func.call", "func.func")
+    if op.name == "stablehlo.custom_call":
+        return is_linear_algebra(op) and "lapack_" in str(op.attributes["call_target_name"])
+    return (
+        op.name in _RULES
+        or op.name in _WITH_BODIES
+        or op.name in _PARTWISE
+        or op.name in ("func.return", "func.call", "func.func", "stablehlo.composite")
+    )
 
 
 class _Parts:
@@ -68,12 +84,15 @@ class _Parts:
 def _split(function: ir.Operation) -> None:
     parts = _Parts()
     split: list[ir.Operation] = []
+    blocks: list[ir.Block] = []
 
     def visit(ops: list[Any]) -> None:
         for view in ops:
             op = view.operation
             for region in op.regions if op.name not in _RULES else ():
-                for inner in region.blocks:
+                for inner in list(region.blocks):
+                    _note_arguments(parts, inner, in_pairs=op.name == "stablehlo.sort")
+                    blocks.append(inner)
                     visit(list(inner.operations))
             if any(map(parts.has, (*op.operands, *op.results))):
                 with ir.InsertionPoint(op), op.location:
@@ -93,6 +112,21 @@ def _split(function: ir.Operation) -> None:
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*kinds))
     for op in reversed(split):
         op.erase()
+    for inner in blocks:
+        for number in reversed([n for n, argument in enumerate(inner.arguments) if is_complex(argument)]):
+            inner.erase_argument(number)
+
+
+def _note_arguments(parts: _Parts, block: ir.Block, in_pairs: bool) -> None:
+    """Give ``block`` arguments for the parts of its complex ones, behind all others; ``in_pairs`` as a comparison has
+    them, of each operand one element and the other."""
+    complex_ones = list(filter(is_complex, block.arguments))
+    step = 2 if in_pairs else 1
+    for at in range(0, len(complex_ones), step):
+        own = complex_ones[at : at + step]
+        real, imaginary = ([block.add_argument(_part_type(x.type), block.owner.location) for x in own] for _ in "ri")
+        for each in zip(own, real, imaginary, strict=True):
+            parts.note(*each)
 
 
 def _rewrite(parts: _Parts, op: ir.Operation) -> None:
@@ -101,13 +135,22 @@ def _rewrite(parts: _Parts, op: ir.Operation) -> None:
             if parts.has(value):
                 op.operands[number] = _joined(*parts.of(value))
         return
+    if op.name == "stablehlo.return":
+        ir.Operation.create(op.name, [], _flat(parts, op.operands))
+        return
+    if op.name in _WITH_BODIES:
+        _rewrite_with_bodies(parts, op)
+        return
     if op.name in _PARTWISE:
         made = []
         for which in range(2):
             operands = [parts.of(value)[which] if parts.has(value) else value for value in op.operands]
             attributes = {name: op.attributes[name] for name in op.attributes}
-            made.append(_op(op.name, _part_type(op.results[0].type), operands, attributes))
+            made.append(stablehlo_op(op.name, _part_type(op.results[0].type), operands, attributes))
         parts.note(op.results[0], *made)
+        return
+    if op.name == "stablehlo.custom_call":
+        _call_on_pairs(parts, op)
         return
     found = _RULES[op.name](parts, op)
     if isinstance(found, tuple):
@@ -116,13 +159,40 @@ def _rewrite(parts: _Parts, op: ir.Operation) -> None:
         op.results[0].replace_all_uses_with(found)
 
 
-def _op(name: str, type_: ir.Type, operands: Sequence[ir.Value], attributes: dict[str, Any] | None = None) -> ir.Value:
-    return ir.Operation.create(name, [type_], list(operands), attributes or {}).results[0]
+def _call_on_pairs(parts: _Parts, op: ir.Operation) -> None:
+    """A call of LAPACK whose matrices have one dimension more, which ``ipu-expand-linear-algebra`` takes."""
+    operands = [_joined(*parts.of(value)) if parts.has(value) else value for value in op.operands]
+    types = [_pairs_type(value.type) if is_complex(value) else value.type for value in op.results]
+    kept = ("call_target_name", "mhlo.backend_config", "backend_config", "api_version")
+    attributes = {name: op.attributes[name] for name in kept if name in op.attributes}
+    new = ir.Operation.create(op.name, types, operands, attributes)
+    for old, found in zip(op.results, new.results, strict=True):
+        if is_complex(old):
+            parts.note(old, *_apart(found))
+        else:
+            old.replace_all_uses_with(found)
 
 
-def _same(name: str, *operands: ir.Value) -> ir.Value:
-    """An op on elements of tensors of one type, of the dialect."""
-    return _op(f"stablehlo.{name}", operands[0].type, operands)
+def _flat(parts: _Parts, values: Sequence[ir.Value]) -> list[ir.Value]:
+    """``values`` with the parts of complex ones behind all others."""
+    halves = [half for value in values if parts.has(value) for half in parts.of(value)]
+    return [value for value in values if not parts.has(value)] + halves
+
+
+def _rewrite_with_bodies(parts: _Parts, op: ir.Operation) -> None:
+    """The same op on parts, with the bodies, which work on parts already."""
+    plain = [value for value in op.results if not is_complex(value)]
+    split = [value for value in op.results if is_complex(value)]
+    types = [value.type for value in plain] + [_part_type(value.type) for value in split for _ in range(2)]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    new = ir.Operation.create(op.name, types, _flat(parts, op.operands), attributes, regions=len(op.regions))
+    for source, dest in zip(op.regions, new.regions, strict=True):
+        source.blocks[0].append_to(dest)
+    halves = list(new.results)[len(plain) :]
+    for value, found in zip(plain, new.results, strict=False):
+        value.replace_all_uses_with(found)
+    for value, real, imaginary in zip(split, halves[::2], halves[1::2], strict=True):
+        parts.note(value, real, imaginary)
 
 
 def _part_type(kind: Any) -> ir.RankedTensorType:
@@ -142,8 +212,10 @@ def _apart(pairs: ir.Value) -> Parts:
         begin, end = [0] * len(shape) + [which], [*shape, which + 1]
         fields = {"start_indices": begin, "limit_indices": end, "strides": [1] * (len(shape) + 1)}
         attributes = {name: ir.DenseI64ArrayAttr.get(value) for name, value in fields.items()}
-        taken = _op("stablehlo.slice", one, [pairs], attributes)
-        slices.append(_op("stablehlo.reshape", ir.RankedTensorType.get(shape, pairs.type.element_type), [taken]))
+        taken = stablehlo_op("stablehlo.slice", one, [pairs], attributes)
+        slices.append(
+            stablehlo_op("stablehlo.reshape", ir.RankedTensorType.get(shape, pairs.type.element_type), [taken])
+        )
     return slices[0], slices[1]
 
 
@@ -151,23 +223,8 @@ def _joined(real: ir.Value, imaginary: ir.Value) -> ir.Value:
     """Both parts in a last dimension."""
     shape, element = list(real.type.shape), real.type.element_type
     one = ir.RankedTensorType.get([*shape, 1], element)
-    halves = [_op("stablehlo.reshape", one, [each]) for each in (real, imaginary)]
+    halves = [stablehlo_op("stablehlo.reshape", one, [each]) for each in (real, imaginary)]
     return upstream("tensor").ConcatOp(ir.RankedTensorType.get([*shape, 2], element), len(shape), halves).result
-
-
-def _full(type_: Any, number: float) -> ir.Value:
-    value = ir.DenseElementsAttr.get_splat(type_, ir.FloatAttr.get(type_.element_type, number))
-    return _op("stablehlo.constant", type_, [], {"value": value})
-
-
-def _compared(first: ir.Value, second: ir.Value, direction: str) -> ir.Value:
-    truths = ir.RankedTensorType.get(list(first.type.shape), ir.IntegerType.get_signless(1))
-    attribute = ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>")
-    return _op("stablehlo.compare", truths, [first, second], {"comparison_direction": attribute})
-
-
-def _chosen(condition: ir.Value, yes: ir.Value, no: ir.Value) -> ir.Value:
-    return _op("stablehlo.select", yes.type, [condition, yes, no])
 
 
 def _constant(parts: _Parts, op: ir.Operation) -> Parts:
@@ -175,7 +232,7 @@ def _constant(parts: _Parts, op: ir.Operation) -> Parts:
     values = complex_elements(op.get_asm(), list(part.shape), 8 if isinstance(part.element_type, ir.F64Type) else 4)
     halves = (np.array(each, order="C") for each in (values.real, values.imag))
     real, imaginary = (
-        _op("stablehlo.constant", part, [], {"value": ir.DenseElementsAttr.get(each)}) for each in halves
+        stablehlo_op("stablehlo.constant", part, [], {"value": ir.DenseElementsAttr.get(each)}) for each in halves
     )
     return real, imaginary
 
@@ -203,60 +260,27 @@ def complex_elements(text: str, shape: Sequence[int], part_bytes: int) -> np.nda
     return np.broadcast_to(numbers[0], shape) if len(numbers) == 1 else numbers.reshape(shape)
 
 
-def _multiply(x: Parts, y: Parts) -> Parts:
-    (a, b), (c, d) = x, y
-    real = _same("subtract", _same("multiply", a, c), _same("multiply", b, d))
-    return real, _same("add", _same("multiply", a, d), _same("multiply", b, c))
-
-
-def _divide(x: Parts, y: Parts) -> Parts:
-    """Scaled by the larger part of the divisor, so that squares do not overflow."""
-    (a, b), (c, d) = x, y
-    is_real = _compared(_same("abs", c), _same("abs", d), "GE")
-    large, small = _chosen(is_real, c, d), _chosen(is_real, d, c)
-    zero = _full(large.type, 0)
-    ratio = _chosen(_compared(large, zero, "EQ"), zero, _same("divide", small, large))
-    scale = _same("add", large, _same("multiply", small, ratio))
-    one, other = _chosen(is_real, a, b), _chosen(is_real, b, a)
-    real = _same("add", one, _same("multiply", other, ratio))
-    difference = _same("subtract", other, _same("multiply", one, ratio))
-    imaginary = _chosen(is_real, difference, _same("negate", difference))
-    return _same("divide", real, scale), _same("divide", imaginary, scale)
-
-
-def _length(x: Parts) -> ir.Value:
-    """Scaled by the larger part, as ``hypot``."""
-    first, second = (_same("abs", each) for each in x)
-    large, small = _same("maximum", first, second), _same("minimum", first, second)
-    ratio = _chosen(_compared(large, _full(large.type, 0), "EQ"), _full(large.type, 0), _same("divide", small, large))
-    length = _same(
-        "multiply", large, _same("sqrt", _same("add", _full(large.type, 1), _same("multiply", ratio, ratio)))
-    )
-    infinite = _compared(large, _full(large.type, float("inf")), "EQ")
-    return _chosen(infinite, large, length)
-
-
-def _exponential(x: Parts) -> Parts:
-    length = _same("exponential", x[0])
-    return _same("multiply", length, _same("cosine", x[1])), _same("multiply", length, _same("sine", x[1]))
-
-
 def _convert(parts: _Parts, op: ir.Operation) -> Any:
     (value,), kind = op.operands, op.results[0].type
     if not is_complex(op.results[0]):
-        return _op("stablehlo.convert", kind, [parts.of(value)[0]])
+        return stablehlo_op("stablehlo.convert", kind, [parts.of(value)[0]])
     part = _part_type(kind)
     if not parts.has(value):
-        return _op("stablehlo.convert", part, [value]), _full(part, 0)
-    real, imaginary = (_op("stablehlo.convert", part, [each]) for each in parts.of(value))
+        return stablehlo_op("stablehlo.convert", part, [value]), full(part, 0)
+    real, imaginary = (stablehlo_op("stablehlo.convert", part, [each]) for each in parts.of(value))
     return real, imaginary
+
+
+def _iota(op: ir.Operation) -> Parts:
+    part = _part_type(op.results[0].type)
+    return stablehlo_op(op.name, part, [], {"iota_dimension": op.attributes["iota_dimension"]}), full(part, 0)
 
 
 def _compare(parts: _Parts, op: ir.Operation) -> ir.Value:
     (a, b), (c, d) = (parts.of(value) for value in op.operands)
     equal = "EQ" in str(op.attributes["comparison_direction"])
     direction = "EQ" if equal else "NE"
-    return _same("and" if equal else "or", _compared(a, c, direction), _compared(b, d, direction))
+    return same("and" if equal else "or", compared(a, c, direction), compared(b, d, direction))
 
 
 def _dot(parts: _Parts, op: ir.Operation) -> Parts:
@@ -264,36 +288,46 @@ def _dot(parts: _Parts, op: ir.Operation) -> Parts:
     type_, attributes = _part_type(op.results[0].type), {name: op.attributes[name] for name in op.attributes}
 
     def product(x: ir.Value, y: ir.Value) -> ir.Value:
-        return _op(op.name, type_, [x, y], attributes)
+        return stablehlo_op(op.name, type_, [x, y], attributes)
 
-    return _same("subtract", product(a, c), product(b, d)), _same("add", product(a, d), product(b, c))
-
-
-def _combines(op: ir.Operation) -> bool:
-    """True if a reduction adds, or multiplies."""
-    first, *others = [each.operation.name for each in op.regions[0].blocks[0].operations]
-    known = first in ("stablehlo.add", "stablehlo.multiply") and others == ["stablehlo.return"]
-    return len(op.results) == 1 and known
+    return same("subtract", product(a, c), product(b, d)), same("add", product(a, d), product(b, c))
 
 
-def _reduce(parts: _Parts, op: ir.Operation) -> Parts:
-    """A sum of each part; a product of both at once."""
-    values, initial = (parts.of(value) for value in op.operands)
-    type_ = _part_type(op.results[0].type)
+_COMBINING = {
+    "stablehlo.reduce": ("add", "multiply"),
+    "stablehlo.reduce_window": ("add", "multiply"),
+    "stablehlo.scatter": ("add", "the other"),
+}
+"""What the region of an op may do with two complex numbers."""
+
+
+def _combination(op: ir.Operation) -> str:
+    """What the region of ``op`` does with two numbers: the name of an op, or that it takes the other one."""
+    block = op.regions[0].blocks[0]
+    first, *others = [each.operation for each in block.operations]
+    if not others:
+        return "the other" if first.operands[0] == block.arguments[1] else ""
+    return first.name.removeprefix("stablehlo.") if [each.name for each in others] == ["stablehlo.return"] else ""
+
+
+def _combine(parts: _Parts, op: ir.Operation) -> Parts:
+    """Part by part; a product of both at once."""
+    kind, type_ = _combination(op), _part_type(op.results[0].type)
     scalar = ir.RankedTensorType.get([], type_.element_type)
-    adds = op.regions[0].blocks[0].operations[0].operation.name == "stablehlo.add"
+    attributes = {name: op.attributes[name] for name in op.attributes}
     made: list[ir.Value] = []
-    for which in ((0,), (1,)) if adds else ((0, 1),):
-        operands = [*(values[each] for each in which), *(initial[each] for each in which)]
-        attributes = {name: op.attributes[name] for name in op.attributes}
-        reduction = ir.Operation.create(op.name, [type_] * len(which), operands, attributes, regions=1)
-        count = len(operands)
-        block = reduction.regions[0].blocks.append(*[scalar] * count, arg_locs=[op.location] * count)
+    for which in ((0, 1),) if kind == "multiply" else ((0,), (1,)):
+        sides = [[parts.of(value)[each] for each in which] if parts.has(value) else [value] for value in op.operands]
+        operands = [value for side in sides for value in side]
+        new = ir.Operation.create(op.name, [type_] * len(which), operands, attributes, regions=1)
+        count = 2 * len(which)
+        block = new.regions[0].blocks.append(*[scalar] * count, arg_locs=[op.location] * count)
         with ir.InsertionPoint(block):
             a = list(block.arguments)
-            found = [_same("add", *a)] if adds else list(_multiply((a[0], a[1]), (a[2], a[3])))
+            product = kind == "multiply" and multiply((a[0], a[1]), (a[2], a[3]))
+            found = list(product) if product else [same("add", *a) if kind == "add" else a[1]]
             ir.Operation.create("stablehlo.return", [], found)
-        made += reduction.results
+        made += new.results
     return made[0], made[1]
 
 
@@ -334,7 +368,7 @@ def _transposed(value: ir.Value, order: list[int]) -> ir.Value:
     if order == sorted(order):
         return value
     type_ = ir.RankedTensorType.get([value.type.shape[axis] for axis in order], value.type.element_type)
-    return _op("stablehlo.transpose", type_, [value], {"permutation": ir.DenseI64ArrayAttr.get(order)})
+    return stablehlo_op("stablehlo.transpose", type_, [value], {"permutation": ir.DenseI64ArrayAttr.get(order)})
 
 
 def _elementwise(function: Callable[..., Any]) -> Rule:
@@ -361,19 +395,25 @@ _PARTWISE = frozenset(
     )
 )
 """Ops that do with each part what they do with the whole."""
+_WITH_BODIES = frozenset(("stablehlo.case", "stablehlo.if", "stablehlo.sort", "stablehlo.while"))
+"""Ops that carry, or compare, values of any type: the same on parts."""
+_FUNCTIONS = (
+    *(functions.cosine, functions.divide, functions.exponential, functions.exponential_minus_one, functions.log),
+    *(functions.log_plus_one, functions.logistic, functions.multiply, functions.power, functions.rsqrt, functions.sign),
+    *(functions.sine, functions.sqrt, functions.tan, functions.tanh),
+)
 _RULES: dict[str, Rule] = {
-    "stablehlo.abs": _elementwise(_length),
+    **{f"stablehlo.{each.__name__}": _elementwise(each) for each in _FUNCTIONS},
+    **dict.fromkeys(_COMBINING, _combine),
+    "stablehlo.abs": _elementwise(functions.length),
     "stablehlo.compare": _compare,
     "stablehlo.complex": lambda parts, op: tuple(op.operands),
     "stablehlo.constant": _constant,
     "stablehlo.convert": _convert,
-    "stablehlo.divide": _elementwise(_divide),
     "stablehlo.dot_general": _dot,
-    "stablehlo.exponential": _elementwise(_exponential),
     "stablehlo.fft": _fft,
+    "stablehlo.iota": lambda parts, op: _iota(op),
     "stablehlo.imag": _elementwise(lambda x: x[1]),
-    "stablehlo.multiply": _elementwise(_multiply),
     "stablehlo.real": _elementwise(lambda x: x[0]),
-    "stablehlo.reduce": _reduce,
 }
 """What an op gives: the parts of its complex result, or its real one."""

@@ -59,6 +59,23 @@ KIND = "tensor<3x8xcomplex<f32>>"
         (f"stablehlo.subtract %a, %b : {KIND}", np.subtract),
         (f"stablehlo.exponential %b : {KIND}", lambda a, b: np.exp(b)),
         (f"stablehlo.reverse %b, dims = [1] : {KIND}", lambda a, b: b[:, ::-1]),
+        (f"stablehlo.power %a, %b : {KIND}", np.power),
+        (f"stablehlo.logistic %a : {KIND}", lambda a, b: 1 / (1 + np.exp(-a))),
+        (f"stablehlo.rsqrt %a : {KIND}", lambda a, b: a**-0.5),
+        (f"stablehlo.sign %a : {KIND}", lambda a, b: np.sign(a)),
+        *(
+            (f"stablehlo.{op} %a : {KIND}", lambda a, b, function=function: function(a))
+            for op, function in {
+                "cosine": np.cos,
+                "exponential_minus_one": np.expm1,
+                "log": np.log,
+                "log_plus_one": np.log1p,
+                "sine": np.sin,
+                "sqrt": np.sqrt,
+                "tan": np.tan,
+                "tanh": np.tanh,
+            }.items()
+        ),
     ],
 )
 def test_functions(op: str, function):
@@ -92,6 +109,68 @@ def test_numbers_and_products():
         for one, other in zip(found, products, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-6)
     assert_both_give(text, [pairs(C)], [np.abs(C), C != C * 1j, *expected[2:]])
+
+
+def test_functions_at_their_edges():
+    """Near 0, far from it, on the axes and at 0 itself."""
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+    functions = (
+        jnp.sqrt,
+        jnp.log,
+        jnp.tanh,
+        jnp.sin,
+        jnp.expm1,
+        jnp.log1p,
+        jnp.sign,
+        lambda z: z ** (0.5 + 1j),
+        jnp.abs,
+    )
+
+    @jax.jit
+    def program(z):
+        return [function(z) for function in functions]
+
+    z = np.array([1e-6 + 1e-6j, -4, 4, -4j, 4j, 30 - 30j, -30 + 1e-3j, 1e-30j, -1 + 1e-6j], np.complex64)
+    for one, other in zip(ipu.compile(program, args=[z], target=TARGET)(z), program(z), strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-12)
+    zero = np.zeros(1, np.complex64)
+    for one in ipu.compile(jax.jit(lambda z: (jnp.sqrt(z), jnp.sign(z))), args=[zero], target=TARGET)(zero):
+        np.testing.assert_array_equal(one, zero)
+
+
+def test_loops_branches_sorts_and_scatters_of_jax():
+    jax = pytest.importorskip("jax")
+    jnp, lax = jax.numpy, jax.lax
+
+    @jax.jit
+    def program(c, place, turned):
+        def escape(_, state):
+            z, count = state
+            z = jnp.where(jnp.abs(z) <= 2, z * z + c, z)
+            return z, count + (jnp.abs(z) <= 2)
+
+        def long(state):
+            return jnp.abs(state[1]).max() < 10
+
+        return {
+            "loop": lax.fori_loop(0, 5, escape, (jnp.zeros_like(c), jnp.zeros(c.shape, jnp.int32))),
+            "while": lax.while_loop(long, lambda s: (s[0] + 1, s[1] * 2j), (0, c)),
+            "scan": lax.scan(lambda a, b: (a + b, a * b), c[0], c),
+            "branch": lax.cond(turned, lambda z: z * 1j, jnp.conj, c),
+            "choice": lax.switch(place[0], [lambda z: z, lambda z: z + 1, lambda z: z.conj()], c),
+            "sorted": jnp.sort(c, axis=1),
+            "scatter": (c.at[place].set(1j), c.at[place].add(2 + 1j), c[place]),
+            "running": (jnp.cumsum(c, axis=1), jnp.cumprod(c, axis=0)),
+            "range": jnp.arange(4, dtype=jnp.complex64),
+        }
+
+    arguments = (C, np.array([1, 2], np.int32), np.True_)
+    exe = ipu.compile(program, args=arguments, target=TARGET)
+    found, expected = jax.tree.leaves(exe(*arguments)), jax.tree.leaves(program(*arguments))
+    for one, other in zip(found, expected, strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-5)
 
 
 def test_jax():

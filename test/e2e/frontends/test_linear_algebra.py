@@ -136,9 +136,10 @@ def test_svd(mode: str, columns: int):
         np.testing.assert_allclose((u[..., :2] * values[:, None]) @ vh, B, rtol=1e-5, atol=1e-5)
 
 
-def test_other_calls_of_lapack_are_refused():
+@pytest.mark.parametrize("config", ["", " {mhlo.backend_config = {compute_left = 86 : ui8, compute_right = 78 : ui8}}"])
+def test_other_calls_of_lapack_are_refused(config: str):
     with pytest.raises(ipu.CompileError, match='calls "lapack_sgeev_ffi", which only the framework\'s own library has'):
-        run("stablehlo.custom_call @lapack_sgeev_ffi(ARGS)", A, results=[MATRICES])
+        run(f"stablehlo.custom_call @lapack_sgeev_ffi(ARGS){config}", A, results=[MATRICES])
 
 
 def test_jax():
@@ -174,6 +175,61 @@ def test_jax():
         }
 
     assert_agrees(jax, program, A, B, POSITIVE)
+
+
+def test_complex_matrices_of_jax():
+    jax = pytest.importorskip("jax")
+    jnp, jsl = jax.numpy, jax.scipy.linalg
+
+    @jax.jit
+    def program(a, b, s):
+        left, values, right = jnp.linalg.svd(b, full_matrices=False)
+        eigenvalues, vectors = jnp.linalg.eigh(s)
+        upper, _ = jnp.linalg.eigh(s, UPLO="U", symmetrize_input=False)
+        q, r = jnp.linalg.qr(b)
+        return {
+            "cholesky": jnp.linalg.cholesky(s),
+            "upper": jnp.linalg.cholesky(s, upper=True),
+            "cho_solve": jsl.cho_solve(jsl.cho_factor(s[0], lower=False), b[0]),
+            "solve": jnp.linalg.solve(a, b),
+            "inv": jnp.linalg.inv(a),
+            "det": jnp.linalg.det(a),
+            "slogdet": jnp.linalg.slogdet(a),
+            "lu": jsl.lu(a[0]),
+            "qr": (q, r),
+            "svd": (values, (left * values[:, None, :]) @ right),
+            "alone": jnp.linalg.svd(b, compute_uv=False),
+            "eigenvalues": (eigenvalues, upper, jnp.linalg.eigvalsh(s)),
+            "back": (vectors * eigenvalues[:, None, :]) @ vectors.conj().swapaxes(-1, -2),
+            "adjoint": jsl.solve_triangular(a[0], b[0], trans="C", lower=True),
+            "transposed": jsl.solve_triangular(a[0], b[0], trans="T"),
+            "gradient": jax.grad(lambda a: jnp.sum(jnp.abs(jnp.linalg.solve(a, b)) ** 2))(a),
+        }
+
+    a = (A + 1j * A[::-1]).astype(np.complex64)
+    assert_agrees(jax, program, a, (B + 1j * B[::-1]).astype(np.complex64), a @ a.conj().swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize("imaginary", [0, 1j])
+def test_eigenvalues_of_general_matrices(imaginary: complex):
+    """Their order is LAPACK's, which both ask."""
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+    a = A - 3 * np.eye(3, dtype=np.float32) + imaginary * A[::-1]
+    a = a.astype(np.complex64 if imaginary else np.float32)
+
+    @jax.jit
+    def program(a):
+        values, vectors = jnp.linalg.eig(a)
+        return values, a @ vectors - vectors * values[:, None, :], jnp.abs(vectors), jnp.linalg.eigvals(a)
+
+    assert_agrees(jax, program, a)
+
+
+def test_roots_of_polynomials():
+    jax = pytest.importorskip("jax")
+    roots = jax.jit(lambda c: jax.numpy.sort(jax.numpy.roots(c, strip_zeros=False)))
+    assert_agrees(jax, roots, np.array([1.0, -2.5, 3.0, 0.5, -1.0], np.float32))
 
 
 def test_gradients_of_jax():

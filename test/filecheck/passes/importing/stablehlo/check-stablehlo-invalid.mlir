@@ -2,7 +2,7 @@
 
 func.func @all_at_once(%x: tensor<4xf32>, %s: tensor<i32>, %c: tensor<4xcomplex<f32>>) {
   // expected-error @below {{is not imported for complex numbers; write it with their real and imaginary parts}}
-  %0 = stablehlo.tanh %c : tensor<4xcomplex<f32>>
+  %0 = stablehlo.cbrt %c : tensor<4xcomplex<f32>>
   // expected-error @below {{runs on several machines at once; compile the program of one of them}}
   %1 = stablehlo.replica_id : tensor<ui32>
   // expected-error @below {{calls "my_kernel", which only the framework's own library has}}

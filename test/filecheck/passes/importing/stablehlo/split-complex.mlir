@@ -40,3 +40,38 @@ func.func @constants_are_taken_apart() -> (tensor<2xf64>, tensor<2xf64>) {
 func.func @a_function_of_reals_is_left_alone(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %x : tensor<3xf32>
 }
+
+// Both parts are carried, behind what is carried already.
+// CHECK-LABEL: @a_loop_carries_both_parts
+// CHECK: stablehlo.while(%[[I:.*]] = %{{.*}}, %[[RE:.*]] = %{{.*}}, %[[IM:.*]] = %{{.*}}) : tensor<i32>, tensor<3xf32>, tensor<3xf32>
+// CHECK: %[[SUM:.*]] = stablehlo.add %[[RE]], %[[RE]]
+// CHECK: %[[OTHER:.*]] = stablehlo.add %[[IM]], %[[IM]]
+// CHECK: stablehlo.return %{{.*}}, %[[SUM]], %[[OTHER]] : tensor<i32>, tensor<3xf32>, tensor<3xf32>
+func.func @a_loop_carries_both_parts(%x: tensor<3xcomplex<f32>>, %n: tensor<i32>) -> tensor<3xcomplex<f32>> {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%a = %x, %i = %n) : tensor<3xcomplex<f32>>, tensor<i32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.add %a, %a : tensor<3xcomplex<f32>>
+    %3 = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %2, %3 : tensor<3xcomplex<f32>>, tensor<i32>
+  }
+  return %0#0 : tensor<3xcomplex<f32>>
+}
+
+// CHECK-LABEL: @a_comparison_takes_the_parts_of_both_elements
+// CHECK: "stablehlo.sort"(%{{.*}}, %{{.*}}) <{dimension = 0 : i64}> ({
+// CHECK-NEXT: ^bb0(%[[RE:.*]]: tensor<f32>, %[[OTHER:.*]]: tensor<f32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<f32>):
+// CHECK: stablehlo.compare LT, %[[RE]], %[[OTHER]]
+func.func @a_comparison_takes_the_parts_of_both_elements(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+    %1 = stablehlo.real %a : (tensor<complex<f32>>) -> tensor<f32>
+    %2 = stablehlo.real %b : (tensor<complex<f32>>) -> tensor<f32>
+    %3 = stablehlo.compare LT, %1, %2 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %3 : tensor<i1>
+  }) : (tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
