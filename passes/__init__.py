@@ -49,6 +49,7 @@ from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
 from ipu_mlir.passes.placement.shards.anchor_shards import AnchorShards
 from ipu_mlir.passes.placement.shards.assign_shards import AssignShards
+from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
 from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
 from ipu_mlir.passes.programs.check_remote_buffers import CheckRemoteBuffers
@@ -155,6 +156,7 @@ PASSES: tuple[type[Pass], ...] = (
     TrimWindows,
     UpdateVariables,
     UseCodeletOperands,
+    UseIoTiles,
     WidenIntegers,
     WidenSums,
     WrapScalars,

@@ -99,6 +99,7 @@ PLACE: tuple[str, ...] = (
     "ipu-split-fills",
     "ipu-materialize-views",
     "ipu-assign-shards",
+    "ipu-use-io-tiles",
     "ipu-partition",
     "ipu-place-tensors",
     "ipu-hoist-casts",

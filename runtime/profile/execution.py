@@ -1,6 +1,9 @@
 """What running a program takes, as plain values of the profile (``model``)."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+Io = Literal["alone", "meets"]
 
 
 @dataclass(frozen=True)
@@ -14,7 +17,8 @@ class Cycles:
         inter_ipu: data moves over the links between IPUs.
         sync: tiles wait for a sync.
         host: data moves between the host and the IPUs.
-        overlapped: of these, cycles of steps of some IPUs while others are at work as well; 0 for a single IPU.
+        overlapped: of these, cycles of steps of some IPUs while others are at work as well, or of I/O tiles while the
+            others are; 0 for a single IPU without I/O tiles.
     """
 
     total: int
@@ -30,6 +34,8 @@ class Cycles:
 class IpuCycles:
     """What one IPU does in the whole execution; the cycles of all kinds add up to those of the execution.
 
+    What I/O tiles do alone is not counted: meanwhile the others work, or wait.
+
     Attributes:
         ipu: its number in the machine; shards are counted in the order of this list.
         compute: its vertices run.
@@ -37,7 +43,7 @@ class IpuCycles:
         inter_ipu: it sends or receives over links.
         sync: its tiles wait for a sync.
         host: data moves between the host and the IPUs.
-        waiting: it waits for other IPUs, or has nothing to do.
+        waiting: it waits for other IPUs or its own I/O tiles, or has nothing to do.
     """
 
     ipu: int
@@ -81,6 +87,8 @@ class ExecutedStep:
         bytes_sent: bytes that leave tiles.
         bytes_received: bytes that come to tiles from others.
         bytes_received_worst: bytes that come to the tile that receives most.
+        io: whether I/O tiles alone run it, while the others go on, or all meet in it; left out for steps of the others,
+            and where all tiles keep step.
         per_ipu: for each IPU cycles of its slowest tile in compute and in exchange; left out for a single IPU.
     """
 
@@ -96,6 +104,7 @@ class ExecutedStep:
     bytes_sent: int
     bytes_received: int
     bytes_received_worst: int
+    io: Io | None
     per_ipu: tuple[tuple[int, ...], ...] | None
 
     @property

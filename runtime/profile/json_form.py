@@ -3,13 +3,13 @@
 import types
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ipu_mlir.dialects.support.errors import IpuError
 
 T = TypeVar("T")
 
-OPTIONAL_KEYS = frozenset(("per_ipu",))
+OPTIONAL_KEYS = frozenset(("per_ipu", "io"))
 """Keys that are left out of the JSON where their value is None."""
 
 
@@ -56,7 +56,7 @@ def _read(kind: Any, value: Any, place: str) -> Any:
         assert isinstance(kind, type), f"{kind} is a value, not a class"
         return _read_object(kind, value, place)
     origin, arguments = get_origin(kind), get_args(kind)
-    if origin is types.UnionType:
+    if origin in (types.UnionType, Union):
         inner = next(each for each in arguments if each is not type(None))
         return None if value is None else _read(inner, value, place)
     if origin is Literal:

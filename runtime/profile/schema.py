@@ -10,7 +10,7 @@ import types
 from dataclasses import is_dataclass
 from inspect import getdoc
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from ipu_mlir.runtime.profile.json_form import OPTIONAL_KEYS, hints_of, key_of
 from ipu_mlir.runtime.profile.model import SCHEMA, VERSION
@@ -78,7 +78,7 @@ def _shape(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
         return {"enum": list(arguments)}
-    if origin is types.UnionType:
+    if origin in (types.UnionType, Union):
         return {
             "anyOf": [_shape(each, definitions) if each is not type(None) else {"type": "null"} for each in arguments]
         }

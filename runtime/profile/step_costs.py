@@ -1,7 +1,7 @@
 """What one execution of a step takes, from its op alone."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,7 @@ from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.runtime.profile.execution import Io
 from ipu_mlir.runtime.profile.target_facts import peak_type_of
 
 
@@ -89,6 +90,8 @@ class StepCost:
     families: tuple[FamilyCost, ...] = ()
     links: BoolArray | None = None
     """Of each IPU, whether it takes part in what goes over the links; None where nothing does."""
+    io: Io | None = None
+    """Whether I/O tiles run it alone, or meet the others in it; where all tiles of an IPU keep step, None."""
 
     def times(self, ipus: int) -> "StepTimes":
         """What each IPU does in it."""
@@ -102,6 +105,11 @@ class StepCost:
             sync=self.sync * at_work,
             host=nothing + self.host,
         )
+
+    @property
+    def cycles(self) -> int:
+        """Of the slowest tile."""
+        return self.compute + self.exchange + self.inter_ipu + self.sync + self.host
 
     @property
     def meets(self) -> bool:
@@ -133,8 +141,14 @@ class StepTimes:
 class StepCosts:
     """Costs on one target; equal work cut into equal parts is looked at once."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, program: Iterable[Step] = ()) -> None:
+        """Costs of the steps of ``program``, whose queues are on I/O tiles if all that goes through them is."""
         self._target = target
+        self._queues: dict[str, bool] = {}
+        for step in program if has_io_tiles(target) else ():
+            if step.kind == "host_exchange" and (call := host_call_of(step.op)) is not None and len(step.op.operands):
+                symbol = call.symbol_of(step.op)
+                self._queues[symbol] = self._queues.get(symbol, True) and self._on_io(step.op.operands)
         self._machine = machine_of(target)
         self._vertices: dict[tuple[Work, Parts, int], VertexCost] = {}
         self._sizes: dict[Mapping, int] = {}
@@ -169,7 +183,7 @@ class StepCosts:
         call = host_call_of(op)
         assert call is not None, "a step of the host has a call of it"
         if not len(op.operands):
-            return self._sync()
+            return replace(self._sync(), io="alone" if self._queues.get(call.symbol_of(op), False) else None)
         filled = call.filled_by(op)
         taken, given = (
             int(bytes_per_ipu([value.type for value in values], self._target).max(initial=0))
@@ -180,7 +194,15 @@ class StepCosts:
         else:
             cycles = host_write_cycles(taken, self._machine) + host_read_cycles(given, self._machine)
         sync = all_sync_cycles(self._target.ipus, self._machine) if call.server == "remote" else 0
-        return StepCost(self._idle, host=cycles, sync=sync)
+        moved = call.read_by(op) if filled is None else [filled]
+        return StepCost(self._idle, host=cycles, sync=sync, io="alone" if self._on_io(moved) else None)
+
+    def _on_io(self, buffers: Iterable[ir.Value]) -> bool:
+        """Whether I/O tiles that have a clock of their own hold one of ``buffers``."""
+        if not has_io_tiles(self._target):
+            return False
+        mappings = [memory_mapping(each.type) for each in buffers if isinstance(each.type, ir.MemRefType)]
+        return any(each is not None and each.max_tile >= self._target.num_compute_tiles for each in mappings)
 
     def _exchange(self, op: ir.Operation) -> StepCost:
         cost = cost_of_exchange(op, self._target)
@@ -193,6 +215,7 @@ class StepCosts:
             bytes_sent=cost.bytes_sent,
             bytes_received=cost.bytes_received,
             bytes_received_worst=cost.bytes_received_worst,
+            io="meets" if self._on_io(op.operands) else None,
         )
 
     def _compute_set(self, op: ir.Operation) -> StepCost:
@@ -255,6 +278,11 @@ class StepCosts:
         if mapping not in self._sizes:
             self._sizes[mapping] = int(mapping.elements_per_tile()[1].sum())
         return self._sizes[mapping]
+
+
+def has_io_tiles(target: Target) -> bool:
+    """Whether I/O tiles have a clock of their own. With several IPUs, they keep step with the tiles of theirs."""
+    return target.io_tiles > 0 and target.ipus == 1
 
 
 def bytes_per_ipu(types: Iterable[ir.Type], target: Target) -> IntArray:

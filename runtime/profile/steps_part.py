@@ -23,7 +23,7 @@ from ipu_mlir.runtime.profile.counting import BlockCounts
 from ipu_mlir.runtime.profile.overlap import Stretch, program_stretch, then
 from ipu_mlir.runtime.profile.program_part import exchange_name
 from ipu_mlir.runtime.profile.source_ops import SourceOps
-from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts, StepTimes, bytes_per_ipu
+from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts, bytes_per_ipu, has_io_tiles
 from ipu_mlir.runtime.profile.target_facts import PEAK_TYPES, target_facts
 
 _KINDS = ("compute", "exchange", "inter_ipu", "sync", "host")
@@ -44,15 +44,14 @@ class StepsPart:
         """Cycles of compute of all tiles together."""
         self._flops = dict.fromkeys(PEAK_TYPES, 0)
         self._contracts: set[str] = set()
-        costs = StepCosts(report.target)
+        costs = StepCosts(report.target, steps(report.tree))
         runs = {
             child.number: counts.of.get(block.number, 0)
             for block in sequences(report.tree)
             for child in block.children
             if isinstance(child, Step)
         }
-        self._times: list[tuple[StepTimes, bool]] = []
-        """Of each step, what each IPU does in it, and whether all begin it together."""
+        self._costs: list[StepCost] = []
         for step in steps(report.tree):
             self._add(step, costs.of(step), runs[step.number])
         self._host(_arguments_in(report.tree.block, report.target), "arguments from the host")
@@ -149,10 +148,11 @@ class StepsPart:
                 bytes_sent=cost.bytes_sent,
                 bytes_received=cost.bytes_received,
                 bytes_received_worst=cost.bytes_received_worst,
+                io=cost.io,
                 per_ipu=None if self._target.ipus == 1 else self._per_ipu(cost),
             )
         )
-        self._times.append((cost.times(self._target.ipus), cost.meets))
+        self._costs.append(cost)
 
     def _per_ipu(self, cost: StepCost) -> tuple[tuple[int, ...], ...]:
         found = cost.times(self._target.ipus)
@@ -160,17 +160,18 @@ class StepsPart:
 
     def _total(self) -> int:
         """Cycles from begin to end."""
-        stretches = [_stretch(*each) for each in self._times]
+        stretches = [_stretch(each, self._target) for each in self._costs]
         program = program_stretch(self._report.tree, stretches[:-2], self._counts)
         return round(reduce(then, (stretches[-2], program, stretches[-1])).cycles)
 
     def _ipus(self, total: int) -> tuple[execution.IpuCycles, ...]:
-        found = []
+        found, times = [], [each.times(self._target.ipus) for each in self._costs]
         for shard, ipu in enumerate(physical_ipus(self._target)):
             own = {
                 kind: sum(
                     step.count * int(getattr(each, kind)[shard])
-                    for step, (each, _) in zip(self._executed, self._times, strict=True)
+                    for step, each in zip(self._executed, times, strict=True)
+                    if step.io != "alone"
                 )
                 for kind in _KINDS
             }
@@ -181,7 +182,7 @@ class StepsPart:
         """All of it together."""
         sums = {kind: sum(step.count * getattr(step, kind) for step in self._executed) for kind in _KINDS}
         one_by_one = sum(sums.values())
-        total = one_by_one if self._target.ipus == 1 else self._total()
+        total = self._total() if self._target.ipus > 1 or has_io_tiles(self._target) else one_by_one
         cycles = execution.Cycles(total=total, **sums, overlapped=one_by_one - total)
         seconds = cycles.total / self._target.clock_hz
         flops = sum(self._flops.values())
@@ -205,8 +206,14 @@ class StepsPart:
         )
 
 
-def _stretch(times: StepTimes, meets: bool) -> Stretch:
+def _stretch(cost: StepCost, target: Target) -> Stretch:
     """A step: IPUs that begin it together leave it when their part is done."""
+    times, meets = cost.times(target.ipus), cost.meets
+    if has_io_tiles(target):
+        nothing, all_of_it = Fraction(0), Fraction(cost.cycles)
+        if cost.io == "meets":
+            return Stretch((nothing,) * 2, all_of_it, (nothing,) * 2)
+        return Stretch((nothing, all_of_it) if cost.io == "alone" else (all_of_it, nothing))
     together = times.sync + times.host
     own = times.compute + times.exchange + times.inter_ipu
     if meets:

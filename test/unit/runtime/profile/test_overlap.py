@@ -153,3 +153,55 @@ def test_neighbours_on_the_ladder_are_nearer():
     assert links["snake"] == links["hoof"]
     # of three moves zigzag has one over two links; the IPU between takes as long for it as the two at the ends
     assert links["zigzag"] == links["snake"]
+
+
+W = np.random.default_rng(0).standard_normal((32, 32)).astype(np.float32)
+KINDS = ("compute", "exchange", "inter_ipu", "sync", "host")
+
+
+def streamed(io_tiles, steps=20, logs=True):
+    """Steps on batches, each with an enqueue if it ``logs``, on 8 tiles and I/O tiles besides."""
+    feed = ipu.Infeed(lambda: iter([W] * steps), name="feed")
+    log = ipu.Outfeed(name="log")
+
+    def main(w):
+        def step(_, w):
+            x = feed.dequeue()
+            w = np.tanh(x @ w)
+            if logs:
+                log.enqueue(w)
+            return w
+
+        return ipu.fori_loop(0, steps, step, w)
+
+    return ipu.compile(main, args=(W,), target=ipu.Target(name="small", tiles_per_ipu=8 + io_tiles, io_tiles=io_tiles))
+
+
+def test_io_tiles_take_and_give_data_of_the_host_while_the_others_compute():
+    alone, beside = streamed(0), streamed(8)
+    expected = alone.session()(W)
+    assert np.array_equal(beside.session()(W), expected)
+    before, after = (each.profile().execution for each in (alone, beside))
+    names = [step.name for step in beside.profile().compilation.steps]
+    apart = {name for name, step in zip(names, after.steps, strict=True) if step.io == "alone"}
+    assert apart == {"dequeue of @feed", "receive of @feed", "put of @log", "enqueue of @log"}
+    assert "meets" in {step.io for step in after.steps} and {step.io for step in before.steps} == {None}
+    (ipu_alone,) = after.ipus
+    assert before.cycles.overlapped == 0 < after.cycles.overlapped and after.cycles.total < before.cycles.total
+    assert ipu_alone.waiting >= 0
+    assert sum(getattr(ipu_alone, kind) for kind in KINDS) + ipu_alone.waiting == after.cycles.total
+    assert ipu.Profile.from_json(beside.profile().to_json()) == beside.profile()
+
+
+def test_nobody_waits_for_elements_but_the_first_where_computing_takes_longer():
+    found = streamed(8, logs=False).profile().execution
+    in_streams = [step.cycles for step in found.steps if step.io == "alone"]
+    between = sum(step.cycles for step in found.steps if step.count == 20 and step.io is None)
+    assert sum(in_streams) < between
+    arguments = found.steps[-2].cycles  # meanwhile the first element comes
+    assert found.cycles.overlapped == 19 * sum(in_streams) + min(arguments, sum(in_streams))
+
+
+def test_data_on_io_tiles_is_that_of_the_per_tile_executor():
+    exe = streamed(2, steps=2)
+    assert np.allclose(exe.run_per_tile([W])[0], exe.session()(W), atol=1e-5)
