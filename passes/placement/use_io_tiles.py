@@ -52,8 +52,8 @@ class UseIoTiles(Pass):
 
 def _use(op: ir.Operation, target: Target, free: list[int]) -> None:
     value = op.results[0] if op.name in FROM_HOST else op.operands[0]
-    shard = _shard_of(op if op.name in FROM_HOST else value.owner, target)
-    if shard is None or not isinstance(value.type, ir.RankedTensorType) or (op.name in FROM_HOST and not has_uses(op)):
+    shard = _shard_of(op if op.name in FROM_HOST else value.owner)
+    if not isinstance(value.type, ir.RankedTensorType) or (op.name in FROM_HOST and not has_uses(op)):
         return
     size = element_bytes(value.type.element_type)
     mapping = spread(prod(value.type.shape), size, io_tiles_of(shard, target))
@@ -77,12 +77,10 @@ def _last_of_element(op: ir.Operation) -> ir.Operation:
     return reduce(lambda _, each: each, takewhile(lambda each: each.name in FROM_HOST, following), op)
 
 
-def _shard_of(owner: ir.Operation | ir.OpView | ir.Block, target: Target) -> int | None:
-    """The IPU of what ``owner`` gives; None if it may be several."""
-    if target.ipus == 1:
-        return 0
+def _shard_of(owner: ir.Operation | ir.OpView | ir.Block) -> int:
+    """The IPU of what ``owner`` gives; the first one of what may be anywhere."""
     found = None if isinstance(owner, ir.Block) else shard_of(owner.operation)
-    return None if found == ALL_IPUS else found
+    return 0 if found in (None, ALL_IPUS) else found
 
 
 def io_tiles_of(shard: int, target: Target) -> range:

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
-from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, argument_shards, shard_attribute, shard_of
+from ipu_mlir.dialects.analysis.shards import SHARD, TO_SHARD, argument_shards, shard_attribute, shard_of
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import one_tile
@@ -314,11 +314,6 @@ class FunctionPartition:
             return (
                 f"has parts on tiles {first} to {last}, but shard {shard} has tiles {tiles.start} to {tiles.stop - 1}; "
                 "change the hint or the shard"
-            )
-        if shard in (None, ALL_IPUS) and self.target.ipus > 1 and self.target.io_tiles:
-            return (
-                f"runs on all {self.target.ipus} IPUs, whose I/O tiles lie between the others; give it an {SHARD}, or "
-                "compile for one IPU or without I/O tiles"
             )
         return None
 

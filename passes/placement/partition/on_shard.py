@@ -23,11 +23,13 @@ def tiles_of_shard(shard: int | None, target: Target) -> range:
 def plan_on_shard(planner: Planner, operation: Operation, target: Target, shard: int | None) -> Parts | InSteps:
     """What ``planner`` decides for ``operation`` on the tiles of ``shard``.
 
+    Between I/O tiles of several IPUs, what may run anywhere runs on the first IPU: parts follow one another on tiles.
     The planner counts tiles from the first one of that IPU. Operands on other IPUs have tiles that it does not have.
     """
-    if shard in (None, ALL_IPUS) or target.ipus == 1:
+    is_anywhere = shard in (None, ALL_IPUS)
+    if target.ipus == 1 or (is_anywhere and not target.io_tiles):
         return planner(operation, target)
-    first = tiles_of_shard(shard, target).start
+    first = 0 if is_anywhere else tiles_of_shard(shard, target).start
 
     def moved(uses: tuple[OperandUse, ...]) -> tuple[OperandUse, ...]:
         return tuple(

@@ -8,14 +8,3 @@ module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
     return %a : tensor<8xf32>
   }
 }
-
-// -----
-
-module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4, io_tiles = 1}>} {
-  func.func @spread_over_io_tiles(%x: tensor<8xf32>) -> tensor<8xf32> {
-    %e = tensor.empty() : tensor<8xf32>
-    // expected-error @below {{'linalg.exp' op runs on all 2 IPUs, whose I/O tiles lie between the others; give it an ipu.shard, or compile for one IPU or without I/O tiles}}
-    %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
-    return %a : tensor<8xf32>
-  }
-}

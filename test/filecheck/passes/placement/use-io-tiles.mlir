@@ -1,11 +1,9 @@
 // RUN: ipu-opt %s --ipu-set-target=io-tiles=2 --ipu-use-io-tiles | filecheck %s
 // RUN: ipu-opt %s --ipu-use-io-tiles | filecheck %s --check-prefix=NONE
 // RUN: ipu-opt %s --ipu-set-target=io-tiles=2 --ipu-use-io-tiles=proportion=0.00001 | filecheck %s --check-prefix=NONE
-// RUN: ipu-opt %s --ipu-set-target='ipus=2 tiles=8 io-tiles=2' --ipu-use-io-tiles | filecheck %s --check-prefix=TWO
 
 // NONE-NOT: ipu.place
 // CHECK: #[[IO:.*]] = #ipu.mapping<16, {{\[\[}}8, 16, 1, 1]], 0, 6>
-// TWO: #[[IO:.*]] = #ipu.mapping<16, {{\[\[}}8, 16, 1, 1]], 0, 14>
 
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 8}>} {
   "ipu.infeed"() {sym_name = "feed", types = [tensor<16xf32>, tensor<8xf32>], prefetch_depth = 3 : i64} : () -> ()
@@ -22,11 +20,6 @@ module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 8}>} {
   // CHECK: %[[OUT:.*]] = "ipu.place"(%[[E]]) {mapping = #[[IO]]}
   // CHECK-NEXT: "ipu.put"(%[[OUT]])
 
-  // Of several IPUs, each has tiles of its own; what belongs to no IPU stays where it is.
-  // TWO-LABEL: func.func @main
-  // TWO-NOT: ipu.place
-  // TWO-LABEL: func.func @second
-  // TWO: "ipu.place"(%{{.*}}) {mapping = #[[IO]]}
   func.func @main() -> tensor<8xf32> {
     "ipu.dequeue"() {queue = @feed} : () -> ()
     %x = "ipu.element"() {queue = @feed, index = 0 : i64} : () -> tensor<16xf32>
@@ -36,10 +29,5 @@ module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 8}>} {
     "ipu.put"(%e) {queue = @log, index = 0 : i64} : (tensor<16xf32>) -> ()
     "ipu.enqueue"() {queue = @log} : () -> ()
     return %y : tensor<8xf32>
-  }
-  func.func @second() -> tensor<16xf32> {
-    "ipu.dequeue"() {queue = @feed} : () -> ()
-    %x = "ipu.element"() {queue = @feed, index = 0 : i64, ipu.shard = 1 : i64} : () -> tensor<16xf32>
-    return %x : tensor<16xf32>
   }
 }

@@ -205,3 +205,15 @@ def test_nobody_waits_for_elements_but_the_first_where_computing_takes_longer():
 def test_data_on_io_tiles_is_that_of_the_per_tile_executor():
     exe = streamed(2, steps=2)
     assert np.allclose(exe.run_per_tile([W])[0], exe.session()(W), atol=1e-5)
+
+
+def test_what_belongs_to_no_ipu_is_on_the_first_one_where_io_tiles_lie_between_ipus():
+    def main(x):
+        first = np.exp(x) @ x
+        with ipu.shard(-1):
+            return first + x
+
+    exe = ipu.compile(main, args=(W,), target=ipu.Target(name="small", ipus=2, tiles_per_ipu=8, io_tiles=2))
+    assert np.allclose(exe.run_per_tile([W])[0], exe(W), atol=1e-3)
+    sizes = exe.profile().tile_bytes(including_gaps=False)
+    assert (sizes[:6] > 7000).all() and (sizes[6:] < 200).all()  # these have code of the control program
