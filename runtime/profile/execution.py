@@ -89,7 +89,7 @@ class ExecutedStep:
         bytes_received_worst: bytes that come to the tile that receives most.
         io: whether I/O tiles alone run it, while the others go on, or all meet in it; left out for steps of the others,
             and where all tiles keep step.
-        per_ipu: for each IPU cycles of its slowest tile in compute and in exchange; left out for a single IPU.
+        per_ipu: for each IPU cycles of its slowest tile in compute and in exchange, and of its links; left out for one.
     """
 
     step: int

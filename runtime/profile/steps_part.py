@@ -156,7 +156,8 @@ class StepsPart:
 
     def _per_ipu(self, cost: StepCost) -> tuple[tuple[int, ...], ...]:
         found = cost.times(self._target.ipus)
-        return tuple(zip(found.compute.tolist(), found.exchange.tolist(), strict=True))
+        columns = (found.compute, found.exchange, found.inter_ipu)
+        return tuple(zip(*(each.tolist() for each in columns), strict=True))
 
     def _total(self) -> int:
         """Cycles from begin to end."""

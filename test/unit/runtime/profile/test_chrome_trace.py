@@ -71,7 +71,65 @@ def test_every_ipu_is_a_process_with_its_tracks() -> None:
     for step in found.execution.steps:
         if step.compute:
             lengths = [x["dur"] for x in events if x.get("args", {}).get("step") == step.step and x["tid"] == 1]
-            assert lengths == [busy for busy, _ in step.per_ipu or ()]
+            assert lengths == [busy for busy, *_ in step.per_ipu or ()]
+
+
+TWO = ipu.Target(name="t", ipus=2, tiles_per_ipu=4, clock_hz=1e6)
+X = np.linspace(0, 1, 64, dtype=np.float32)
+
+
+def meeting(x, n):
+    """Two IPUs that work apart, and exchange what they have at the end of each round."""
+
+    def round_(i, carried):
+        a, b = carried
+        with ipu.shard(0):
+            a = np.exp(np.sort(a))
+        with ipu.shard(1):
+            b = np.tanh(b)
+        return b, a
+
+    return ipu.fori_loop(0, n, round_, (x, x + 1))
+
+
+def apart(x, n):
+    with ipu.shard(0):
+        a = ipu.fori_loop(0, n, lambda i, a: np.exp(np.sort(a)), x)
+    with ipu.shard(1):
+        b = ipu.fori_loop(0, 5, lambda i, b: np.tanh(b) + 1, x)
+    return a, b
+
+
+def until(x, n):
+    with ipu.shard(1):
+        return ipu.while_loop(lambda a: a.sum() < n, lambda a: np.exp(a), np.sort(x))
+
+
+@pytest.mark.parametrize("program", [meeting, apart, until])
+@pytest.mark.parametrize("target", [TWO, ipu.Target(name="t", ipus=3, tiles_per_ipu=2, clock_hz=1e6)])
+def test_what_ipus_do_at_the_same_time_is_drawn_at_the_same_time(program, target) -> None:
+    args = X, np.int32(7)
+    found = ipu.compile(program, args=args, target=target).profile(list(args))
+    drawn = [boxes(found, None, number) for number in range(target.ipus)]
+    assert max(end for each in drawn for *_, end in each) == pytest.approx(found.total_cycles, abs=1)
+    if program is apart:
+        first, second = (boxes(found, 1, number) for number in range(2))
+        assert any(max(a, c) < min(b, d) for _, a, b in first for _, c, d in second)
+
+
+def test_io_tiles_are_a_process_of_their_own() -> None:
+    feed = ipu.Infeed(lambda: iter([X] * 4), name="feed")
+
+    def main(x):
+        return ipu.fori_loop(0, 4, lambda i, x: np.tanh(x + feed.dequeue()), x)
+
+    target = ipu.Target(name="t", tiles_per_ipu=6, io_tiles=2, clock_hz=1e6)
+    found = ipu.compile(main, args=(X,), target=target).profile()
+    received = next((begin, end) for name, begin, end in boxes(found, 5, 1) if name == "receive of @feed")
+    assert received[0] == 100 and "receive of @feed" not in [name for name, *_ in boxes(found, None, 0)]
+    names = [each["args"]["name"] for each in found.chrome_trace()["traceEvents"] if each["name"] == "process_name"]
+    assert names == ["IPU 0", "I/O tiles"]
+    assert max(end for number in (0, 1) for *_, end in boxes(found, None, number)) == pytest.approx(found.total_cycles)
 
 
 def test_boxes_of_a_track_do_not_overlap() -> None:
