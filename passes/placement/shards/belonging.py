@@ -1,6 +1,6 @@
 """Where the ops of a function belong that nobody gave a shard: with their operands, or with their first user."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from math import prod
 
@@ -77,13 +77,23 @@ class Belonging:
     """The shards of the ops and values of one function.
 
     What is written stays. A result without a shard is where most elements of the operands are, an inserted slice where
-    the tensor is that it goes into, what a loop carries where its first value is. What has no operands, or arguments,
-    is where it is used first.
+    the tensor is that it goes into, what a loop carries where its first value is, and its result there too. What has no
+    operands, or arguments, is where it is used first.
     """
 
     def __init__(self, function: ir.Operation) -> None:
         self.ops = ops_of(function)
         self.of_value: dict[ir.Value, int] = {}
+        self._becomes_too: dict[ir.Value, list[ir.Value]] = defaultdict(list)
+        """What an operand becomes besides a value: as what a loop carries, and as its result after no round at all."""
+        for op in self.ops:
+            targets: dict[tuple[ir.Operation, int], list[ir.Value]] = defaultdict(list)
+            for flow in flows(op):
+                for number, target in enumerate(flow.targets, start=flow.first):
+                    targets[flow.source, number].append(target)
+            for together in targets.values():
+                for target in together if len(together) > 1 else ():
+                    self._becomes_too[target] += [each for each in together if each != target]
         self._read_written(function)
         if self.of_value:
             while self._forward() or self._backward() or self._forward(later_rounds=True):
@@ -113,6 +123,8 @@ class Belonging:
         if shard is None or value in self.of_value or not is_tensor(value):
             return False
         self.of_value[value] = shard
+        for other in self._becomes_too.get(value, ()):
+            self._set(other, shard)
         return True
 
     def _forward(self, later_rounds: bool = False) -> bool:

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.passes.support.rewriting import list_ops
 
 TILES = 8
 TARGET = ipu.Target(name="small", ipus=2, tiles_per_ipu=TILES)
@@ -234,3 +236,28 @@ def test_shards_that_are_refused() -> None:
         on(-2).trace(x)
     with pytest.raises(CompileError, match="is on shard 2, but the target has 2 IPUs, shards 0 to 1"):
         ipu.compile(on(2), args=(x,), target=TARGET)
+
+
+def test_ops_stay_on_their_shards_where_a_loop_swaps_what_it_carries() -> None:
+    def swapped(x, n):
+        def round_(_, carried):
+            a, b = carried
+            with ipu.shard(0):
+                a = np.exp(a @ a)
+            with ipu.shard(1):
+                b = np.tanh(b)
+            return b, a
+
+        return ipu.fori_loop(0, n, round_, (x, x + 1))
+
+    x, y = np.eye(4, dtype=F32) / 2, np.eye(4, dtype=F32) / 2 + 1
+    for _ in range(3):
+        x, y = np.tanh(y), np.exp(x @ x)
+    executable = check(swapped, [x, y], np.eye(4, dtype=F32) / 2, np.array(3, np.int32))
+    module = executable.module("l2").operation
+    ipus = {
+        inner.name: parts_from_attr(op.attributes["ipu.parts"]).min_tile // TILES
+        for op in list_ops(module, "linalg.generic")
+        for inner in list_ops(op)
+    }
+    assert (ipus["math.exp"], ipus["math.tanh"]) == (0, 1)
