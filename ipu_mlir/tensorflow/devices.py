@@ -1,8 +1,10 @@
 """The IPUs that a process has: which devices are configured, and what programs on them are compiled for."""
 
+import json
 import os
 import re
 import threading
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,7 +67,7 @@ class System:
         Raises:
             ValueError: there is no such device.
         """
-        devices = self._devices or (Device(),)
+        devices = self._devices or (Device(reports=report_folder({})),)
         if not 0 <= ordinal < len(devices):
             raise ValueError(
                 f"there is no /device:IPU:{ordinal}: the system is configured with {len(devices)}; give "
@@ -109,3 +111,32 @@ def flags() -> dict[str, str]:
     """The options in the environment variable ``TF_POPLAR_FLAGS``, those without a value as ``true``."""
     given = (each.removeprefix("--").partition("=") for each in os.environ.get("TF_POPLAR_FLAGS", "").split())
     return {name.replace("-", "_"): value or "true" for name, _, value in given}
+
+
+def is_synthetic(category: str) -> bool:
+    """Whether ``TF_POPLAR_FLAGS`` asks for synthetic data of a category, such as ``infeed``."""
+    given = flags()
+    named = given.get("synthetic_data_categories", "").strip("{}'\"").lower().split(",")
+    return "use_synthetic_data" in given or category in [each.strip() for each in named]
+
+
+def report_folder(options: Mapping[str, Any]) -> str:
+    """Where ``autoReport`` of the engine's options, or of ``POPLAR_ENGINE_OPTIONS``, wants reports; empty for nowhere.
+
+    Raises:
+        ValueError: that variable holds no object of JSON.
+    """
+    text = os.environ.get("POPLAR_ENGINE_OPTIONS") or "{}"
+    try:
+        given = {**json.loads(text), **options}
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"POPLAR_ENGINE_OPTIONS is {text!r}, and options are JSON, as in "
+            '{"autoReport.all": "true", "autoReport.directory": "./report"}'
+        ) from error
+    asked = any(
+        str(value).lower() == "true"
+        for name, value in given.items()
+        if name.startswith("autoReport.") and name != "autoReport.directory"
+    )
+    return str(given.get("autoReport.directory", ".")) if asked else ""

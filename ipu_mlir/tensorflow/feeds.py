@@ -11,10 +11,11 @@ import tensorflow as tf
 from tensorflow.python.data.ops.dataset_ops import _VariantDataset
 from tensorflow.python.eager import context
 
-from ipu_mlir.runtime.engine.queues import Infeed, Outfeed
+from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, SyntheticInfeed, SyntheticOutfeed
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.translate import Stream
 from ipu_mlir.tensorflow.calls import as_tensorflow_has_it, call
+from ipu_mlir.tensorflow.devices import is_synthetic
 from ipu_mlir.tensorflow.outside import host_function
 from ipu_mlir.tensorflow.variables import is_tracing
 
@@ -89,7 +90,7 @@ class Feed:
         """The queue that programs take elements from."""
         with self._lock:
             if self._queue is None:
-                self._queue = Infeed(stream, self._leaves)
+                self._queue = SyntheticInfeed(stream) if is_synthetic("infeed") else Infeed(stream, self._leaves)
             return self._queue
 
     def _leaves(self) -> "_Leaves":
@@ -179,7 +180,7 @@ class Drain:
         """The queue that programs hand elements to."""
         self.replicas = stream.replicas
         if self._queue is None:
-            self._queue = Outfeed(stream)
+            self._queue = SyntheticOutfeed(stream) if is_synthetic("outfeed") else Outfeed(stream)
         return self._queue
 
     def clear(self) -> None:

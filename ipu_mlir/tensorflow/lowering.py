@@ -79,6 +79,7 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
     named = {place: names[id(variable)] for place, variable in variables.items()}
     updates = {number: named.get(place) for number, place in aliases.items() if number >= count}
     with module.context, ir.Location.unknown():
+        module.operation.attributes["sym_name"] = ir.StringAttr.get(name)  # TensorFlow's counts what it has traced
         _give_state(module, named, {**constants, **dict.fromkeys(tokens, np.int32(0))}, updates)
     by_name = {names[id(variable)]: variable for variable in variables.values()}
     changed = tuple(name for name in updates.values() if name is not None)

@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ipu_mlir.compilation.compiler import compile_module
-from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import Lowering, plan_lowering
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.passes.core.steps import replace_pass
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.tensorflow import tables
+from ipu_mlir.tensorflow.artefacts import Report, executable_of
 from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.feeds import connect
 from ipu_mlir.tensorflow.lowering import trace
@@ -58,9 +57,8 @@ class Program:
         begun = time.perf_counter()
         traced = trace(function, specs, name)
         products = _largest_product(traced.module)
-        executable = compile_module(traced.module, "main", _lowering(device, traced.ipus))
-        assert isinstance(executable, Executable), "what TensorFlow compiles has static shapes"
-        self.executable = executable
+        self.executable = executable = executable_of(traced.module, _lowering(device, traced.ipus), device, name)
+        self._name, self._connection = name, device.connection
         self._outputs = traced.outputs
         forms = {form.name: form for form in executable.engine.variables}
         used = {name: resident(variable) for name, variable in traced.variables.items() if name in forms}
@@ -72,19 +70,28 @@ class Program:
         self._state = State(engine.variables, cells, queues=engine.queues, remote=engine.remote)
         connect(self._state)
         tables.connect(self._state)
+        self._report = Report(device.reports, name) if device.reports else None
+        if self._report is not None:
+            self._report.write(executable.profile())
         self._dtypes = [spec.dtype.as_numpy_dtype for spec in specs]
         shapes = ", ".join(f"{spec.dtype.name}{list(spec.shape)}" for spec in specs)
         _LOG.info("compiled %s(%s) in %.1f s", name, shapes, time.perf_counter() - begun)
 
     def __call__(self, tensors: Sequence[Any]) -> Any:
-        """Run on tensors or arrays; gives tensors, nested as the function nests them."""
+        """Run on tensors or arrays; gives tensors, nested as the function nests them.
+
+        Raises:
+            RunError: the process never attaches to the device.
+        """
+        if self._connection in ("PRE_COMPILE", "NEVER"):
+            return self._without_device()
         arrays = [_array(each, dtype) for each, dtype in zip(tensors, self._dtypes, strict=True)]
         with self._state.turn:
             for each, cell in self.residents:
                 each.bring(cell)
             try:
                 with self._threads():
-                    results = iter(self.executable.engine.run(arrays, self._state))
+                    results = iter(self._results(arrays))
             finally:
                 for each, cell in self.changed:
                     each.changed(cell)
@@ -105,6 +112,31 @@ class Program:
             yield
         finally:
             set_threads(before)
+
+    def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """What a run gives; where reports are wanted, the first one is counted for them."""
+        report, self._report = self._report, None
+        if report is None:
+            return self.executable.engine.run(arrays, self._state)
+        entered: dict[str, dict[int, int]] = {}
+        results = self.executable.call_counted(self._state, arrays, {}, entered)
+        report.write(self.executable.profile_of_run(entered[self.executable.entry]))
+        return [results] if isinstance(results, np.ndarray) else list(results)
+
+    def _without_device(self) -> Any:
+        """Zeros, and an element of zeros in each outfeed: what a process without a device has of a program."""
+        if self._connection == "NEVER":
+            raise RunError(
+                f"{self._name} is compiled, and cannot run: device_connection.type is NEVER; PRE_COMPILE gives zeros, "
+                "ALWAYS and ON_DEMAND run it"
+            )
+        for queue in self._state.streams.outfeeds.values():
+            for place, spec in enumerate(queue.stream.specs):
+                queue.put(place, np.zeros(spec.shape, spec.dtype))
+            queue.hand_over()
+        return tf.nest.map_structure(
+            lambda leaf: tf.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, tf.TensorSpec) else leaf, self._outputs
+        )
 
 
 class Programs:

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import sys
 from copy import deepcopy
 from dataclasses import replace
@@ -10,7 +9,7 @@ from enum import Enum
 from typing import Any, List, Tuple, Union  # noqa: UP035 - as the guide writes the types of options
 
 from ipu_mlir.dialects.machine.machine import target_named
-from ipu_mlir.tensorflow.devices import LISTING, SYSTEM, Device, flags
+from ipu_mlir.tensorflow.devices import LISTING, SYSTEM, Device, flags, report_folder
 from ipu_mlir.tensorflow.option_tree import AttributeMetadata, Category, Group, Option
 
 __all__ = [
@@ -284,7 +283,7 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
         partition=_partition_options(config),
         connection=connection.name,
         executables=config.serialization_output_folder,
-        reports=_report_folder(config.compilation_poplar_options),
+        reports=report_folder(config.compilation_poplar_options),
     )
     return tuple(replace(one, target=replace(one.target, ipus=len(ipus)), members=ipus) for ipus in members)
 
@@ -371,14 +370,3 @@ def _proportion(group: str, value: Any) -> float:
             f"{group}.poplar_options: availableMemoryProportion is {value!r}, expected a number above 0 and at most 1"
         )
     return number
-
-
-def _report_folder(options: dict[str, Any]) -> str:
-    """Where ``autoReport`` of the engine's options, or of ``POPLAR_ENGINE_OPTIONS``, wants reports."""
-    given = {**json.loads(os.environ.get("POPLAR_ENGINE_OPTIONS") or "{}"), **options}
-    asked = any(
-        str(value).lower() == "true"
-        for name, value in given.items()
-        if name.startswith("autoReport.") and name != "autoReport.directory"
-    )
-    return str(given.get("autoReport.directory", ".")) if asked else ""

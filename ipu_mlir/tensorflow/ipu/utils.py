@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Any
 
-from ipu_mlir.tensorflow.devices import SYSTEM, flags, ordinal_of
+from ipu_mlir.tensorflow.devices import SYSTEM, flags, is_synthetic, ordinal_of
 
 
 class SyntheticDataCategory(Enum):
@@ -42,9 +42,7 @@ def use_synthetic_data_for(synthetic_data_category: Any) -> bool:
     """
     if not isinstance(synthetic_data_category, SyntheticDataCategory):
         raise TypeError(f"expected a SyntheticDataCategory, got {synthetic_data_category!r}")
-    given = flags()
-    named = given.get("synthetic_data_categories", "").strip("{}'\"").lower().split(",")
-    return "use_synthetic_data" in given or synthetic_data_category.name.lower() in [each.strip() for each in named]
+    return is_synthetic(synthetic_data_category.name.lower())
 
 
 def move_variable_initialization_to_cpu(graph: Any = None) -> None:

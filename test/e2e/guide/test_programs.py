@@ -10,7 +10,12 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
-PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
+SLOW = {"46_executables_and_reports"}
+"""Programs that start others."""
+PROGRAMS = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+    for path in sorted((Path(__file__).parent / "programs").glob("*.py"))
+]
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +29,7 @@ def _as_a_process_begins():
     keras.utils.clear_session()
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_program(program, capfd, monkeypatch):
     monkeypatch.setattr(sys, "stderr", sys.__stderr__)  # what a program makes of its file of standard error holds
     keras.utils.set_random_seed(0)
