@@ -29,6 +29,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "symbol-dce",
     "canonicalize",
     "cse",
+    "ipu-read-scopes",
 )
 """StableHLO, with or without chlo, -> linalg on tensors. Custom calls can be inlined, the ops that they stand for
 cannot."""

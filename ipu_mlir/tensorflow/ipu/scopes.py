@@ -32,9 +32,7 @@ def ipu_jit_scope(ipu_scope: Any) -> Iterator[None]:
 
 @contextmanager
 def ipu_shard(index: int) -> Iterator[None]:
-    """Let operations and their gradients be on one IPU of the device.
-
-    Operations are spread over the tiles of all IPUs of the device yet, whatever shard they are on.
+    """Let operations and their gradients be on one IPU of the device; others are where their operands are.
 
     Raises:
         ValueError: ``index`` is no number from -1, which stands for all IPUs.
