@@ -6,9 +6,11 @@ product of f16 matrices as one whose result is f16. Here the IR gets to say what
 one rounding.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.dialects.analysis.locations import name_scope
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
 from ipu_mlir.dialects.ipu import PlaceOp
@@ -19,6 +21,8 @@ from ipu_mlir.passes.support.linalg_builders import elementwise, fill_with, roun
 from ipu_mlir.passes.support.placement_hints import place_value
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
+_PARTIALS = re.compile(r"(?:^|/)ipu\.partials\.(\w+?)(?=_|/|$)")
+
 
 @dataclass(frozen=True)
 class WidenSums(Pass):
@@ -28,7 +32,8 @@ class WidenSums(Pass):
     is summed is exact in f32. Named ops keep their names, for they take operands of another type than their result.
     Sums in f32 or f64 stay as they are, and so do maxima, minima and products of many.
 
-    Option: ``partials``, the type of a sum that is not complete: ``f32``, or ``native``, that of its result.
+    Option: ``partials``, the type of a sum that is not complete: ``f32``, or ``native``, that of its result. So it is in
+    any case for ops in whose names the innermost scope ``ipu.partials.*`` is ``ipu.partials.native``.
 
     Needs:  linalg on tensors of static shape, element-wise ops fused: a product whose sum is another op is rounded.
     Leaves: no structured op that adds up f16, bf16 or f8 in that type; the rounding at the begin of the element-wise op
@@ -44,9 +49,14 @@ class WidenSums(Pass):
             return
         with module.context:
             for op in list_ops(module):
-                if is_structured(op) and any(_is_narrow(result.type) for result in op.results):
+                is_narrow = is_structured(op) and any(_is_narrow(result.type) for result in op.results)
+                if is_narrow and not _is_native(op):
                     for number in _narrow_sums(op):
                         _widen(op, number)
+
+
+def _is_native(op: ir.Operation) -> bool:
+    return _PARTIALS.findall(name_scope(op.location))[-1:] == ["native"]
 
 
 def _is_narrow(type_: ir.Type) -> bool:

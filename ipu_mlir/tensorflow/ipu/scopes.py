@@ -59,14 +59,18 @@ def frontend_attribute(attribute_name: str, attribute_value: str, restore_to: st
 
 @contextmanager
 def partials_type(override_type: Any) -> Iterator[None]:
-    """Say in which type matmuls and convolutions are summed inside; without effect, as sums are in float32.
+    """Say in which type matmuls and convolutions are summed inside, and their gradients.
+
+    Sums are in float32 otherwise; with float16, those of 16 bits are in the type of their result.
 
     Raises:
         ValueError: it is neither float16 nor float32.
     """
-    if tf.as_dtype(override_type) not in (tf.float16, tf.float32):
-        raise ValueError(f"partial sums are of type float16 or float32, got {tf.as_dtype(override_type).name}")
-    yield
+    kind = tf.as_dtype(override_type)
+    if kind not in (tf.float16, tf.float32):
+        raise ValueError(f"partial sums are of type float16 or float32, got {kind.name}")
+    with named("ipu.partials.native" if kind == tf.float16 else "ipu.partials.f32"):
+        yield
 
 
 @contextmanager

@@ -172,10 +172,3 @@ def test_scopes_take_what_they_can_take():
     ]:
         with pytest.raises(error, match=message), scope():
             pass
-
-    def outside(x):
-        with ipu.scopes.outside_compilation_scope():
-            return x + 1.0
-
-    with pytest.raises(NotImplementedError, match="do not call the host"):
-        compile_(outside, [x])

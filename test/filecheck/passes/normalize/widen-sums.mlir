@@ -207,3 +207,15 @@ func.func @sums_in_8_bits(%a: tensor<4x8xf8E4M3FN>, %b: tensor<8x5xf8E4M3FN>, %i
   %max = linalg.reduce {arith.maximumf} ins(%a : tensor<4x8xf8E4M3FN>) outs(%init : tensor<4xf8E4M3FN>) dimensions = [1]
   return %r, %max : tensor<4x5xf8E4M3FN>, tensor<4xf8E4M3FN>
 }
+
+// The innermost scope holds.
+// CHECK-LABEL: func.func @scope_says_the_type
+// CHECK: linalg.matmul {{.*}} outs(%{{.*}} : tensor<4x5xf16>)
+// CHECK: linalg.matmul {{.*}} outs(%{{.*}} : tensor<4x5xf32>)
+// CHECK: linalg.matmul {{.*}} outs(%{{.*}} : tensor<4x5xf32>)
+func.func @scope_says_the_type(%a: tensor<4x8xf16>, %b: tensor<8x5xf16>, %start: tensor<4x5xf16>) -> tensor<4x5xf16> {
+  %0 = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x5xf16>) outs(%start : tensor<4x5xf16>) -> tensor<4x5xf16> loc(fused["gradient_tape/ipu.partials.native_2/MatMul", "m.py":1:1])
+  %1 = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x5xf16>) outs(%0 : tensor<4x5xf16>) -> tensor<4x5xf16> loc("ipu.partials.native/ipu.partials.f32/MatMul")
+  %2 = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x5xf16>) outs(%1 : tensor<4x5xf16>) -> tensor<4x5xf16> loc("no.ipu.partials.native/MatMul")
+  return %2 : tensor<4x5xf16>
+}
