@@ -32,8 +32,8 @@ class WidenSums(Pass):
     is summed is exact in f32. Named ops keep their names, for they take operands of another type than their result.
     Sums in f32 or f64 stay as they are, and so do maxima, minima and products of many.
 
-    Option: ``partials``, the type of a sum that is not complete: ``f32``, or ``native``, that of its result. So it is in
-    any case for ops in whose names the innermost scope ``ipu.partials.*`` is ``ipu.partials.native``.
+    Option: ``partials``, the type of a sum that is not complete: ``f32``, or ``native``, that of its result. The
+    latter holds in any case for ops in whose names the innermost scope ``ipu.partials.*`` is ``ipu.partials.native``.
 
     Needs:  linalg on tensors of static shape, element-wise ops fused: a product whose sum is another op is rounded.
     Leaves: no structured op that adds up f16, bf16 or f8 in that type; the rounding at the begin of the element-wise op
