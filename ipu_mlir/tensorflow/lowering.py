@@ -16,7 +16,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.calls import is_token
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.source_lines import with_user_lines
-from ipu_mlir.tensorflow.variables import tracing
+from ipu_mlir.tensorflow.variables import own_handle, tracing
 from ipu_mlir.tracing.graph import dense_attribute
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>")
@@ -53,7 +53,7 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
     wrapper = tf.function(function, jit_compile=True, autograph=False)
     with tracing(), all_called():
         concrete = wrapper.get_concrete_function(*specs)
-        known = {id(each._handle): each for each in concrete.graph.variables}
+        known = {id(own_handle(each)): each for each in concrete.graph.variables}
         captured = {len(specs) + place: outside for place, (outside, _) in enumerate(concrete.graph.captures)}
         for each in captured.values():
             if each.dtype == tf.resource and id(each) not in known:

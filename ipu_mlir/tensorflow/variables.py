@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
 from ipu_mlir.runtime.engine.state import Cell
@@ -63,7 +64,7 @@ class Resident:
             self.give(cell, self.value(self._newest))
         else:
             variable = self._variable
-            self.give(cell, tf.raw_ops.ReadVariableOp(resource=variable._handle, dtype=variable.dtype).numpy())
+            self.give(cell, tf.raw_ops.ReadVariableOp(resource=own_handle(variable), dtype=variable.dtype).numpy())
         if self.is_held:
             self._current.clear()
 
@@ -93,28 +94,41 @@ class Resident:
         newest, self._newest = self._newest, None
         with tf.init_scope():  # otherwise a graph that is being traced would assign it in each of its runs
             constant = tf.constant(self.value(newest), self._variable.dtype)
-            tf.raw_ops.AssignVariableOp(resource=self._variable._handle, value=constant)
+            tf.raw_ops.AssignVariableOp(resource=own_handle(self._variable), value=constant)
 
     def handed_out(self) -> None:
         """Somebody has the handle, and may write."""
         self.fetch()
         self._current.clear()
-        if not tf.executing_eagerly():
+        if not tf.executing_eagerly() and not in_symbolic_scope():  # whose graph Keras only asks for shapes
             self.is_held = True
 
 
-class _OnDevice:
-    """What is different for a variable that lives on the device: who asks for its handle finds the newest value."""
+def own_handle(variable: Any) -> Any:
+    """The handle of a variable, whose value stays where it is."""
+    return variable.__dict__["_handle"]
 
-    _resident: Resident
-    _handle: Any
+
+class _OnDevice:
+    """What is different for a variable that lives on the device: who asks for its handle finds the newest value.
+
+    TensorFlow's own operations ask for ``_handle`` when they are given a variable, Python for ``handle``.
+    """
+
+    @property
+    def _handle(self) -> Any:
+        resident = self.__dict__.get("_resident")
+        if resident is not None and not is_tracing():
+            resident.handed_out()
+        return own_handle(self)
+
+    @_handle.setter
+    def _handle(self, value: Any) -> None:
+        self.__dict__["_handle"] = value
 
     @property
     def handle(self) -> Any:
         """As of TensorFlow's own variables."""
-        resident = self.__dict__.get("_resident")
-        if resident is not None and not is_tracing():
-            resident.handed_out()
         return self._handle
 
     def __reduce__(self) -> Any:

@@ -69,6 +69,7 @@ def test_three_epochs_as_on_the_host(strategy, optimizer, steps):
     np.testing.assert_allclose(model.evaluate(*rows, verbose=0), plain.evaluate(*rows, verbose=0), rtol=1e-4)
     np.testing.assert_allclose(model.predict(X[:70], verbose=0), plain.predict(X[:70], verbose=0), atol=1e-4)
     assert model.predict_on_batch(X[:3]).shape == (3, 10)
+    assert {each._value._resident.is_held for each in model.variables} == {False}  # none goes to the host each time
 
 
 def test_weights_of_samples_and_classes_callbacks_and_files(strategy, tmp_path):

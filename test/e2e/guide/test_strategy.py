@@ -89,6 +89,17 @@ def test_functions_share_variables_and_python_reads_and_assigns_them(strategy, t
     assert float(unused) == 7.0
 
 
+def test_operations_that_are_given_a_variable_see_its_newest_value(strategy):
+    with strategy.scope():
+        v = tf.Variable(1.0)
+        add = tf.function(lambda: v.assign_add(5.0), jit_compile=True)
+        found = []
+        for each in (lambda: tf.negative(v), lambda: tf.raw_ops.Sub(x=v, y=0.0), lambda: tf.stack([v]), lambda: v + 0):
+            strategy.run(add)
+            found.append(abs(float(tf.squeeze(each()))))
+        assert found == [6.0, 11.0, 16.0, 21.0]
+
+
 def test_a_function_of_the_host_sees_every_value(strategy):
     with strategy.scope():
         v = tf.Variable(1.0)
