@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, terminator
-from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import Index, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.shards import LINKS, SHARD, TO_SHARD
@@ -20,11 +20,14 @@ from ipu_mlir.dialects.attributes.attributes import (
 )
 from ipu_mlir.dialects.costs.exchange import crosses_ipus
 from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.mapping.build import linear
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.placement.planner.follow import parts_that_follow
+from ipu_mlir.passes.placement.preparation.overwritten_views import is_kept
 from ipu_mlir.passes.support.constants import retype_constant
 from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MADE_WITHOUT_LOOPS, MAP, PARTS
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
@@ -39,7 +42,8 @@ class PlaceTensors(Pass):
     Needs:  ``ipu.parts``, ``ipu.map``, ``ipu.homes`` and ``ipu.block_homes`` (``ipu-partition``).
     Leaves: a mapping as encoding of every tensor type; ``tensor.cast`` from mapping to mapping in front of every
             operand that does not lie where the op's parts read it; arguments that bufferization must not write to,
-            but for variables, whose new values are cast to where they lie; ``ipu.links`` on casts between IPUs.
+            but for variables, whose new values are cast to where they lie; ``ipu.links`` on casts between IPUs;
+            ``ipu.map`` on views of part of a tensor, which says where a copy of the part would lie.
     """
 
     name = "ipu-place-tensors"
@@ -53,6 +57,9 @@ class PlaceTensors(Pass):
             for function in list_ops(module, "func.func"):
                 if len(function.regions[0].blocks):
                     _place_function(function)
+            for view in list_ops(module, *VIEW_OPS):
+                if _is_part(view):
+                    view.attributes[MAP] = mapping_to_attr(_home_of_copy(view))
             target = module_target(module)
             for cast in list_ops(module, "tensor.cast") if target.ipus > 1 else ():
                 if _crosses_ipus(cast, target):
@@ -67,6 +74,27 @@ def _crosses_ipus(cast: ir.Operation, target: Target) -> bool:
     shown = View(found[1].offset, found[1].shape, found[1].strides)
     give, take = mapping_from_attr(source.type.encoding), mapping_from_attr(result.encoding)
     return crosses_ipus((give, shown), (take, View.whole(tuple(result.shape))), target)
+
+
+def _is_part(view: ir.Operation) -> bool:
+    """True if ``view`` shows part of a tensor that somebody may write to, so that bufferization may copy it."""
+    result = view.results[0]
+    found = window_of(result)
+    return found is not None and not is_kept(found[0]) and prod(found[0].type.shape) != prod(result.type.shape)
+
+
+def _home_of_copy(view: ir.Operation) -> Mapping:
+    """Every element where it lies already, if the cuts of the whole tensor are cuts of the part."""
+    found = window_of(view.results[0])
+    assert found is not None, "a part has evenly spaced elements"
+    shape = tuple(view.results[0].type.shape)
+    parts = parts_that_follow(
+        mapping_from_attr(view.results[0].type.encoding), shape, found[1].strides, range(len(shape))
+    )
+    if parts is None:
+        return linear(prod(shape), module_target(view).num_tiles)
+    own = tuple(Index(tuple(int(loop == dimension) for loop in range(len(shape)))) for dimension in range(len(shape)))
+    return operand_mapping(parts, own, shape, row_major(shape).strides, 0, prod(shape)).normalized()
 
 
 def _has_home(op: ir.Operation) -> bool:

@@ -1,22 +1,15 @@
 """``ipu-copy-views``: a copy with a mapping of its own where bufferization would copy part of a tensor."""
 
 from dataclasses import dataclass
-from math import prod
 
-from ipu_mlir.dialects.analysis.loop_nest import Index, is_structured
-from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
-from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, module_target
-from ipu_mlir.dialects.mapping.build import linear
-from ipu_mlir.dialects.mapping.mapping import Mapping
+from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.place_tensors import bring_operands
-from ipu_mlir.passes.placement.planner.follow import parts_that_follow
-from ipu_mlir.passes.placement.preparation.overwritten_views import is_kept
 from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
-from ipu_mlir.passes.support.placement_hints import PARTS
+from ipu_mlir.passes.support.placement_hints import MAP, PARTS
 from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.passes.support.tensor_views import VIEW_OPS, row_major, window_of
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 BUFFERIZE = (
     "one-shot-bufferize{use-encoding-for-memory-space bufferize-function-boundaries "
@@ -36,23 +29,27 @@ class CopyViews(Pass):
     Bufferization copies a view where it cannot tell that nobody writes what the view shows: in a branch whose result
     may be the tensor, say. It would allocate the copy with the mapping of the tensor, which has another size.
 
-    Needs:  placed tensors, without casts between mappings (``ipu-materialize-casts``).
-    Leaves: no view of a part that bufferization copies; copies as ``ipu-materialize-casts`` leaves them.
+    Needs:  placed tensors, without casts between mappings (``ipu-materialize-casts``); ``ipu.map`` on views of parts,
+            which says where a copy would lie (``ipu-place-tensors``).
+    Leaves: no view of a part that bufferization copies, and no ``ipu.map``; copies as ``ipu-materialize-casts`` leaves
+            them.
     """
 
     name = "ipu-copy-views"
 
     def run(self, module: ir.Operation) -> None:
-        if not any(_is_part(op) for op in list_ops(module, *VIEW_OPS)):
-            return
+        num_parts = sum(MAP in op.attributes for op in list_ops(module, *VIEW_OPS))
         with module.context, ir.Location.unknown():
-            for _ in list_ops(module, *VIEW_OPS):  # a copy more may change what bufferization does about other views
+            for _ in range(num_parts):  # a copy more may change what bufferization does about other views
                 copied = _copied_parts(module)
                 for view in copied:
                     _copy(view)
                 if not copied:
-                    return
+                    break
                 MaterializeCasts().run(module)
+        for view in list_ops(module, *VIEW_OPS):
+            if MAP in view.attributes:
+                del view.attributes[MAP]
 
 
 def _copied_parts(module: ir.Operation) -> list[ir.Operation]:
@@ -61,42 +58,22 @@ def _copied_parts(module: ir.Operation) -> list[ir.Operation]:
     found = []
     for op in list_ops(module):
         if _IN_PLACE in op.attributes:
-            if op.name in VIEW_OPS and str(op.attributes[_IN_PLACE][0]) == '"false"' and _is_part(op):
+            if op.name in VIEW_OPS and str(op.attributes[_IN_PLACE][0]) == '"false"' and MAP in op.attributes:
                 found.append(op)
             del op.attributes[_IN_PLACE]
     return found
 
 
-def _is_part(view: ir.Operation) -> bool:
-    """True if ``view`` shows part of a tensor that somebody may write to."""
-    result = view.results[0]
-    found = window_of(result)
-    return found is not None and not is_kept(found[0]) and prod(found[0].type.shape) != prod(result.type.shape)
-
-
 def _copy(view: ir.Operation) -> None:
     """Let all users of ``view`` read a copy of what it shows."""
     result = view.results[0]
-    encoding = mapping_to_attr(_own_mapping(view))
+    encoding = view.attributes[MAP]
+    del view.attributes[MAP]
     with ir.InsertionPoint.after(view), view.location:
         wanted = ir.RankedTensorType.get(result.type.shape, result.type.element_type, encoding)
         cast = upstream("tensor").CastOp(wanted, result)
     result.replace_all_uses_except(cast.result, cast.operation)
     _show_readers(cast.result, encoding)
-
-
-def _own_mapping(view: ir.Operation) -> Mapping:
-    """Every element where it lies already, if the cuts of the whole tensor are cuts of the part."""
-    found = window_of(view.results[0])
-    assert found is not None, "a part has evenly spaced elements"
-    shape = tuple(view.results[0].type.shape)
-    parts = parts_that_follow(
-        mapping_from_attr(view.results[0].type.encoding), shape, found[1].strides, range(len(shape))
-    )
-    if parts is None:
-        return linear(prod(shape), module_target(view).num_tiles)
-    own = tuple(Index(tuple(int(loop == dimension) for loop in range(len(shape)))) for dimension in range(len(shape)))
-    return operand_mapping(parts, own, shape, row_major(shape).strides, 0, prod(shape)).normalized()
 
 
 def _show_readers(value: ir.Value, encoding: ir.Attribute) -> None:

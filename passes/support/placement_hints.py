@@ -12,7 +12,7 @@ from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 
 MAP = "ipu.map"
-"""Attribute with the home mapping of an argument, a constant or an empty tensor."""
+"""Attribute with the home mapping of an argument, a constant, an empty tensor, or a copy of what a view shows."""
 
 HOMES = "ipu.homes"
 """Attribute with the home mapping of each result of any other op; unit for a result that is no tensor."""

@@ -169,3 +169,22 @@ func.func @rank_zero() -> tensor<f64> {
   %y = linalg.exp {ipu.parts = #ipu.parts<[], 3>} ins(%c : tensor<f64>) outs(%e : tensor<f64>) -> tensor<f64>
   return %y : tensor<f64>
 }
+
+// -----
+
+#halves = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+#one = #ipu.mapping<2, [[2, 2, 1, 0]], 0, 0>
+
+// Part of a tensor that is computed may be copied: the view says where the copy would lie. Arguments are only read.
+// CHECK-DAG: #[[ONE:m[0-9]+]] = #ipu.mapping<2, {{\[}}[1, 2, 1, 1]], 0, 0>
+// CHECK-LABEL: func.func @part_says_where_a_copy_would_lie
+// CHECK: tensor.extract_slice %{{.*}}[0] [2] [2] {ipu.map = #[[ONE]]}
+// CHECK: tensor.extract_slice %{{.*}}[0] [2] [2] :
+func.func @part_says_where_a_copy_would_lie(%x: tensor<4xf32> {ipu.map = #halves}) -> (tensor<2xf32>, tensor<2xf32>) {
+  %e = tensor.empty() {ipu.map = #halves} : tensor<4xf32>
+  %y = linalg.exp {ipu.parts = #ipu.parts<[[2, 4, 1]], 0>, ipu.homes = [#halves]}
+      ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = tensor.extract_slice %y[0] [2] [2] : tensor<4xf32> to tensor<2xf32>
+  %t = tensor.extract_slice %x[0] [2] [2] : tensor<4xf32> to tensor<2xf32>
+  return %s, %t : tensor<2xf32>, tensor<2xf32>
+}

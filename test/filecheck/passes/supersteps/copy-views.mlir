@@ -3,6 +3,7 @@
 #rows = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
 #one = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
 #two = #ipu.mapping<2, [[2, 2, 1, 0]], 0, 0>
+#on_one = #ipu.mapping<2, [[2, 2, 1, 0]], 0, 0>
 #map = affine_map<(d0) -> (d0)>
 
 // CHECK: #[[TWO:m[0-9]+]] = #ipu.mapping<2, {{\[}}[2, 2, 1, 0]], 0, 0>
@@ -21,7 +22,7 @@ func.func @part_that_is_overwritten(%x: tensor<4xf32, #one> {bufferization.writa
   %e = tensor.empty() : tensor<4xf32, #one>
   %y = linalg.exp {ipu.parts = #ipu.parts<[[4, 4, 0]], 0>}
       ins(%x : tensor<4xf32, #one>) outs(%e : tensor<4xf32, #one>) -> tensor<4xf32, #one>
-  %s = tensor.extract_slice %y[1] [2] [1] : tensor<4xf32, #one> to tensor<2xf32, #one>
+  %s = tensor.extract_slice %y[1] [2] [1] {ipu.map = #two} : tensor<4xf32, #one> to tensor<2xf32, #one>
   %v = tensor.expand_shape %s [[0, 1]] output_shape [1, 2] : tensor<2xf32, #one> into tensor<1x2xf32, #one>
   %u = tensor.collapse_shape %v [[0, 1]] : tensor<1x2xf32, #one> into tensor<2xf32, #one>
   %z = linalg.fill {ipu.parts = #ipu.parts<[[4, 4, 0]], 0>}
@@ -46,7 +47,7 @@ func.func @part_that_a_reader_needs_elsewhere(%x: tensor<4xf32, #rows> {bufferiz
   %e = tensor.empty() : tensor<4xf32, #rows>
   %y = linalg.exp {ipu.parts = #ipu.parts<[[2, 4, 1]], 0>}
       ins(%x : tensor<4xf32, #rows>) outs(%e : tensor<4xf32, #rows>) -> tensor<4xf32, #rows>
-  %s = tensor.extract_slice %y[2] [2] [1] : tensor<4xf32, #rows> to tensor<2xf32, #rows>
+  %s = tensor.extract_slice %y[2] [2] [1] {ipu.map = #on_one} : tensor<4xf32, #rows> to tensor<2xf32, #rows>
   %z = linalg.fill {ipu.parts = #ipu.parts<[[2, 4, 1]], 0>}
       ins(%c : f32) outs(%y : tensor<4xf32, #rows>) -> tensor<4xf32, #rows>
   %f = tensor.empty() : tensor<2xf32, #ipu.mapping<2, [[2, 2, 1, 0]], 0, 1>>
@@ -61,13 +62,14 @@ func.func @part_that_a_reader_needs_elsewhere(%x: tensor<4xf32, #rows> {bufferiz
 
 // CHECK-LABEL: func.func @part_that_stays_is_a_view
 // CHECK: tensor.extract_slice
+// CHECK-NOT: ipu.map
 // CHECK-NOT: linalg.copy
 // CHECK: return
 func.func @part_that_stays_is_a_view(%x: tensor<4xf32, #one> {bufferization.writable = false}) -> tensor<2xf32, #two> {
   %e = tensor.empty() : tensor<4xf32, #one>
   %y = linalg.exp {ipu.parts = #ipu.parts<[[4, 4, 0]], 0>}
       ins(%x : tensor<4xf32, #one>) outs(%e : tensor<4xf32, #one>) -> tensor<4xf32, #one>
-  %s = tensor.extract_slice %y[1] [2] [1] : tensor<4xf32, #one> to tensor<2xf32, #one>
+  %s = tensor.extract_slice %y[1] [2] [1] {ipu.map = #two} : tensor<4xf32, #one> to tensor<2xf32, #one>
   %f = tensor.empty() : tensor<2xf32, #two>
   %t = linalg.exp {ipu.parts = #ipu.parts<[[2, 2, 0]], 0>}
       ins(%s : tensor<2xf32, #one>) outs(%f : tensor<2xf32, #two>) -> tensor<2xf32, #two>
