@@ -3,11 +3,8 @@
 Modules are imported when they are first asked for; those of ``ipu.ops`` are here as well.
 """
 
-import importlib
-from typing import Any
-
 from ipu_mlir.tensorflow.ipu import ops
-from ipu_mlir.tensorflow.later import later
+from ipu_mlir.tensorflow.lazily import lazily
 
 _MODULES = (
     "config",
@@ -27,17 +24,6 @@ _MODULES = (
     "utils",
 )
 
-
-def __getattr__(name: str) -> Any:
-    """Import a module of the guide when it is first asked for (PEP 562)."""
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in dir(ops):
-        return getattr(ops, name)
-    if (found := later(name)) is not None:
-        return found
-    raise AttributeError(f"module '{__name__}' has no attribute {name!r}; it has {', '.join(__dir__())}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*_MODULES, *dir(ops)])
+__getattr__, __dir__ = lazily(
+    __name__, {**{name: name for name in _MODULES}, **{name: f"ops.{name}" for name in dir(ops)}}
+)
