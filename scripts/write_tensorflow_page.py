@@ -34,6 +34,7 @@ OPTIONS = {
     "experimental.multi_replica_distribution.process_index": "checked",
     "experimental.multi_replica_distribution.process_count": "checked",
     "norms.experimental.distributed_batch_norm_replica_group_size": "checked",
+    "optimizations.minimum_remote_tensor_size": "smallest variable of an optimizer that is offloaded",
     "optimizations.enable_fast_math": "another name of `optimizations.math.fast`",
 }
 """What an option does; all others have no effect: what they choose between, the compiler decides here by itself."""

@@ -15,7 +15,7 @@ from ipu_mlir.tensorflow.calls import token
 from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.program import Program
-from ipu_mlir.tensorflow.variables import resident, tracing
+from ipu_mlir.tensorflow.variables import offload, offloaded, resident, tracing
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,10 @@ def _state(handle: Any) -> _State:
     about = handle_data_util.get_resource_handle_data(handle).shape_and_type[0]
     shape = tf.TensorShape(about.shape)
     with context.eager_mode():
-        return _State(handle, tf.Variable(tf.zeros(shape, tf.as_dtype(about.dtype)), name=handle.op.name))
+        made = _State(handle, tf.Variable(tf.zeros(shape, tf.as_dtype(about.dtype)), name=handle.op.name))
+    if (is_cut := offloaded(handle)) is not None:
+        offload(made.shadow, is_cut)
+    return made
 
 
 def _importing(inner: FuncGraph, states: dict[int, _State], number: int) -> Callable[..., Any]:

@@ -10,13 +10,15 @@ import tensorflow as tf
 
 from ipu_mlir.compilation.entry import entry_of
 from ipu_mlir.compilation.sources import load_module
+from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.calls import is_token
+from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.source_lines import with_user_lines
-from ipu_mlir.tensorflow.variables import own_handle, tracing
+from ipu_mlir.tensorflow.variables import offloaded, own_handle, tracing
 from ipu_mlir.tracing.graph import dense_attribute
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>")
@@ -81,6 +83,7 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
     with module.context, ir.Location.unknown():
         module.operation.attributes["sym_name"] = ir.StringAttr.get(name)  # TensorFlow's counts what it has traced
         _give_state(module, named, {**constants, **dict.fromkeys(tokens, np.int32(0))}, updates)
+        _offload(module, {names[id(variable)]: variable for variable in variables.values()})
     by_name = {names[id(variable)]: variable for variable in variables.values()}
     changed = tuple(name for name in updates.values() if name is not None)
     return Traced(module, by_name, changed, tf.nest.map_structure(_spec, outputs), _ipus(text))
@@ -112,6 +115,21 @@ def _names(variables: Sequence[Any]) -> dict[int, str]:
             name = f"{base}_{number}"
         names[id(variable)] = name
     return names
+
+
+def _offload(module: ir.Module, variables: dict[str, Any]) -> None:
+    """Mark variables that lie in remote memory, unless they are too small for it; the host gives them their values."""
+    least = 128 if SYSTEM.config is None else SYSTEM.config.optimizations.minimum_remote_tensor_size
+    for name, op in variables_in(module.operation).items():
+        is_cut = offloaded(variables.get(name))
+        if is_cut is None or variables[name].dtype.size * variables[name].shape.num_elements() < least:
+            continue
+        kind = ir.RankedTensorType(ir.TypeAttr(op.attributes["type"]).value)
+        number = kind.element_type
+        zero = ir.IntegerAttr.get(number, 0) if isinstance(number, ir.IntegerType) else ir.FloatAttr.get(number, 0.0)
+        op.attributes["init"] = ir.DenseElementsAttr.get_splat(kind, zero)
+        for mark in ("offload", "partition") if is_cut else ("offload",):
+            op.attributes[mark] = ir.UnitAttr.get()
 
 
 def _give_state(

@@ -19,7 +19,8 @@ from ipu_mlir.passes.core.steps import replace_pass
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.blas import thread_control
-from ipu_mlir.runtime.engine.state import State
+from ipu_mlir.runtime.engine.remote import RemoteMemory
+from ipu_mlir.runtime.engine.state import RemoteCell, State
 from ipu_mlir.tensorflow import tables
 from ipu_mlir.tensorflow.artefacts import Report, executable_of
 from ipu_mlir.tensorflow.devices import Device
@@ -60,14 +61,18 @@ class Program:
         self.executable = executable = executable_of(traced.module, _lowering(device, traced.ipus), device, name)
         self._name, self._connection = name, device.connection
         self._outputs = traced.outputs
-        forms = {form.name: form for form in executable.engine.variables}
+        rows = [spec for spec in executable.engine.remote if spec.is_variable]
+        forms = {form.name: form for form in (*executable.engine.variables, *rows)}
         used = {name: resident(variable) for name, variable in traced.variables.items() if name in forms}
         cells = {name: each.cell_for(forms[name]) for name, each in used.items()}
         self.residents = tuple((each, cells[name]) for name, each in used.items())
         self.changed = tuple((used[name], cells[name]) for name in traced.changed if name in used)
         engine = executable.engine
         self._blas = thread_control() if products <= _ON_ONE_THREAD else None
-        self._state = State(engine.variables, cells, queues=engine.queues, remote=engine.remote)
+        offloaded = {name: cell.buffer for name, cell in cells.items() if isinstance(cell, RemoteCell)}
+        self._state = State(
+            engine.variables, cells, queues=engine.queues, remote=RemoteMemory(engine.remote, offloaded)
+        )
         connect(self._state)
         tables.connect(self._state)
         self._report = Report(device.reports, name) if device.reports else None

@@ -10,8 +10,9 @@ import tensorflow as tf
 from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
-from ipu_mlir.runtime.engine.state import Cell
-from ipu_mlir.runtime.translator.translate import Variable
+from ipu_mlir.runtime.engine.remote import RemoteArray
+from ipu_mlir.runtime.engine.state import Cell, RemoteCell
+from ipu_mlir.runtime.translator.translate import RemoteSpec, Variable
 
 _TRACING = threading.local()
 
@@ -44,21 +45,23 @@ class Resident:
     def __init__(self, variable: Any, is_held: bool) -> None:
         self._variable = variable
         self.is_held = is_held
-        self._cells: dict[int, Cell] = {}
+        self._cells: dict[tuple[Any, ...], Cell] = {}
         self._newest: Cell | None = None
         """The memory with a value that TensorFlow does not have."""
-        self._current: set[int] = set()
-        """By number of replicas, which memory has the variable's value."""
+        self._current: set[Cell] = set()
+        """Which memory has the variable's value."""
 
-    def cell_for(self, form: Variable) -> Cell:
-        """The memory, in the form in which a program has the variable."""
-        if form.replicas not in self._cells:
-            self._cells[form.replicas] = Cell(form)
-        return self._cells[form.replicas]
+    def cell_for(self, form: Variable | RemoteSpec) -> Cell:
+        """The memory, in the form in which a program has the variable: on tiles, or in remote memory."""
+        is_remote = isinstance(form, RemoteSpec)
+        key = (is_remote, form.replicas, form.shape)
+        if key not in self._cells:
+            self._cells[key] = RemoteCell(RemoteArray(form)) if isinstance(form, RemoteSpec) else Cell(form)
+        return self._cells[key]
 
     def bring(self, cell: Cell) -> None:
         """Let ``cell`` have the value, if it does not."""
-        if cell.variable.replicas in self._current:
+        if cell in self._current:
             return
         if self._newest is not None:
             self.give(cell, self.value(self._newest))
@@ -71,7 +74,7 @@ class Resident:
     def give(self, cell: Cell, value: np.ndarray) -> None:
         """Let ``cell`` have ``value``, for each replica."""
         cell.give(value.view(f"i{value.itemsize}") if value.dtype.kind == "u" else value)
-        self._current.add(cell.variable.replicas)
+        self._current.add(cell)
 
     def value(self, cell: Cell) -> np.ndarray:
         """A copy of what is in the memory, of the first replica, in the type of TensorFlow."""
@@ -82,7 +85,7 @@ class Resident:
 
     def changed(self, cell: Cell) -> None:
         """A run has given ``cell`` a value."""
-        self._newest, self._current = cell, {cell.variable.replicas}
+        self._newest, self._current = cell, {cell}
         if self.is_held:
             self.fetch()
             self._current.clear()
@@ -107,6 +110,21 @@ class Resident:
 def own_handle(variable: Any) -> Any:
     """The handle of a variable, whose value stays where it is."""
     return variable.__dict__["_handle"]
+
+
+_OFFLOADED = "_ipu_offload"
+
+
+def offload(variable: Any, is_cut: bool) -> None:
+    """Let ``variable`` be in remote memory while no program uses it; each replica has a part, if it ``is_cut``."""
+    for each in (variable, own_handle(variable)):  # programs of graphs know the handle alone
+        setattr(each, _OFFLOADED, is_cut)
+
+
+def offloaded(variable: Any) -> bool | None:
+    """Whether each replica has a part of a variable, or of that of a handle, in remote memory; None: it is on tiles."""
+    found: bool | None = getattr(variable, _OFFLOADED, None)
+    return found
 
 
 class _OnDevice:

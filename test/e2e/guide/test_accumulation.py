@@ -1,5 +1,7 @@
 """Optimizers that gather gradients over batches and replicas, against formulas in NumPy."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from ipu_mlir.tensorflow import ipu
 
 tf = pytest.importorskip("tensorflow")
 tf1 = tf.compat.v1
+graph_mode = importlib.import_module("ipu_mlir.tensorflow.graph_mode")
 optimizers = ipu.optimizers
 SUM, MEAN, RUNNING = ipu.gradient_accumulation.GradientAccumulationReductionMethod
 RATE, START = 0.25, np.linspace(0, 1, 40, dtype=np.float32).reshape(5, 8)
@@ -123,6 +126,34 @@ def test_on_two_replicas(kind):
     weights, _, _ = train(wrap, tf1.train.MomentumOptimizer(RATE, 0.5), ipus=2)
     wanted = descended(windows(3, MEAN if kind == "V2" else SUM, 2), 0.5)[0]
     np.testing.assert_allclose(weights, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("offload", "cut", "ipus", "parts"),
+    [(True, False, 1, []), (True, False, 2, []), (True, True, 2, [2]), (None, True, 2, [2]), (False, True, 2, None)],
+)
+def test_state_of_an_optimizer_in_remote_memory(offload, cut, ipus, parts, monkeypatch):
+    programs = []
+
+    class Kept(graph_mode.Program):
+        def __init__(self, *args):
+            super().__init__(*args)
+            programs.append(self.executable.engine)
+
+    monkeypatch.setattr(graph_mode, "Program", Kept)
+    weights, (velocity,), _ = train(
+        lambda opt: optimizers.CrossReplicaGradientAccumulationOptimizerV2(
+            opt, 2, offload_weight_update_variables=offload, replicated_optimizer_state_sharding=cut
+        ),
+        tf1.train.MomentumOptimizer(RATE, 0.5),
+        ipus,
+        runs=3,
+    )
+    wanted = descended(windows(2, SUM, ipus), 0.5)
+    np.testing.assert_allclose(weights, wanted[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(velocity, wanted[1], rtol=1e-4, atol=1e-5)
+    (engine,) = [each for each in programs if each.variables]
+    assert [each.shape[:1] for each in engine.remote] == ([] if parts is None else [tuple(parts) or (1,)])
 
 
 def forever(body, feed):

@@ -12,6 +12,7 @@ from ipu_mlir.tensorflow.ipu.gradient_accumulation import GradientAccumulationRe
 from ipu_mlir.tensorflow.ipu.optimizers.cross_replica_optimizer import CrossReplicaOptimizer
 from ipu_mlir.tensorflow.ipu.optimizers.ipu_optimizer import IpuOptimizer, pairs_of
 from ipu_mlir.tensorflow.loop_counts import rounds_of_loop
+from ipu_mlir.tensorflow.variables import offload
 
 tf1 = tf.compat.v1
 
@@ -86,6 +87,9 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
 
         with tf.control_dependencies(gathered):
             following = tf.cond(number >= self._count - 1, update, lambda: number + 1)
+            with tf.init_scope():  # the graph in which its variables are
+                for each in self._opt.variables() if self._is_offloaded else ():
+                    offload(each, self._is_cut)
             return rounds.assign(following, read_value=False, name=name)
 
     def _accumulator(self, gradient: tf.Tensor, variable: Any) -> Any:
