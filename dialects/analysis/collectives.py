@@ -15,6 +15,8 @@ MERGED = "ipu.merged"
 """Attribute of an ``ipu.collective`` that follows another one at once, and has one sync with it."""
 
 REDUCTIONS = ("add", "mean", "min", "max", "mul", "and", "or", "square_add")
+SIZED: frozenset[Kind] = frozenset(("all_gather", "reduce_scatter", "all_to_all"))
+"""Those whose result has a shape that depends on the number of replicas."""
 _OF_ONE_VALUE: frozenset[Kind] = frozenset(("all_reduce", "all_gather", "broadcast", "assume_equal"))
 
 
@@ -58,6 +60,19 @@ class Collective:
             )
         if not 0 <= self.root < size:
             return f"has root {self.root}, but the replicas of a group are 0 to {size - 1}"
+        return None
+
+    def broken_shape(self, source: ir.ShapedType, dest: ir.ShapedType, size: int) -> str | None:
+        """What is wrong with the shape of what groups of ``size`` make of ``source``, as the end of a sentence."""
+        wanted = self.shape(tuple(source.shape), size)
+        if wanted is None:
+            return (
+                f"cuts dimension {self.split} of {source} into {size} blocks, one for each replica; it must be a "
+                "dimension whose size is a multiple of that"
+            )
+        if tuple(dest.shape) != wanted:
+            of = f"of {size} replicas " if self.kind in SIZED else ""
+            return f"gives {dest} for {source}; {of}it gives the shape {'x'.join(map(str, wanted)) or 'of a scalar'}"
         return None
 
     def shape(self, given: tuple[int, ...], size: int) -> tuple[int, ...] | None:

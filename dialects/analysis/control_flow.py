@@ -88,6 +88,14 @@ def sources_of(value: ir.Value) -> list[ir.Value]:
     return [flow.source.operands[flow.first + flow.targets.index(value)] for flow in ways]
 
 
+def op_around(op: ir.Operation) -> ir.Operation:
+    """The op that ``op`` stands in, through loops and branches: a function, where all are in their place."""
+    around = op.parent.operation
+    while control_op(around) is not None:
+        around = around.parent.operation
+    return around
+
+
 def is_terminator(op: ir.Operation) -> bool:
     """True if ``op`` ends a block of a function or of a region op."""
     return op.name in TERMINATORS

@@ -7,7 +7,7 @@ tiles ``ipu.collective`` is all of them.
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import BUFFER, is_buffer
-from ipu_mlir.dialects.analysis.collectives import KINDS, REDUCTIONS, Collective, collective_of
+from ipu_mlir.dialects.analysis.collectives import KINDS, REDUCTIONS, SIZED, Collective, collective_of
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, Effects, operands
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
@@ -53,18 +53,9 @@ def _broken_elements(collective: Collective, source: Any) -> str | None:
 def _broken_shape(collective: Collective, source: Any, dest: Any) -> str | None:
     if collective.kind == "reduce_scatter" and len(source.shape) != 1:
         return f"takes {source}; it takes a tensor of rank 1, so flatten it first"
-    if collective.group is None and collective.kind in ("all_gather", "reduce_scatter", "all_to_all"):
-        return None  # follows from the number of replicas: ipu-mark-replicas asks
-    size = 1 if collective.group is None else collective.group
-    wanted = collective.shape(tuple(source.shape), size)
-    if wanted is None:
-        return (
-            f"cuts dimension {collective.split} of {source} into {size} blocks; it must be a dimension whose size is a "
-            "multiple of that"
-        )
-    if tuple(dest.shape) != wanted:
-        return f"gives {dest} for {source}; it gives the shape {'x'.join(map(str, wanted)) or 'of a scalar'}"
-    return None
+    if collective.group is None and collective.kind in SIZED:
+        return None  # ipu-mark-replicas knows how many there are
+    return collective.broken_shape(source, dest, collective.group or 1)
 
 
 class _Collective:

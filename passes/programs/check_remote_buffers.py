@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.control_flow import control_op
+from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.remote import (
     MOVES,
     RemoteBuffer,
@@ -47,9 +47,7 @@ def _broken_op(op: ir.Operation, buffers: Mapping[str, RemoteBuffer]) -> str | N
     if name not in buffers:
         known = ", ".join(f"@{each}" for each in buffers)
         return f"names @{name}, but the remote buffers of the module are: {known or 'none'}"
-    around = op.parent.operation
-    while control_op(around) is not None:
-        around = around.parent.operation
+    around = op_around(op)
     if around.name != "func.func":
         return f"stands in '{around.name}'; rows are moved in functions, loops and branches of scf"
     buffer = buffers[name]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, op_around
 from ipu_mlir.dialects.analysis.queues import WORKS_ON, Queue, index_of, queue_of, queues_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
@@ -48,9 +48,7 @@ def _broken_op(op: ir.Operation, queues: Mapping[str, Queue]) -> str | None:
     if name not in queues or queues[name].kind not in kinds:
         known = ", ".join(f"@{queue.name}" for queue in queues.values() if queue.kind in kinds)
         return f"names @{name}, but the {'s and '.join(kinds)}s of the module are: {known or 'none'}"
-    around = op.parent.operation
-    while control_op(around) is not None:
-        around = around.parent.operation
+    around = op_around(op)
     if around.name != "func.func":
         return f"stands in '{around.name}'; queues are used in functions, loops and branches of scf"
     if "index" not in op.attributes:

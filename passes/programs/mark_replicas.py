@@ -57,16 +57,7 @@ def _broken_collective(op: ir.Operation, replicas: int) -> str | None:
         return None
     size = collective.size(replicas)
     source, dest = (value.type for value in (*op.operands, *op.results))
-    wanted = collective.shape(tuple(source.shape), size)
-    if wanted is None:
-        return (
-            f"cuts dimension {collective.split} of {source} into {size} blocks, one for each replica; its size must be "
-            "a multiple of that"
-        )
-    if tuple(dest.shape) != wanted:
-        shape = "x".join(map(str, wanted))
-        return f"gives {dest} for {source}, but of {size} replicas it gives the shape {shape}"
-    return collective.broken_sizes(size, replicas)
+    return collective.broken_shape(source, dest, size) or collective.broken_sizes(size, replicas)
 
 
 def _mark(module: ir.Operation, varying: Varying) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, terminator
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, op_around, terminator
 from ipu_mlir.dialects.analysis.variables import UNSET, VARIABLE, variable_arguments, variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -65,9 +65,7 @@ def _listed(names: Iterable[str]) -> str:
 
 def _broken_place(op: ir.Operation, called: set[str]) -> str | None:
     """What is wrong with where ``op`` stands, as the end of a sentence."""
-    around = op.parent.operation
-    while control_op(around) is not None:
-        around = around.parent.operation
+    around = op_around(op)
     if around.name != "func.func":
         return f"stands in '{around.name}'; variables are read and assigned in functions, loops and branches of scf"
     name = ir.StringAttr(around.attributes["sym_name"]).value

@@ -65,7 +65,7 @@ func.func @scatter_of_a_matrix(%x: tensor<4x4xf32>) {
 // -----
 
 func.func @block_of_another_size(%x: tensor<10xf32>) {
-  // expected-error @below {{'ipu.reduce_scatter' op gives tensor<2xf32> for tensor<10xf32>; it gives the shape 3}}
+  // expected-error @below {{'ipu.reduce_scatter' op gives tensor<2xf32> for tensor<10xf32>; of 4 replicas it gives the shape 3}}
   %y = "ipu.reduce_scatter"(%x) {op = "add", group = 4} : (tensor<10xf32>) -> tensor<2xf32>
   return
 }
@@ -73,7 +73,7 @@ func.func @block_of_another_size(%x: tensor<10xf32>) {
 // -----
 
 func.func @cut_into_no_blocks(%x: tensor<6x2xf32>) {
-  // expected-error @below {{'ipu.all_to_all' op cuts dimension 0 of tensor<6x2xf32> into 4 blocks; it must be a dimension whose size is a multiple of that}}
+  // expected-error @below {{'ipu.all_to_all' op cuts dimension 0 of tensor<6x2xf32> into 4 blocks, one for each replica; it must be a dimension whose size is a multiple of that}}
   %y = "ipu.all_to_all"(%x) {split_dimension = 0, concat_dimension = 1, group = 4} : (tensor<6x2xf32>) -> tensor<1x8xf32>
   return
 }

@@ -49,7 +49,7 @@ func.func @group(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
 func.func @gathered(%x: tensor<8xf32>) -> tensor<2x8xf32> {
-  // expected-error @below {{'ipu.all_gather' op gives tensor<2x8xf32> for tensor<8xf32>, but of 4 replicas it gives the shape 4x8}}
+  // expected-error @below {{'ipu.all_gather' op gives tensor<2x8xf32> for tensor<8xf32>; of 4 replicas it gives the shape 4x8}}
   %y = "ipu.all_gather"(%x) : (tensor<8xf32>) -> tensor<2x8xf32>
   return %y : tensor<2x8xf32>
 }
@@ -59,7 +59,7 @@ func.func @gathered(%x: tensor<8xf32>) -> tensor<2x8xf32> {
 
 module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
 func.func @exchanged(%x: tensor<6xf32>) -> tensor<6xf32> {
-  // expected-error @below {{'ipu.all_to_all' op cuts dimension 0 of tensor<6xf32> into 4 blocks, one for each replica; its size must be a multiple of that}}
+  // expected-error @below {{'ipu.all_to_all' op cuts dimension 0 of tensor<6xf32> into 4 blocks, one for each replica; it must be a dimension whose size is a multiple of that}}
   %y = "ipu.all_to_all"(%x) {split_dimension = 0, concat_dimension = 0} : (tensor<6xf32>) -> tensor<6xf32>
   return %y : tensor<6xf32>
 }
