@@ -23,6 +23,7 @@ from ipu_mlir.runtime.engine.object_code import ObjectCode, ObjectError
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.kernels.function import DATA_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import INTERPRETER, TABLE
+from ipu_mlir.runtime.translator.kernels.vocabulary import unknown_in
 
 _PIPELINE = (
     "builtin.module(convert-scf-to-cf,convert-vector-to-llvm,convert-math-to-llvm,convert-arith-to-llvm,"
@@ -137,6 +138,11 @@ def _library(text: str, level: int) -> Any:
     if kept is not None:
         with suppress(ObjectError):
             return ObjectCode(kept)
+    unknown = unknown_in(text)
+    if unknown:  # LLVM ends the process on some of what it does not expect
+        raise KernelError(
+            f"the kernels of the program have {unknown}, which LLVM was not tested with, a bug of ipu-mlir"
+        )
     try:
         library = execution_engine()(lowered(text), opt_level=level, enable_object_dump=True)
         library.raw_lookup(TABLE)
