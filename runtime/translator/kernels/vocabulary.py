@@ -4,9 +4,22 @@ import re
 
 from ipu_mlir.runtime.translator.kernels.code import LANES
 
-OPERATIONS = frozenset(
-    ["scf.condition", "scf.for", "scf.if", "scf.while", "scf.yield", "arith.addf", "arith.addi", "arith.andi", "arith.bitcast", "arith.cmpf", "arith.cmpi", "arith.constant", "arith.divf", "arith.divsi", "arith.divui", "arith.extf", "arith.extsi", "arith.extui", "arith.fptosi", "arith.fptoui", "arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui", "arith.mulf", "arith.muli", "arith.negf", "arith.ori", "arith.select", "arith.shli", "arith.shrsi", "arith.shrui", "arith.sitofp", "arith.subf", "arith.subi", "arith.truncf", "arith.trunci", "arith.uitofp", "arith.xori", "math.absf", "math.ceil", "math.copysign", "math.floor", "math.fma", "math.roundeven", "math.sqrt", "math.trunc", "vector.broadcast", "vector.extract", "vector.extract_strided_slice", "llvm.alloca", "llvm.call", "llvm.extractvalue", "llvm.func", "llvm.getelementptr", "llvm.intr.masked.gather", "llvm.intr.masked.load", "llvm.intr.masked.store", "llvm.intr.memset", "llvm.load", "llvm.mlir.addressof", "llvm.mlir.global", "llvm.mlir.zero", "llvm.return", "llvm.store"]
-)
+_NAMES = {
+    "scf": """
+        condition for if while yield""",
+    "arith": """
+        addf addi andi bitcast cmpf cmpi constant divf divsi divui extf extsi extui fptosi fptoui
+        maxsi maxui minsi minui mulf muli negf ori select shli shrsi shrui sitofp subf subi truncf
+        trunci uitofp xori""",
+    "math": """
+        absf ceil copysign floor fma roundeven sqrt trunc""",
+    "vector": """
+        broadcast extract extract_strided_slice""",
+    "llvm": """
+        alloca call extractvalue func getelementptr intr.masked.gather intr.masked.load
+        intr.masked.store intr.memset load mlir.addressof mlir.global mlir.zero return store""",
+}
+OPERATIONS = frozenset(f"{dialect}.{name}" for dialect, names in _NAMES.items() for name in names.split())
 """The names of operations."""
 
 _KINDS_AND_ATTRIBUTES = frozenset(["llvm.ptr", "llvm.array", "llvm.loop_annotation"])

@@ -159,5 +159,5 @@ def test_a_child_compiles_though_another_thread_does_so_when_it_begins() -> None
 
 def test_llvm_gets_nothing_that_it_was_not_tested_with() -> None:
     text = counting().kernels
-    with pytest.raises(RunError, match="the kernels of the program have math.tan, which LLVM was not tested with"):
+    with pytest.raises(RunError, match=r"the kernels of the program have math\.tan, which LLVM was not tested with"):
         native.machine_code(text.replace("arith.addi", "math.tan", 1))
