@@ -11,7 +11,14 @@ from ipu_mlir.runtime.translator.array_ir.cost import saved_us
 from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, SliceUpdate, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import (
+    Dot,
+    Elementwise,
+    LibraryCall,
+    Reduce,
+    SliceUpdate,
+    Statement,
+)
 from ipu_mlir.runtime.translator.codegen.blocks import Group
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Operand, View
@@ -22,12 +29,14 @@ from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
 _LARGEST_PRODUCT = 4096  # terms, beyond which BLAS is faster
 _WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
 _LEAST_SAVED_US = 30.0  # of a run, by statements one after the other: compiling them takes some 15 ms
+_SCATTER_US, _UPDATE_US = 10.0, 0.002  # saved of a scatter by NumPy, and of each element that it updates
 _CALL_US = 1.2  # the call of a kernel with a few arrays
 _STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
 
@@ -86,7 +95,11 @@ class Kernels:
     def of_run(self, statements: Sequence[Statement], rounds: int = 1) -> Iterator[Call | Statement]:
         """Calls of kernels, and between them the statements that have none; each is done ``rounds`` times."""
         always = self.options.kernels == "always"
-        for is_wanted, members in groupby(statements, lambda each: always or isinstance(each, Elementwise | Reduce)):
+
+        def is_candidate(each: Statement) -> bool:
+            return always or isinstance(each, Elementwise | Reduce) or is_scatter(each)
+
+        for is_wanted, members in groupby(statements, is_candidate):
             run = list(members)
             if self.options.kernels == "never" or not is_wanted or not (always or _is_worth_it(run, rounds)):
                 yield from run
@@ -238,7 +251,14 @@ def _is_product(statement: Statement) -> bool:
 
 def _is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:
     """True if ``statements`` as one kernel save so much in a run that compiling it pays in a thousand of them."""
-    return rounds * (sum(map(saved_us, statements)) - _CALL_US) > _LEAST_SAVED_US
+    return rounds * (sum(map(_saved_us, statements)) - _CALL_US) > _LEAST_SAVED_US
+
+
+def _saved_us(statement: Statement) -> float:
+    """What a kernel saves of the time of ``statement``."""
+    if isinstance(statement, LibraryCall):
+        return _SCATTER_US + points_of(statement) * _UPDATE_US
+    return saved_us(statement)
 
 
 def _is_small(statement: Statement) -> bool:
@@ -248,6 +268,8 @@ def _is_small(statement: Statement) -> bool:
 
 def _points(statement: Statement) -> int:
     """The number of points of ``statement``; of a slice that is written in place, those of the slice."""
+    if isinstance(statement, LibraryCall) and is_scatter(statement):
+        return points_of(statement)
     if isinstance(statement, SliceUpdate) and statement.old == statement.out:
         return prod(statement.box())
     return prod(statement.extents)

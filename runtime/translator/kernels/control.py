@@ -7,13 +7,22 @@ from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.control import Bound, Branch, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.array_ir.expression import Expression, Read, postorder
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges, is_within
-from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, Scan, SliceUpdate, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import (
+    Dot,
+    Elementwise,
+    LibraryCall,
+    Reduce,
+    Scan,
+    SliceUpdate,
+    Statement,
+)
 from ipu_mlir.runtime.translator.array_ir.types import unsigned as unsigned_type
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, write_scatter
 
 
 def write_statements(function: Function, statements: Sequence[Statement]) -> None:
@@ -38,6 +47,8 @@ def write_statements(function: Function, statements: Sequence[Statement]) -> Non
                 _write_slice_update(function, statement)
             case Scan():
                 _write_scan(function, statement)
+            case LibraryCall() if is_scatter(statement):
+                write_scatter(function, statement)
             case _:
                 raise NoKernel(f"{type(statement).__name__} has no form in kernels")
 

@@ -34,7 +34,7 @@ def single_scatter(statement: Statement) -> SliceUpdate | None:
     axes: dict[int, int] = {}
     places: dict[int, Access] = {}
     for dimension, (index, shape) in enumerate(arrays[:rank]):
-        axis = _counting_axis(index, shape, extents[dimension])
+        axis = counting_axis(index, shape, extents[dimension])
         if prod(shape) == 1:
             places[dimension] = index
         elif axis is None or axis in axes.values():
@@ -66,7 +66,7 @@ def single_scatter(statement: Statement) -> SliceUpdate | None:
     return SliceUpdate(extents, statement.origin, tuple(places), tuple(indexes), sizes, value, out, out)
 
 
-def _counting_axis(index: Access, shape: tuple[int, ...], extent: int) -> int | None:
+def counting_axis(index: Access, shape: tuple[int, ...], extent: int) -> int | None:
     """The axis, from the last one, along which ``index`` is 0, 1, 2, ... and nothing else, for a whole dimension."""
     long = [axis for axis, n in enumerate(shape) if n > 1]
     value = index.buffer.value
