@@ -14,7 +14,7 @@ _NAMES = {
     "math": """
         absf ceil copysign floor fma roundeven sqrt trunc""",
     "vector": """
-        broadcast extract extract_strided_slice""",
+        broadcast extract extract_strided_slice reduction""",
     "llvm": """
         alloca call extractvalue func getelementptr intr.masked.gather intr.masked.load
         intr.masked.store intr.memset load mlir.addressof mlir.global mlir.zero return store""",
