@@ -1,9 +1,13 @@
 """Each call of a kernel beside the function of NumPy, or ours, that generated source would call."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from ipu_mlir.runtime.engine import engine
 from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.numeric import function
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Read
@@ -106,6 +110,19 @@ def test_as_numpy(call: str) -> None:
         if want.dtype.kind == "f" and call in SIGNED_ZEROS:
             numbers = ~np.isnan(want)
             np.testing.assert_array_equal(np.signbit(got)[numbers], np.signbit(want)[numbers])
+
+
+@pytest.mark.parametrize("level", [0, 2, 3])
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(call, marks=() if call in ("saturated_integer", "round_to_f16", "larger") else pytest.mark.slow)
+        for call in dict.fromkeys(call for call, _, _ in KINDS)
+    ],
+)
+def test_llvm_takes_each_call_at_every_level(call: str, level: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "machine_code", partial(machine_code, level=level))
+    test_as_numpy(call)
 
 
 @pytest.mark.parametrize("call", ["bits_of_f16", "bits_of_bf16"])
