@@ -23,7 +23,7 @@ _CALL_US = {
     **{of_bits(name): 30 for name in NAMES},
 }  # fmt: skip
 _OTHER_US = 8.5
-_OWN_US = 0.4  # a call itself, however few elements it has
+_OWN_US = 0.5  # a call itself, however few elements it has
 _PER_ELEMENTS = 65536
 _GEMM_FLOPS_PER_US = 100e3
 

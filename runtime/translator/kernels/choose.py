@@ -29,14 +29,13 @@ from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
-from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of
+from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of, scatter_us
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
 _LARGEST_PRODUCT = 4096  # terms, beyond which BLAS is faster
 _WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
 _LEAST_SAVED_US = 30.0  # of a run, by statements one after the other: compiling them takes some 15 ms
-_SCATTER_US, _UPDATE_US = 10.0, 0.002  # saved of a scatter by NumPy, and of each element that it updates
 _CALL_US = 1.2  # the call of a kernel with a few arrays
 _STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
 
@@ -257,7 +256,7 @@ def _is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:
 def _saved_us(statement: Statement) -> float:
     """What a kernel saves of the time of ``statement``."""
     if isinstance(statement, LibraryCall):
-        return _SCATTER_US + points_of(statement) * _UPDATE_US
+        return scatter_us(statement)
     return saved_us(statement)
 
 
