@@ -235,10 +235,7 @@ def _angle(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
         code.line(f"llvm.store {value.name}, {place} : {value.type}, !llvm.ptr")
         places.append(place)
     large = ops.compare("ogt", ops.op("math.absf", wide), ops.constant(_SMALL_ANGLE, wide))
-    some = large.name
-    if x.lanes > 1:
-        some = code.value(f"vector.reduction <or>, {large.name} : {large.type} into i1")
-    with code.block(f"scf.if {some} {{"):
+    with code.block(f"scf.if {_any(ops, large)} {{"):
         for value, place, other in zip((r, n), places, _large_angle(ops, wide), strict=True):
             chosen = ops.select(large, other, value)
             code.line(f"llvm.store {chosen.name}, {place} : {value.type}, !llvm.ptr")
@@ -247,6 +244,18 @@ def _angle(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
         for value, place in zip((r, n), places, strict=True)
     )
     return r, n
+
+
+def _any(ops: Arithmetic, mask: Value) -> str:
+    """Whether one of the lanes of ``mask`` is true: their bytes, read as two numbers."""
+    if mask.lanes == 1:
+        return mask.name
+    code, lanes = ops.code, ops.convert("arith.extui", mask, np.dtype(np.int8))
+    place = code.first(f"llvm.alloca {code.index(1)} x {lanes.type} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr")
+    code.line(f"llvm.store {lanes.name}, {place} : {lanes.type}, !llvm.ptr")
+    other = code.value(f"llvm.getelementptr {place}[{lanes.lanes // 2}] : (!llvm.ptr) -> !llvm.ptr, i8")
+    low, high = (Value(code.value(f"llvm.load {each} : !llvm.ptr -> i64"), I64) for each in (place, other))
+    return ops.compare("ne", ops.op("arith.ori", low, high), code.constant(0, I64)).name
 
 
 def _large_angle(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
