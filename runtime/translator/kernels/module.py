@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ipu_mlir.runtime.translator.kernels.code import begin_function
-from ipu_mlir.runtime.translator.kernels.wide_functions import TURNS, turns
+from ipu_mlir.runtime.translator.kernels.wide_functions import with_table
 
 TABLE = "table"
 """``table(addresses, functions)`` writes where the kernels are, in their order; it reads where ``INTERPRETER`` is."""
@@ -44,18 +42,10 @@ class KernelText:
     text: str
 
 
-def _turns() -> str:
-    numbers = ", ".join(f"0x{bits:016X}" for bits in turns().view(np.uint64))
-    kind = f"{len(turns())}xf64"
-    dense = f"dense<[{numbers}]> : tensor<{kind}>"
-    return f"  llvm.mlir.global internal constant @{TURNS}({dense}) : !llvm.array<{kind.replace('x', ' x ')}>\n"
-
-
 def module_text(kernels: Sequence[KernelText]) -> str:
     """A module with ``kernels``."""
-    functions = "\n".join(kernel.text for kernel in kernels)
+    functions = with_table("\n".join(kernel.text for kernel in kernels))
     asks = "@interrupted" in functions
-    tables = _turns() if f"@{TURNS}" in functions else ""
     lines = []
     for number, kernel in enumerate(kernels):
         lines += [
@@ -71,4 +61,4 @@ def module_text(kernels: Sequence[KernelText]) -> str:
         ]
     begin = begin_function(TABLE, "%addresses: !llvm.ptr, %functions: !llvm.ptr")
     table = "\n".join([begin, *lines, "    llvm.return"])
-    return f"module {{\n{_INTERRUPTED if asks else ''}{tables}{functions}\n{table}\n  }}\n}}\n"
+    return f"module {{\n{_INTERRUPTED if asks else ''}{functions}\n{table}\n  }}\n}}\n"

@@ -41,6 +41,16 @@ def turns() -> np.ndarray:
     return found.reshape(-1)
 
 
+def with_table(functions: str) -> str:
+    """The text of ``functions``, behind the table that they look into if they do."""
+    if f"@{TURNS}" not in functions:
+        return functions
+    numbers = ", ".join(f"0x{bits:016X}" for bits in turns().view(np.uint64))
+    count = len(turns())
+    dense = f"dense<[{numbers}]> : tensor<{count}xf64>"
+    return f"  llvm.mlir.global internal constant @{TURNS}({dense}) : !llvm.array<{count} x f64>\n{functions}"
+
+
 def _add(ops: Arithmetic, a: Value, b: Value) -> Value:
     return ops.op("arith.addf", a, b)
 
