@@ -15,6 +15,7 @@ from ipu_mlir.tensorflow.calls import token
 from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.program import Program
+from ipu_mlir.tensorflow.random_state import take_over_random_numbers
 from ipu_mlir.tensorflow.variables import offload, offloaded, resident, tracing
 
 
@@ -45,6 +46,7 @@ def add_to_graph(
     Raises:
         CompileError: it cannot be compiled.
     """
+    take_over_random_numbers()
     with tracing(), all_called():
         inner = func_graph_from_py_func(name, function, _specs(inputs), {}, add_control_dependencies=True)
     outside = [each for each, _ in inner.captures]

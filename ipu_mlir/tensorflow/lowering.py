@@ -17,6 +17,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.calls import is_token
 from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
+from ipu_mlir.tensorflow.random_state import take_over_random_numbers
 from ipu_mlir.tensorflow.source_lines import with_user_lines
 from ipu_mlir.tensorflow.variables import offloaded, own_handle, tracing
 from ipu_mlir.tracing.graph import dense_attribute
@@ -52,6 +53,7 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
     Raises:
         CompileError: XLA cannot compile it; with the line of the user where TensorFlow knows it.
     """
+    take_over_random_numbers()
     wrapper = tf.function(function, jit_compile=True, autograph=False)
     with tracing(), all_called():
         concrete = wrapper.get_concrete_function(*specs)

@@ -1,11 +1,15 @@
 """The seed of random numbers that have none of their own: a variable, which every use changes."""
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import context
+from tensorflow.python.ops import gen_random_ops
 
-from ipu_mlir.tensorflow.variables import resident
+from ipu_mlir.tensorflow.variables import is_tracing, resident
 
 _STATE: list[tf.Variable] = []
 
@@ -25,3 +29,48 @@ def next_seed() -> Any:
     seed = state().read_value()
     state().assign_add([0, 1], read_value=False)
     return seed
+
+
+@functools.cache
+def take_over_random_numbers() -> None:
+    """Let ops of TensorFlow that draw from a state of the host draw from ``state`` in programs for the device."""
+    for name, own in _DRAWN.items():
+        setattr(gen_random_ops, name, _in_programs(getattr(gen_random_ops, name), own))
+
+
+def _in_programs(theirs: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(theirs)
+
+    @functools.wraps(theirs)
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        if not is_tracing() or tf.executing_eagerly():  # TensorFlow asks so on which device it is
+            return theirs(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = bound.arguments
+        seeds = [(given.pop(each) or 0) & 0x7FFFFFFF for each in ("seed", "seed2")]
+        given.pop("name")
+        return own(seed=tf.bitwise.bitwise_xor(next_seed(), seeds), **given)
+
+    return draw
+
+
+def _categorical(logits: Any, num_samples: Any, output_dtype: Any, seed: Any) -> Any:
+    return tf.random.stateless_categorical(logits, num_samples, seed, output_dtype or tf.int64)
+
+
+def _shuffled(value: Any, seed: Any) -> Any:
+    return tf.gather(value, tf.argsort(tf.random.stateless_uniform([value.shape[0]], seed)))
+
+
+_DRAWN: dict[str, Callable[..., Any]] = {
+    "multinomial": _categorical,
+    "random_shuffle": _shuffled,
+    "random_standard_normal": tf.random.stateless_normal,
+    "random_uniform": tf.random.stateless_uniform,
+    "random_uniform_int": lambda minval, **given: tf.random.stateless_uniform(
+        minval=minval, dtype=tf.as_dtype(minval.dtype), **given
+    ),
+    "truncated_normal": tf.random.stateless_truncated_normal,
+}
+"""By name of the op, what draws the same from a seed."""
