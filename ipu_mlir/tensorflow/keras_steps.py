@@ -24,6 +24,20 @@ def take_over(strategy: type) -> None:
     for kind in _FUNCTIONS:
         name = f"make_{kind}_function"
         setattr(TensorFlowTrainer, name, _making(kind, getattr(TensorFlowTrainer, name), strategy))
+    TensorFlowTrainer._maybe_symbolic_build = _building(TensorFlowTrainer._maybe_symbolic_build, strategy)
+
+
+def _building(theirs: Callable[..., Any], strategy: type) -> Callable[..., Any]:
+    @functools.wraps(theirs)
+    def build(self: Any, iterator: Any = None, data_batch: Any = None) -> None:
+        try:
+            theirs(self, iterator, data_batch)
+        except RuntimeError:  # the model cannot be called; a step of its own may do without, as outside of strategies
+            layers = self._flatten_layers(include_self=False)
+            if not isinstance(self._distribute_strategy, strategy) or not all(each.built for each in layers):
+                raise
+
+    return build
 
 
 def _making(kind: str, theirs: Callable[..., Any], strategy: type) -> Callable[..., Any]:

@@ -159,6 +159,68 @@ def test_a_train_step_of_the_users(strategy):
     agree(model, plain)
 
 
+def test_a_train_step_of_a_model_that_cannot_be_called(strategy):
+    """Two models and two optimizers, as those that are trained against each other."""
+
+    class Pair(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.parts = [keras.Sequential([keras.Input((64,)), keras.layers.Dense(2)]) for _ in range(2)]
+            self.rules = [keras.optimizers.SGD(0.1), keras.optimizers.Adam(0.01)]
+
+        def train_step(self, data):
+            for part, rule in zip(self.parts, self.rules, strict=True):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(part(data) ** 2)
+                variables = part.trainable_variables
+                rule.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+            return {"loss": loss}
+
+    def trained():
+        keras.utils.set_random_seed(3)
+        model = Pair()
+        model.compile()
+        return model, model.fit(tf.data.Dataset.from_tensor_slices(X).batch(50), epochs=2, verbose=0).history["loss"]
+
+    with strategy.scope():
+        model, found = trained()
+    plain, expected = trained()
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    agree(model, plain)
+
+    class Unbuilt(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(2)
+
+    with strategy.scope():
+        unbuilt = Unbuilt()
+        unbuilt.compile()
+        with pytest.raises(RuntimeError, match="automatically build"):
+            unbuilt.fit(X, verbose=0)
+
+
+def test_functional_models_of_the_guide_leave_subclasses_as_they_are(strategy):
+    def outputs():
+        rows = keras.Input((64,))
+        return rows, keras.layers.Dense(2)(rows)
+
+    class Own(ipu.keras.Model):
+        def __init__(self):
+            super().__init__(gradient_accumulation_count=2)
+
+    class Made(ipu.keras.Model):
+        def __init__(self):
+            super().__init__(*outputs(), name="made", gradient_accumulation_count=3)
+
+    with strategy.scope():
+        functional, made, own = ipu.keras.Model(*outputs()), Made(), Own()
+    assert all(isinstance(each, ipu.keras.Model) for each in (functional, made, own))
+    assert [type(each).__name__ for each in (functional, made, own)] == ["Model", "Made", "Own"]
+    assert (made.name, made.gradient_accumulation_count, own.gradient_accumulation_count) == ("made", 3, 2)
+    assert made.output_shape == functional.output_shape == (None, 2) and own.layers == []
+
+
 def test_gradients_of_several_batches_accumulate(strategy):
     def layers():
         return [keras.Input((64,)), keras.layers.Dense(16, "tanh"), keras.layers.Dense(10)]

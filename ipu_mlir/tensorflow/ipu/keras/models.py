@@ -1,9 +1,12 @@
 """Models whose training accumulates gradients, and that run by ``fit``, ``evaluate`` and ``predict`` alone."""
 
+import functools
 from typing import Any
 
 import keras
 import tensorflow as tf
+from keras.src.models.functional import Functional
+from keras.src.models.model import functional_init_arguments
 
 from ipu_mlir.tensorflow.ipu.ipu_strategy import IPUStrategy
 
@@ -53,8 +56,15 @@ class Model(_OnIPU, keras.Model):
         **kwargs: Any,
     ) -> None:
         """As of ``keras.Model``; a step of ``fit`` takes ``gradient_accumulation_count`` batches."""
+        if functional_init_arguments(args, kwargs) and not isinstance(self, Functional):
+            self.__class__ = _functional(type(self))  # Keras would make all models functional that have this class
         super().__init__(*args, **kwargs)
         self._accumulate(gradient_accumulation_count, gradient_accumulation_dtype, layer_replacement)
+
+
+@functools.cache
+def _functional(kind: type) -> type:
+    return type(kind.__name__, (kind, Functional), {"__module__": kind.__module__, "__doc__": kind.__doc__})
 
 
 class Sequential(_OnIPU, keras.Sequential):
