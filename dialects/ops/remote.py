@@ -46,7 +46,7 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
     """What is wrong with a remote buffer, as ends of sentences."""
     if op.parent is None or op.parent.operation.name != "builtin.module":
         yield "stands inside a function; a remote buffer belongs to the module"
-    memory = op.attributes.get("memory", None)
+    memory: Any = op.attributes.get("memory", None)
     if memory is not None and not (isinstance(memory, ir.StringAttr) and memory.value in MEMORIES):
         yield f"lies in memory {memory}; it is {' or '.join(map(repr, MEMORIES))}"
     is_plain = isinstance(tensor, ir.RankedTensorType) and tensor.has_static_shape and tensor.encoding is None

@@ -1,8 +1,9 @@
 """Batches of the host, as many at a time as a run of steps takes, as arrays with one more dimension in front."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -12,7 +13,8 @@ from tensorflow.python.ops.gen_dataset_ops import iterator_get_next
 from ipu_mlir.dialects.support.errors import CompileError
 
 
-class Batches(NamedTuple):
+@dataclass(frozen=True)
+class Batches:
     """Batches of the same shapes and types.
 
     Attributes:

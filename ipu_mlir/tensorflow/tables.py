@@ -99,7 +99,7 @@ class _Rows(RemoteArray):
         self._table = table
 
     @property
-    def lines(self) -> np.ndarray:
+    def lines(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride] - asked each time
         if not self._table.is_open:
             raise RuntimeError(
                 f"the program looks up the table {self._table.label!r}, which is not registered; run it in "

@@ -34,6 +34,11 @@ def part_of(shape: Sequence[int], partition: str, replicas: int) -> tuple[int, .
     return (rows, -(-prod(row) // replicas)) if partition == "encoding" else (-(-rows // replicas), *row)
 
 
+def _part_of_each(buffer: RemoteBuffer, replicas: int) -> tuple[int, ...]:
+    assert buffer.partition is not None, "a buffer that is cut"
+    return part_of(buffer.type.shape, buffer.partition, replicas)
+
+
 @dataclass(frozen=True)
 class PartitionRemoteBuffers(Pass):
     """Let each replica keep a part of the remote buffers that say ``partition``, and move rows together.
@@ -67,14 +72,14 @@ class PartitionRemoteBuffers(Pass):
                 return
             for op in moves:
                 buffer = buffers[remote_buffer_of(op)]
-                parts = _Parts(buffer, part_of(buffer.type.shape, buffer.partition, replicas), replicas)
+                parts = _Parts(buffer, _part_of_each(buffer, replicas), replicas)
                 with ir.InsertionPoint(op), op.location:
                     found = _REWRITES[op.name](parts, op)
                 for result in op.results:
                     result.replace_all_uses_with(found)
                 op.erase()
             for buffer in buffers.values():
-                part = part_of(buffer.type.shape, buffer.partition, replicas)
+                part = _part_of_each(buffer, replicas)
                 buffer.op.attributes["whole"] = buffer.op.attributes["type"]
                 buffer.op.attributes["type"] = ir.TypeAttr.get(_type(part, buffer.type.element_type))
 

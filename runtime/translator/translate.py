@@ -1,9 +1,9 @@
 """From superstep IR to NumPy source."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from ipu_mlir.runtime.translator.codegen.vocabulary import code_of, namespace
 from ipu_mlir.runtime.translator.importing.read import Problem, find_function, read_program
 from ipu_mlir.runtime.translator.importing.read_memref import initial_value
 from ipu_mlir.runtime.translator.passes import optimized
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -249,9 +251,7 @@ def _streams(module: ir.Operation, used: tuple[Stream, ...]) -> tuple[Stream, ..
     declared = queues_in(module) if used else {}
     found = []
     for name in (each.name for each in used):
-        if name not in declared:
-            raise CompileError(f"the program uses queue @{name}, but the module has {', '.join(declared) or 'none'}")
-        queue = declared[name]
+        queue = _as_declared(name, declared, "queue")
         takes, gives = (
             tuple(_host_spec(f"tensor {number} of {name!r}", kind) for number, kind in enumerate(kinds))
             for kinds in (queue.takes, queue.gives)
@@ -270,19 +270,22 @@ def _remote(module: ir.Operation, used: tuple[RemoteSpec, ...]) -> tuple[RemoteS
     declared = remote_buffers_in(module) if used else {}
     found = []
     for name in (each.name for each in used):
-        if name not in declared:
-            known = ", ".join(declared) or "none"
-            raise CompileError(f"the program uses remote buffer @{name}, but the module has {known}")
-        op = declared[name].op
-        spec = _host_spec(f"remote buffer {name!r}", declared[name].type)
+        buffer = _as_declared(name, declared, "remote buffer")
+        op, spec = buffer.op, _host_spec(f"remote buffer {name!r}", buffer.type)
         replicas = replicas_of(module) if is_marked(op.attributes) else 0
         shape = (replicas, *spec.shape) if replicas else spec.shape
         made = RemoteSpec(name, shape, spec.dtype, initial_value(op), "variable" in op.attributes, replicas)
         if "whole" in op.attributes:
             whole = tuple(ir.RankedTensorType(ir.TypeAttr(op.attributes["whole"]).value).shape)
-            made = replace(made, whole=whole, partition=declared[name].partition)
+            made = replace(made, whole=whole, partition=buffer.partition)
         found.append(made)
     return tuple(found)
+
+
+def _as_declared(name: str, declared: Mapping[str, T], what: str) -> T:
+    if name not in declared:
+        raise CompileError(f"the program uses {what} @{name}, but the module has {', '.join(declared) or 'none'}")
+    return declared[name]
 
 
 def _host_spec(name: str, kind: ir.Type) -> ArraySpec:

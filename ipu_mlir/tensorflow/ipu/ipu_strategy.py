@@ -79,7 +79,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
             _stream_datasets()
         self.runs_keras = enable_keras_extensions
         if enable_keras_extensions:
-            take_over(IPUStrategy)
+            take_over(IPUStrategy)  # pyright: ignore[reportArgumentType] - a base class of TensorFlow has no types
 
     @property
     def device(self) -> Device:

@@ -181,7 +181,7 @@ class Tensor(Symbol):
         given: Sequence[int] | None = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None
         return views.transpose(self, given)
 
-    def compress(self, condition: Any, axis: int | None = None) -> "Tensor":
+    def compress(self, condition: Any, axis: int | None = None) -> Any:
         """Where ``condition``, which is known, holds."""
         return np.compress(condition, self, axis)
 

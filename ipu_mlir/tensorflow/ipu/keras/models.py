@@ -78,5 +78,5 @@ class Sequential(_OnIPU, keras.Sequential):
         layer_replacement: bool = False,
     ) -> None:
         """As of ``keras.Sequential``; a step of ``fit`` takes ``gradient_accumulation_count`` batches."""
-        super().__init__(layers)
+        super().__init__(layers)  # pyright: ignore[reportCallIssue] - where there is no Keras
         self._accumulate(gradient_accumulation_count, gradient_accumulation_dtype, layer_replacement)

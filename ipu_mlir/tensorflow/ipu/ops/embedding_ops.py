@@ -94,9 +94,10 @@ class HostEmbedding:
         learns = optimizer_spec is not None and not _is_zero(optimizer_spec.get_learning_rate())
         if learns and not isinstance(embedding_tensor, tf.Variable):
             raise ValueError(f"the optimizer of host embedding {name!r} changes a variable, got {embedding_tensor!r}")
-        self._name, self._tensor, self._strategy = name, embedding_tensor, partition_strategy
+        self._name, self._strategy = name, partition_strategy
+        self._tensor: Any = embedding_tensor
         self._spec = optimizer_spec or HostEmbeddingOptimizerSpec(0)
-        self._table = Table(name, tuple(embedding_tensor.shape), embedding_tensor.dtype, partition_strategy.lower())
+        self._table = Table(name, tuple(self._tensor.shape), embedding_tensor.dtype, partition_strategy.lower())
         _EMBEDDINGS[self._table.name] = self
         with tf.device("/cpu:0"):
             self._slots = self._spec.create_slot_variables(embedding_tensor, name)
@@ -203,7 +204,7 @@ def create_host_embedding(
         if tf.executing_eagerly():
             start = initializer or tf1.glorot_uniform_initializer()
             value = start(list(shape), dtype=tf.as_dtype(dtype)) if callable(start) else tf.cast(start, dtype)
-            table = tf.Variable(value, trainable=False, name=name)
+            table = tf.Variable(tf.convert_to_tensor(value), trainable=False, name=name)
         else:
             fixed = initializer is not None and not callable(initializer)
             table = tf1.get_variable(
@@ -240,7 +241,7 @@ def embedding_lookup(params: Any, ids: Any, name: str | None = None, serializati
 
 def _variable(name: str, value: float) -> Any:
     if tf.executing_eagerly():
-        return tf.Variable(value, name=name)
+        return tf.Variable(tf.constant(value), name=name)
     return tf1.Variable(value, name=name, use_resource=True)
 
 
