@@ -166,7 +166,7 @@ def _report(name: str, error: Exception, flags: Mapping[str, str]) -> int:
 
 
 def in_flags(error: "DiagnosedError", flags: Mapping[str, str]) -> "list[Diagnostic]":
-    """What ``error`` reports, with the flags of a tool for the settings that it speaks of."""
+    """The diagnostics of ``error``, with the flags of a tool for the settings that it speaks of."""
     from dataclasses import replace
 
     return [replace(each, message=_in_flags(each.message, error, flags)) for each in error.diagnostics]

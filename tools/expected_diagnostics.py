@@ -62,7 +62,7 @@ def read_expectations(text: str, line_offset: int = 0) -> list[Expectation]:
 
 
 def unmet(expected: Iterable[Expectation], reported: Iterable[Diagnostic], file: str) -> list[Diagnostic]:
-    """What is wrong, as errors: messages that nobody expected, and expected ones that were not reported."""
+    """The errors: messages that nobody expected, and expected ones that were not reported."""
     missing = list(expected)
     wrong: list[Diagnostic] = []
     for diagnostic in _with_notes(reported):

@@ -11,7 +11,7 @@ _UPSTREAM = "Every pass of upstream MLIR works too, with its own options (https:
 
 
 def passes_text(registry: Registry) -> str:
-    """What may stand in a pipeline, for reading."""
+    """A text that lists what may stand in a pipeline."""
     passes = "\n".join(_pass_text(registry.passes[name]) for name in sorted(registry.passes))
     pipelines = "\n".join(f"  {name}\n      {','.join(parts)}" for name, parts in registry.pipelines.items())
     upstream = "\n".join(f"  {name}" for name in upstream_passes.NAMES)

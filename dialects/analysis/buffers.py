@@ -52,7 +52,7 @@ def root_of(value: ir.Value) -> ir.Value:
 
 
 def roots_of(value: ir.Value) -> set[ir.Value]:
-    """What ``value`` may be a view of: several allocations behind an ``arith.select`` or the result of a branch."""
+    """The allocations that ``value`` may be a view of: several behind an ``arith.select`` or the result of a branch."""
     root = root_of(value)
     op = defining_op(root)
     if op is None:

@@ -52,7 +52,7 @@ class Collective:
         return self.kind in ("reduce_scatter", "all_to_all")
 
     def broken_sizes(self, size: int, replicas: int) -> str | None:
-        """What is wrong with groups of ``size``, as the end of a sentence."""
+        """The error of groups of ``size``, as the end of a sentence."""
         if replicas % size:
             return (
                 f"has a replica group size (got {size}) that does not evenly divide the total number of replicas "
@@ -63,7 +63,7 @@ class Collective:
         return None
 
     def broken_shape(self, source: ir.ShapedType, dest: ir.ShapedType, size: int) -> str | None:
-        """What is wrong with the shape of what groups of ``size`` make of ``source``, as the end of a sentence."""
+        """The error in the shape of what groups of ``size`` make of ``source``, as the end of a sentence."""
         wanted = self.shape(tuple(source.shape), size)
         if wanted is None:
             return (
@@ -96,7 +96,7 @@ class Collective:
 
 
 def collective_of(op: ir.OpView | ir.Operation) -> Collective | None:
-    """What ``op`` is, on tensors or on tiles; None if it is none."""
+    """The collective that ``op`` is, on tensors or on tiles; None if it is none."""
     operation, attributes = op.operation, op.operation.attributes
     name = operation.name.removeprefix("ipu.")
     if operation.name == "ipu.collective":

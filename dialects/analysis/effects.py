@@ -54,6 +54,6 @@ EFFECTS: dict[str, Effects] = {
 
 
 def effects_of(op: ir.OpView | ir.Operation) -> Effects | None:
-    """What ``op`` does; None where nobody has said it, so that it may do anything."""
+    """The effects of ``op``; None where nobody has said them, so that it may do anything."""
     found = EFFECTS.get(op.operation.name)
     return found if found is not None else getattr(op.operation.opview, "effects", None)

@@ -55,15 +55,15 @@ class HostCall:
         return ir.IntegerAttr(attribute).value if isinstance(attribute, ir.IntegerAttr) else int(attribute is not None)
 
     def read_by(self, op: ir.Operation) -> list[ir.Value]:
-        """What ``op`` hands over."""
+        """The operands that ``op`` hands over."""
         return [value for number, value in enumerate(op.operands) if number != self.fills]
 
     def filled_by(self, op: ir.Operation) -> ir.Value | None:
-        """What ``op`` writes."""
+        """The operand that ``op`` writes."""
         return None if self.fills is None else op.operands[self.fills]
 
 
 def host_call_of(op: ir.OpView | ir.Operation) -> HostCall | None:
-    """What ``op`` asks of the host; None if it asks nothing."""
+    """The call of the host that ``op`` is; None if it is none."""
     operation = op.operation
     return getattr(operation.opview, "host_call", None) if operation.name.startswith("ipu.") else None

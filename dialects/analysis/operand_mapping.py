@@ -16,7 +16,7 @@ def operand_mapping(
     offset: int,
     elements: int,
 ) -> Mapping:
-    """What every part of ``parts`` reads or writes of an operand, as a mapping of the operand's allocation.
+    """The elements of an operand that each of ``parts`` reads or writes, as a mapping of the operand's allocation.
 
     Args:
         parts: one loop per loop of the op.

@@ -83,6 +83,6 @@ def num_remote_bytes(module: ir.Operation) -> int:
 
 
 def moved_and_rows(op: ir.Operation) -> tuple[ir.Value, ir.Value]:
-    """What an op of ``MOVES`` moves, and where in the buffer it lies: an index, or a tensor of indices."""
+    """The value that an op of ``MOVES`` moves, and where in the buffer it lies: an index, or a tensor of indices."""
     values = (*op.results, *op.operands)
     return values[::-1] if op.name == "ipu.host_update_add" else values

@@ -40,7 +40,7 @@ class ScalarOp:
 
 
 def loop_cycles(rate: Rate, n: Size, dtype: str, machine: Machine) -> Size:
-    """What one worker takes for ``n`` elements at that rate."""
+    """Cycles of one worker for ``n`` elements at that rate."""
     slowdown = element_type(dtype).slowdown
     elements = rate.elements or machine.vector_width(dtype if slowdown == 1 else "f32")
     return ceil_div(n, elements) * (rate.cycles + rate.loop) * slowdown
@@ -79,7 +79,7 @@ def f8_conversion_cycles(dtype: str, n: Size, machine: Machine) -> Size:
 
 
 def vertex_cycles(op: ScalarOp, machine: Machine, in_place: bool = False) -> int:
-    """What a vertex of ``op`` takes around its inner loops: the supervisor's start and that of every worker.
+    """Cycles of a vertex of ``op`` around its inner loops: the supervisor's start and that of every worker.
 
     The start of a select is not published for a 1D vertex; it is assumed to be that of its row (6) with the
     supervisor's of a binary vertex.

@@ -98,7 +98,7 @@ def scalar_ops(ops: Iterable[ir.Operation]) -> list[ScalarOp]:
 
 
 def through_casts(value: ir.Value) -> ir.Value:
-    """What ``value`` was before it got other types."""
+    """The value that ``value`` was before it got other types."""
     while not isinstance(value.owner, ir.Block) and is_cast(value.owner.operation):
         value = value.owner.operation.operands[0]
     return value
@@ -118,7 +118,7 @@ def scalar_op(op: ir.Operation) -> ScalarOp:
 
 
 def broken_body(op: ir.Operation) -> str | None:
-    """What no vertex can compute in the body of the structured op ``op``, as the end of a sentence, or None."""
+    """The ops in the body of the structured op ``op`` that no vertex can compute, as the end of a sentence, or None."""
     for inner in body_ops(op):
         if _entry(inner) is None:
             return f"has '{inner.name}' in its body, which has no cost; {_WAY_OUT}"

@@ -36,7 +36,7 @@ class Boxes(Family):
 
 
 def boxes_on_ipus(family: Family, tiles_per_ipu: int) -> Boxes:
-    """What the tiles of each IPU hold, as boxes; those of one IPU may overlap where parts of the family do."""
+    """The elements on the tiles of each IPU, as boxes; those of one IPU may overlap where parts of the family do."""
     classes = np.repeat(np.arange(family.num_parts // len(family.repeats)), len(family.repeats))
     ipus = family.tiles // tiles_per_ipu
     shape = family.shape[:-1]

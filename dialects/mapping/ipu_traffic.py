@@ -36,7 +36,7 @@ class IpuTraffic:
 def ipu_traffic(
     source: Mapping, source_view: View, dest: Mapping, dest_view: View, ipus: int, tiles_per_ipu: int
 ) -> IpuTraffic:
-    """What moves between IPUs when ``dest_view`` gets the elements of ``source_view``, as in ``exchange_traffic``.
+    """The traffic between IPUs when ``dest_view`` gets the elements of ``source_view``, as in ``exchange_traffic``.
 
     The arrays are shared between equal calls and read-only.
     """

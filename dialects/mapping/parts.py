@@ -53,7 +53,7 @@ class Parts(OnTiles):
         return self.is_well_formed() and tuple(loop.extent for loop in self.loops) == tuple(extents)
 
     def image(self, strides: Sequence[int], offset: int, elements: int) -> Mapping:
-        """What each part touches of an allocation of ``elements`` elements, as a normalized mapping.
+        """The elements that each part touches of an allocation of ``elements``, as a normalized mapping.
 
         The access is to element ``offset + sum(strides[l] * i_l)`` for iteration ``i`` of the loops.
         """

@@ -33,7 +33,7 @@ class Advice:
 
 
 def advice_for_one_tile(report: MemoryReport, largest: tuple[tuple[Variable, int], ...]) -> tuple[Advice, ...]:
-    """What to try where all tiles but one fit."""
+    """Advice for a program that fits on all tiles but one."""
     average = report.peak.total() // report.target.num_tiles
     where = f"tiles need {average:,} B on average"
     needed, op = max(_run_alone(report, report.peak.worst_tile()), default=(0, ""))
@@ -63,7 +63,7 @@ def _run_alone(report: MemoryReport, tile: int) -> Iterator[tuple[int, str]]:
 
 
 def advice_for_all_tiles(report: MemoryReport) -> tuple[Advice, ...]:
-    """What to try where the program as a whole is too large, the likeliest first."""
+    """Advice for a program that is too large as a whole, the likeliest first."""
     tile = report.peak.worst_tile()
     over = report.peak.on(tile) - report.limit
     held = {name: each.on(tile) for name, each in report.categories.items()}

@@ -48,13 +48,13 @@ class Problem:
 
 
 def memory_problems(report: MemoryReport) -> tuple[Problem, ...]:
-    """What does not fit, nothing if all of it does."""
+    """The errors of what does not fit; none if all of it does."""
     remote = remote_problems(report.module.operation, report.target)
     return remote if report.fits else (_problem_of_tiles(report), *remote)
 
 
 def remote_problems(module: ir.Operation, target: Target) -> tuple[Problem, ...]:
-    """What is too large of streaming memory, nothing if all of it fits."""
+    """The errors of what is too large for streaming memory; none if all of it fits."""
     module = module_around(module)
     limit, needed = machine_of(target).streaming_bytes * target.ipus, num_remote_bytes(module)
     if needed <= limit:

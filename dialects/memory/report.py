@@ -122,7 +122,7 @@ class MemoryReport:
 
 
 def memory_report(module: ir.Module | ir.Operation | ir.OpView, entry: str = "main") -> MemoryReport:
-    """What the program ``entry`` of a module of supersteps needs of the memory of its target.
+    """The memory of its target that the program ``entry`` of a module of supersteps needs.
 
     Functions that share variables with it are on the tiles as well: their code, state and constants count, and
     variables that only they use.

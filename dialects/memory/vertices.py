@@ -73,7 +73,7 @@ class VertexSizes:
 
 
 def code_identity(work: Work) -> tuple[Any, ...]:
-    """What decides the code of a vertex: its kind, operations and types, and not the sizes it runs on."""
+    """The key of the code of a vertex: its kind, operations and types, and not the sizes it runs on."""
     match work:
         case Contraction():
             return (Contraction, work.dtype, bool(work.kernel), tuple(each.ops for each in work.prepared))

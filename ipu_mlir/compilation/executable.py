@@ -273,7 +273,7 @@ class Executable:
         return placements(self._l3.operation, self.entry, _argument_names(self._l0, self.entry), results)
 
     def profile(self, inputs: Sequence[np.ndarray] | None = None) -> "Profile":
-        """What the program takes on its target: cycles, bytes and memory, per step and per op of the source.
+        """The profile of the program on its target: cycles, bytes and memory, per step and per op of the source.
 
         Args:
             inputs: a flat list of arrays; with it the program runs once, to count how often loops and branches run

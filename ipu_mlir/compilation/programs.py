@@ -80,7 +80,7 @@ class Programs(Mapping[str, "Executable"]):
 
     @property
     def own_state(self) -> State:
-        """What runs outside of sessions work on: what ``Variable``, ``Infeed`` and ``Outfeed`` objects hold."""
+        """The state that runs outside of sessions work on: that of ``Variable``, ``Infeed`` and ``Outfeed`` objects."""
         if self._own_state is None:
             with _TURN:
                 self._own_state = self._own_state or self._begin()

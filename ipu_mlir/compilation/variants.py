@@ -62,7 +62,7 @@ class Variants:
         return module_target(self.source.operation)
 
     def profile(self, target: Target, partition: Partition) -> Profile:
-        """What the program takes on ``target`` if it is cut as ``partition`` does; it need not fit.
+        """The profile of the program on ``target`` if it is cut as ``partition`` does; it need not fit.
 
         Raises:
             CompileError: a pass refuses the program, as where a hint names a tile that ``target`` does not have.

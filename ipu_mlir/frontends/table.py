@@ -79,7 +79,7 @@ def front_end_of(source: Any, args: Any = None) -> FrontEnd | None:
 
 
 def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
-    """What ``front_end`` makes of ``source``.
+    """The module that ``front_end`` makes of ``source``.
 
     Raises:
         CompileError: a package that it needs is not installed; names the extra. Or the program cannot be imported.

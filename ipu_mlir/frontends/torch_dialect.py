@@ -29,7 +29,7 @@ def context() -> ir.Context:
 
 
 def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Module:
-    """What ``make`` makes, in a child of the process because importers may end it, read in a context without torch.
+    """The module that ``make`` makes, in a child since importers may end the process, read in a context without torch.
 
     Args:
         what: is imported, for messages: ``the ONNX model``.

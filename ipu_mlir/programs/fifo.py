@@ -9,7 +9,7 @@ from ipu_mlir.tracing.graph import Symbol
 
 
 def fifo(x: Any, depth: int, *, offload: bool = False) -> Any:
-    """What ``x`` was ``depth`` executions of this place in the program ago; zeros before there is such a value.
+    """The value that ``x`` had ``depth`` executions of this place in the program ago; zeros before there is one.
 
         def body(i, w):
             late = ipu.fifo(w, 2)

@@ -64,7 +64,7 @@ class Session(Mapping[str, Any]):
         return self._programs[program](self._state, args, kwargs)
 
     def profile(self, program: str | None = None) -> "Profile":
-        """What the last run of a program took on its target: its loops and branches as often as they ran then.
+        """The profile of the last run of a program on its target: its loops and branches as often as they ran then.
 
         Args:
             program: its name; not needed where there is one.
@@ -160,7 +160,7 @@ class Session(Mapping[str, Any]):
             self._queue(self._state.streams.infeeds, "infeed", name).restart()
 
     def read(self, name: str) -> Any:
-        """What is in an outfeed now, while the program runs or afterwards.
+        """The elements in an outfeed now, while the program runs or afterwards.
 
         In mode ``all`` every tensor has the elements as one more dimension in front, and they are gone from the queue;
         in mode ``last`` it is the last element, which stays.

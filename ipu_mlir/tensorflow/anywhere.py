@@ -12,7 +12,7 @@ from ipu_mlir.tensorflow.variables import is_tracing
 
 
 def anywhere(function: Callable[..., list[Any]], tensors: Sequence[Any], name: str) -> tuple[list[Any], Any]:
-    """What ``function`` gives for tensors, and an operation that runs it; a program of its own outside of programs."""
+    """The results of ``function`` for tensors, and an operation that runs it; outside of programs, one of its own."""
     given = [tf.convert_to_tensor(each) for each in tensors]
     if is_tracing():
         found = function(*given)

@@ -53,7 +53,7 @@ class System:
 
     @property
     def config(self) -> Any:
-        """What the system is configured by; None where it is not."""
+        """The configuration of the system; None where there is none."""
         return self._config
 
     def configure(self, devices: tuple[Device, ...], config: Any) -> None:

@@ -16,7 +16,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 
 
 def run_here(function: Callable[..., Any], args: Sequence[Any], name: str) -> Any:
-    """What ``function`` gives, run as a program on the device of this block, or the first one."""
+    """The results of ``function``, run as a program on the device of this block, or the first one."""
     device = SYSTEM.device(CURRENT.get() or 0)
     return _PROGRAMS.call(function, args, {}, device, lambda own, given, _: own(*given), tf.compat.as_str(name))
 

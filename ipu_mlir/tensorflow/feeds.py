@@ -191,7 +191,7 @@ class Drain:
                 self._queue.read()
 
     def read(self) -> list[np.ndarray]:
-        """What is there now, the tensors of an element with one more dimension in front, or the last element.
+        """The elements that are there now, the tensors of one with one more dimension in front, or the last element.
 
         Raises:
             RunError: there is no last element.

@@ -27,7 +27,7 @@ def write_tensors(filename: str, tensors: Sequence[Sequence[Any]]) -> None:
 
 
 def measured(elements: Callable[[], Iterator[Sequence[np.ndarray]]], epochs: int, count: int, copy: bool) -> list[Any]:
-    """What it takes to get ``count`` elements, for each epoch."""
+    """The measurements of getting ``count`` elements, one for each epoch."""
     found, rows = [], elements()
     for _ in range(epochs):
         begun, size, taken = time.perf_counter(), 0, 0

@@ -16,7 +16,7 @@ def host_op(function: Callable[[], None]) -> Any:
 
 
 def host_values(function: Callable[[], Any], form: Any, more: Sequence[int | None] = ()) -> Any:
-    """What ``function`` gives, now or when a session asks.
+    """The results of ``function``, now or when a session asks.
 
     Args:
         function: gives flat arrays.

@@ -163,7 +163,7 @@ class Programs:
         trace_in: Callable[..., Any],
         name: str | None = None,
     ) -> Any:
-        """What ``function`` gives for these arguments.
+        """The results of ``function`` for these arguments.
 
         Args:
             args: tensors, and values that are part of the program.

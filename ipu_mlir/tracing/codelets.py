@@ -11,7 +11,7 @@ from ipu_mlir.tracing.pairs import is_complex
 
 
 def apply_codelet(label: str, name: str, *operands: Any, **sizes: int) -> tuple[Any, ...]:
-    """What codelet ``name`` gives for ``operands``, stacks of one shape with elements of one type of floats.
+    """The results of codelet ``name`` for ``operands``, stacks of one shape with elements of one type of floats.
 
     Where they are complex, ``name_complex`` is called, if there is such a codelet. Matrices without elements hold no
     values that anything could depend on: what they give is a constant.

@@ -243,7 +243,7 @@ def supported_dtype(dtype: Any) -> np.dtype[Any]:
 
 
 def unsupported_dtype(dtype: Any) -> str:
-    """What to say about an element type that programs cannot have."""
+    """The error for an element type that programs cannot have."""
     kind = getattr(dtype, "kind", "")
     way_out = {
         "O": "give an array of numbers",

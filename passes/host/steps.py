@@ -19,7 +19,7 @@ Window = tuple[ir.Value, Sequence[int], Sequence[int], int]
 
 
 def joined_inputs(first: ir.Operation, second: ir.Operation, writes: MemoryWrites) -> list[ir.Value | Window] | None:
-    """What an op reads that does the work of both steps in the place of ``second``.
+    """The inputs of an op that does the work of both steps in the place of ``second``.
 
     None if ``second`` does not go on where ``first`` ends, or ``first`` cannot run as late. Needs true marks on both.
     """

@@ -34,7 +34,7 @@ def loops_in(expression: Any) -> frozenset[int]:
 
 
 def values_at(expression: Any, points: Sequence[Any]) -> Any:
-    """What ``expression`` is where the loops are at ``points``: one number, or one array, per loop."""
+    """The value of ``expression`` where the loops are at ``points``: one number, or one array, per loop."""
     if isinstance(expression, ir.AffineDimExpr):
         return points[expression.position]
     if isinstance(expression, ir.AffineConstantExpr):

@@ -42,7 +42,7 @@ KIND_OF_OP = {op: kind for kind, ops in OPS_OF_KIND.items() for op in ops}
 
 
 def neutral(combiner: str, element: ir.Type) -> ir.Attribute | None:
-    """What leaves the other operand of ``combiner`` as it is; None where the type has no such number."""
+    """The number that leaves the other operand of ``combiner`` as it is; None where the type has no such number."""
     if combiner in _OF_FLOATS and isinstance(element, ir.FloatType):
         number = _in_type(_OF_FLOATS[combiner], str(element))
         return None if number is None else ir.FloatAttr.get(element, number, loc=ir.Location.unknown())

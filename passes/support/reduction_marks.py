@@ -32,7 +32,7 @@ def blocks_mark(blocks: list[Block]) -> ir.Attribute:
 
 
 def marked_blocks(op: ir.Operation, mark: str) -> list[Block] | None:
-    """What ``PARTIALS`` or ``COMBINES`` says of ``op``; None where it is no list of pairs."""
+    """The pairs of ``PARTIALS`` or ``COMBINES`` of ``op``; None where it is no list of pairs."""
     numbers = _numbers(op, mark)
     if not numbers or len(numbers) % 2:
         return None

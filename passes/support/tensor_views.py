@@ -34,7 +34,7 @@ def row_major(shape: Sequence[int]) -> Window:
 
 
 def sliced(window: Window, offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> Window:
-    """What ``tensor.extract_slice`` shows of ``window``, before unit dimensions are dropped.
+    """The part of ``window`` that ``tensor.extract_slice`` shows, before unit dimensions are dropped.
 
     >>> sliced(row_major((4, 6)), (1, 2), (2, 2), (1, 2))
     Window(shape=(2, 2), strides=(6, 2), offset=8)

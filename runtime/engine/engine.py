@@ -65,7 +65,7 @@ class Engine:
 
     @staticmethod
     def of(translation: Translation, threads: int = 1) -> "Engine":
-        """What runs a ``translation``."""
+        """An engine that runs a ``translation``."""
         engine = Engine.__new__(Engine)
         engine._begin(translation, threads, Translation.compiled)
         return engine

@@ -194,7 +194,7 @@ class Infeed:
             np.copyto(out[replica, ...], arrays[index], "unsafe")
 
     def statistics(self) -> Statistics:
-        """What it has done so far."""
+        """Counts of what it has done so far."""
         return Statistics(self._elements, self._elements * _bytes(self.stream.specs), self._waited)
 
     def _begin(self) -> _Prefetched:
@@ -258,7 +258,7 @@ class Outfeed:
         return [array if array.base is None or 2 * len(array) > len(array.base) else array.copy() for array in found]
 
     def statistics(self) -> Statistics:
-        """What it has done so far."""
+        """Counts of what it has done so far."""
         return Statistics(self._elements, self._elements * self._bytes_each, 0.0)
 
     @property

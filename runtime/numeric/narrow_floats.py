@@ -17,17 +17,17 @@ NAMES: frozenset[str] = frozenset(row.name for row in ELEMENT_TYPES.values() if 
 
 
 def round_to(name: str) -> str:
-    """What generated source calls the rounding to the type ``name``."""
+    """The name, in generated source, of the rounding to the type ``name``."""
     return f"round_to_{name}"
 
 
 def bits_of(name: str) -> str:
-    """What generated source calls the bits of numbers of the type ``name``, as signed integers."""
+    """The name, in generated source, of the function to bits of numbers of the type ``name``, as signed integers."""
     return f"bits_of_{name}"
 
 
 def of_bits(name: str) -> str:
-    """What generated source calls the numbers of the type ``name`` that have given bits."""
+    """The name, in generated source, of the function from bits to numbers of the type ``name``."""
     return f"{name}_of_bits"
 
 

@@ -23,7 +23,7 @@ def memory_part(report: MemoryReport) -> compilation.Memory:
 
 
 def variables(report: MemoryReport) -> tuple[compilation.Variable, ...]:
-    """What lies in memory."""
+    """The variables that lie in memory."""
     found = []
     for each in report.variables:
         held = each.size.data

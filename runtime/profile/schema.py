@@ -39,7 +39,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def described_fields(kind: type) -> dict[str, str]:
-    """What the docstring of a class says about each of its fields, in one line each."""
+    """The sentence of a class's docstring about each of its fields, in one line each."""
     attributes = (getdoc(kind) or "").partition("Attributes:\n")[2]
     found: dict[str, str] = {}
     for line in attributes.splitlines():

@@ -94,7 +94,7 @@ class StepCost:
     """Whether I/O tiles run it alone, or meet the others in it; where all tiles of an IPU keep step, None."""
 
     def times(self, ipus: int) -> "StepTimes":
-        """What each IPU does in it."""
+        """The cycles of each IPU in it."""
         worst = self.busy.reshape(ipus, -1).max(axis=1)
         at_work = (worst > 0) if self.families else np.full(ipus, self.meets)
         nothing = np.zeros(ipus, dtype=np.int64)
@@ -156,7 +156,7 @@ class StepCosts:
         self._idle = np.zeros(target.num_tiles, dtype=np.int64)
 
     def of(self, step: Step) -> StepCost:
-        """What one execution of ``step`` takes."""
+        """The costs of one execution of ``step``."""
         if step.kind == "compute":
             return self._compute_set(step.op)
         if step.kind == "exchange":

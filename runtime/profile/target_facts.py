@@ -7,7 +7,7 @@ from ipu_mlir.runtime.profile import model
 
 
 def target_facts(target: Target) -> model.TargetFacts:
-    """What the profile says about the machine."""
+    """The facts of the profile about the machine."""
     machine = machine_of(target)
     return model.TargetFacts(
         name=target.name,

@@ -37,7 +37,7 @@ def page(profiles: Sequence[tuple[str, Profile]]) -> str:
 
 
 def page_data(profiles: Sequence[tuple[str, Profile]]) -> dict[str, Any]:
-    """What the scripts of the page draw, as JSON values."""
+    """The data that the scripts of the page draw, as JSON values."""
     shown = [
         {
             "file": file,

@@ -41,7 +41,7 @@ class Outcome:
 def measure(
     variants: Variants, target: Target, settings: Sequence[Setting], progress: Callable[[int, Setting], None]
 ) -> list[Outcome]:
-    """What each setting gives; ``progress`` is told before each of them.
+    """The outcome of each setting; ``progress`` is told before each of them.
 
     Raises:
         CompileError: a pass refuses the program; says with which setting.

@@ -49,7 +49,7 @@ class Sweep:
         return f"{self.program} on {counted(self.target.ipus, 'IPU')} of the kind {self.target.name}"
 
     def notes(self) -> list[str]:
-        """What a reader of the numbers has to know, and which setting to take."""
+        """Sentences that a reader of the numbers has to know, and which setting to take."""
         notes = [f"{HOST_LEFT_OUT}; a tile has {self.target.bytes_per_tile:,} B"]
         unknown = list(dict.fromkeys(place for each in self.outcomes for place in each.unknown_counts))
         if unknown:

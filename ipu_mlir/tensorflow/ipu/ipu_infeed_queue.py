@@ -48,7 +48,7 @@ class IPUInfeedQueue:
 
     @property
     def initializer(self) -> Any:
-        """What starts the queue from its first element: an operation in graphs, done at once in eager mode.
+        """Start the queue from its first element: an operation in graphs, done at once in eager mode.
 
         Raises:
             ValueError: asked for twice in a graph.
@@ -60,7 +60,7 @@ class IPUInfeedQueue:
 
     @property
     def deleter(self) -> Any:
-        """What frees the queue; it can be started again."""
+        """Free the queue; it can be started again."""
         return host_op(self._delete)
 
     @property

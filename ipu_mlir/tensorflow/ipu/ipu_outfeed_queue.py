@@ -70,7 +70,7 @@ class IPUOutfeedQueue:
         return tf.no_op()
 
     def dequeue(self, wait_for_completion: bool = False) -> Any:
-        """What is there now: each tensor with one more dimension in front; in mode ``LAST`` the last element.
+        """The elements that are there now: each tensor with one more dimension in front; in mode ``LAST``, the last.
 
         Args:
             wait_for_completion: without effect: programs have ended when their results are there.
@@ -86,7 +86,7 @@ class IPUOutfeedQueue:
 
     @property
     def deleter(self) -> Any:
-        """What frees the queue: an operation in graphs, done at once in eager mode."""
+        """Free the queue: an operation in graphs, done at once in eager mode."""
         return host_op(self._drain.clear)
 
     def __iter__(self) -> Iterator[Any]:

@@ -93,7 +93,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         kwargs: Mapping[str, Any] | None = None,
         options: Any = None,
     ) -> Any:
-        """What ``fn`` gives, run on the device.
+        """The results of ``fn``, run on the device.
 
         Args:
             fn: a ``tf.function`` with ``jit_compile=True``.

@@ -40,7 +40,7 @@ class Batcher:
         self._new: dict[ir.Value, New] = {}
 
     def new(self, value: ir.Value) -> New:
-        """What stands for ``value``; values from outside of what is copied stand for themselves."""
+        """The value that stands for ``value``; values from outside of what is copied stand for themselves."""
         return self._new.get(value, New(value, False))
 
     def is_batched(self, *values: ir.Value) -> bool:
@@ -90,7 +90,7 @@ class Batcher:
                     self._patch(inner.operation, other.operation)
 
     def for_all(self, value: ir.Value) -> ir.Value:
-        """What stands for ``value``, repeated for every example if it is the same for all."""
+        """The value that stands for ``value``, repeated for every example if it is the same for all."""
         return self.repeated(self.new(value))
 
     def repeated(self, new: New) -> ir.Value:

@@ -45,7 +45,7 @@ class Tree:
         return unflatten(self.structure, iter(leaves))
 
     def like(self, returned: Any, path: str) -> "Tree":
-        """What a body has returned, which has to be nested as this.
+        """The tree of what a body has returned, which has to be nested as this.
 
         Raises:
             TraceTypeError: it is not; names the first place.

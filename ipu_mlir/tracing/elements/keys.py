@@ -43,7 +43,7 @@ class Selection:
 
 
 def selection(value: Symbol, key: Any) -> Selection:
-    """What ``value[key]`` selects.
+    """The elements that ``value[key]`` selects.
 
     Raises:
         TraceIndexError: out of range, too many indices, or masks and arrays of shapes that do not fit.

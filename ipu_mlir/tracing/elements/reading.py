@@ -63,7 +63,7 @@ def slice_at(value: Symbol, starts: Sequence[ir.Value | int], sizes: shapes.Shap
 
 
 def slice_operands(starts: Sequence[ir.Value | int], sizes: Sequence[int]) -> tuple[Any, ...]:
-    """What a slice op takes behind its tensors: places known at run time, and all that is known now."""
+    """The operands of a slice op behind its tensors: places known at run time, and all that is known now."""
     somewhere = ir.ShapedType.get_dynamic_stride_or_offset()
     known = [start if isinstance(start, int) else somewhere for start in starts]
     return [start for start in starts if not isinstance(start, int)], [], [], known, list(sizes), [1] * len(sizes)

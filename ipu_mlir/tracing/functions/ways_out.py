@@ -32,7 +32,7 @@ _WAYS = {name: way for way, names in _INSTEAD.items() for name in names}
 
 
 def way_out(name: str, supported: Iterable[str]) -> str:
-    """What to do about ``name``, of NumPy or of an array, that is not supported; ``supported`` is what there is.
+    """Advice about ``name``, of NumPy or of an array, that is not supported; ``supported`` is what there is.
 
     >>> way_out("nonzero", [])
     'its shape would depend on values; use np.where(mask, x, 0), which keeps the shape'

@@ -57,7 +57,7 @@ def view_as(value: ir.Value, shape: Sequence[int]) -> ir.Value:
 
 
 def row_of(batched: ir.Value, replica: int = 0) -> ir.Value:
-    """What ``replica`` has of a buffer."""
+    """The elements of a buffer that ``replica`` has."""
     (step, *strides), offset = strides_and_offset(batched.type)
     return view(batched, list(batched.type.shape)[1:], strides, offset + replica * step)
 

@@ -8,7 +8,7 @@ arith = upstream("arith")
 
 
 def batch_scalar(op: ir.Operation, batched: set[ir.Value], replicas: int) -> list[ir.Value] | None:
-    """What stands, with the axis, for the results of ``op``; None if it stays, and is for all replicas as it is now.
+    """The values that stand, with the axis, for the results of ``op``; None if it stays as it is, for all replicas.
 
     Args:
         batched: values that have the axis, an operand of ``op`` among them.

@@ -26,7 +26,7 @@ def is_ordered_call(op: ir.Operation) -> bool:
 
 
 def row_of(op: ir.Operation) -> ProgramCall:
-    """What a call stands for that nothing is wrong with."""
+    """The row of a call that nothing is wrong with."""
     return CALLS[_target(op).removeprefix(PREFIX)]
 
 
@@ -36,7 +36,7 @@ def has_token(op: ir.Operation) -> bool:
 
 
 def read_call(op: ir.Operation) -> Call:
-    """What a call says that nothing is wrong with."""
+    """The operands, types and settings of a call that nothing is wrong with."""
     row, given, skipped = row_of(op), _given(op) or {}, int(has_token(op))
     attributes = {key: KINDS[row.settings[key].kind](value) for key, value in given.items() if key != TOKEN}
     operands = list(op.operands)[skipped:]
@@ -61,7 +61,7 @@ def without_sign(kind: ir.Type) -> ir.Type:
 
 
 def broken_call(op: ir.Operation) -> str | None:
-    """What is wrong with a call by itself, as the end of a sentence."""
+    """The error of a call by itself, as the end of a sentence."""
     name = _target(op)
     row = CALLS.get(name.removeprefix(PREFIX))
     if row is None:

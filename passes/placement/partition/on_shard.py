@@ -21,7 +21,7 @@ def tiles_of_shard(shard: int | None, target: Target) -> range:
 
 
 def plan_on_shard(planner: Planner, operation: Operation, target: Target, shard: int | None) -> Parts | InSteps:
-    """What ``planner`` decides for ``operation`` on the tiles of ``shard``.
+    """The decision of ``planner`` for ``operation`` on the tiles of ``shard``.
 
     Between I/O tiles of several IPUs, what may run anywhere runs on the first IPU: parts follow one another on tiles.
     The planner counts tiles from the first one of that IPU. Operands on other IPUs have tiles that it does not have.

@@ -20,7 +20,7 @@ class MemoryProportions:
     conv: float
 
     def bytes_for(self, work: Work, target: Target) -> int:
-        """What an op that does ``work`` may take on one tile.
+        """Bytes that an op that does ``work`` may take on one tile.
 
         >>> MemoryProportions(0.5, 0.5, 0.5).bytes_for(Contraction("f32", (), (0,), (1,), (2,), ()), Target())
         319488

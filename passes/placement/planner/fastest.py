@@ -46,7 +46,7 @@ class Fastest:
         return _known(self, operation, target) if self.listener is None else self.decide(operation, target)
 
     def decide(self, operation: Operation, target: Target) -> Parts | InSteps:
-        """What calling the planner gives, found anew; the listener is told."""
+        """The answer of the planner, found anew; the listener is told."""
         if operation.work is None or 0 in operation.extents:
             return Balanced(self.grain_bytes)(operation, target)
         question = question_of(operation, target, self.grain_bytes, self.most_partials)
@@ -76,7 +76,7 @@ def _known(planner: Fastest, operation: Operation, target: Target) -> Parts | In
 def question_of(
     operation: Operation, target: Target, grain_bytes: int = 8, most_partials: int | None = None
 ) -> Question:
-    """What ``best_grids`` is asked for ``operation``."""
+    """The question that ``best_grids`` is asked for ``operation``."""
     assert operation.work is not None, "memory that only has to lie somewhere has no costs"
     reduced = tuple(x for x, parallel in enumerate(operation.parallel) if not parallel)
     elements = prod(operation.extents[loop] for loop in reduced)

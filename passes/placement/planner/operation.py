@@ -38,7 +38,7 @@ class OperandUse:
         return home is not None and (not home.num_parts or (home.min_tile >= 0 and home.max_tile < target.num_tiles))
 
     def needed(self, parts: Parts) -> Mapping:
-        """What ``parts`` touch of the operand's allocation, and on which tiles."""
+        """The elements of the operand's allocation that ``parts`` touch, and on which tiles."""
         return operand_mapping(parts, self.indices, self.shape, self.strides, self.offset, self.elements)
 
 

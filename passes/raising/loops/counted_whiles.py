@@ -46,7 +46,7 @@ def loops_of_while(loop: ir.Operation) -> ir.Operation | None:
 
 
 def counted_while(loop: ir.Operation) -> CountedWhile | None:
-    """What ``loop`` counts and carries, if that is all there is."""
+    """The counter of ``loop`` and what it carries, if that is all there is."""
     before, body = (region.blocks[0] for region in loop.regions)
     condition, yielded = terminator(before), list(terminator(body).operands)
     carried = list(body.arguments)

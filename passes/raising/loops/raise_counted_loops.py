@@ -45,7 +45,7 @@ class _Rounds:
 
     @property
     def last(self) -> int:
-        """What a counter is after the loop."""
+        """The counter after the loop."""
         return self.numbers.start + len(self.numbers) * self.numbers.step
 
 

@@ -53,7 +53,7 @@ class Running:
 
 
 def running(outermost: ir.Operation) -> Running | None:
-    """What the nest that ``outermost`` begins does, if it computes running sums, products or extremes."""
+    """The running sum, product or extreme that the nest of ``outermost`` computes; None if it is something else."""
     nest = filling_nest(outermost)
     step = None if nest is None else _step(nest)
     if nest is None or step is None or not _has_scans(step):

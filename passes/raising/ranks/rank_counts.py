@@ -51,7 +51,7 @@ class RankCount:
 
 
 def rank_count(op: ir.Operation) -> RankCount | None:
-    """What ``op`` is, if it counts the elements before each element of a dimension."""
+    """The ranking that ``op`` is, if it counts the elements before each element of a dimension."""
     nest = loop_nest(op) if op.name == "linalg.generic" and "library_call" not in op.attributes else None
     if nest is None or len(op.results) != 1 or nest.parallel.count(False) != 1:
         return None

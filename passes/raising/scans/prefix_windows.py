@@ -42,7 +42,7 @@ class PrefixWindow:
 
 
 def prefix_window(op: ir.Operation) -> PrefixWindow | None:
-    """What ``op`` is, if it is a window as long as what its operand is padded from, by that length less one or more."""
+    """The scan that ``op`` is, if its window is as long as what its operand is padded from, by that less 1 or more."""
     nest = loop_nest(op) if op.name == "linalg.generic" and "library_call" not in op.attributes else None
     if nest is None or len(op.results) != 1 or nest.parallel.count(False) != 1:
         return None
@@ -109,7 +109,7 @@ def _body_formula(op: ir.Operation, number: int) -> str:
 
 
 def combined_by(value: ir.Value, running: ir.Value, element: ir.Value) -> str:
-    """What makes ``value`` of ``running`` and ``element``, as the scan of that name; empty if none does."""
+    """The name of the scan that makes ``value`` of ``running`` and ``element``; empty if none does."""
     return _FORMULAS.get(_formula(value, {running: "acc", element: "x"}), "")
 
 

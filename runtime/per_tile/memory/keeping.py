@@ -45,7 +45,7 @@ class Kept(Generic[T]):
         self._thing: T | None = None
 
     def get(self, key: object, make: Callable[[], T]) -> T:
-        """What ``make`` made for ``key``, now or before."""
+        """The value that ``make`` made for ``key``, now or before."""
         is_same = key == self._key
         if is_same and self._thing is not None:
             return self._thing

@@ -225,10 +225,10 @@ class TileMemories:
             self.held_bytes[tile] -= elements.size * allocation.buffer.element_bytes
 
     def on(self, tile: int, allocation: Allocation) -> Held:
-        """What ``tile`` holds of ``allocation``, perhaps nothing."""
+        """The elements of ``allocation`` that ``tile`` holds, perhaps none."""
         held = self.tiles.get(tile, {}).get(allocation)
         return Held(tile, allocation, np.empty(0, np.int64)) if held is None else held
 
     def holders(self, allocation: Allocation) -> list[Held]:
-        """What each tile holds of ``allocation``, by rising tile."""
+        """The elements of ``allocation`` that each tile holds, by rising tile."""
         return [self.tiles[tile][allocation] for tile in allocation.buffer.holdings]

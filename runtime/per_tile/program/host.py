@@ -67,6 +67,6 @@ def gather(view: View, memories: TileMemories, strict: bool, location: ir.Locati
 
 
 def to_host(array: Array, value_type: ir.Type) -> Array:
-    """What the caller gets for values that a tile holds of a memref of ``value_type``."""
+    """The array that the caller gets for values that a tile holds of a memref of ``value_type``."""
     narrow = narrow_float(value_type)
     return narrow_floats.to_host(narrow, array) if narrow else array

@@ -81,7 +81,7 @@ class Machine:
         """Per living allocation, how many values show it, in slots or on their way from block to block."""
 
     def together(self, place: str, value: Any, make: Callable[[list[Any]], T]) -> T:
-        """What ``make`` makes, once, of the values that all replicas bring to ``place``."""
+        """The result of ``make``, called once, for the values that all replicas bring to ``place``."""
         return make([value]) if self._meeting is None else self._meeting.together(self.replica, place, value, make)
 
     def agreed(self, place: str, decision: T) -> T:

@@ -30,7 +30,7 @@ class Meeting:
         self._made: Any = None
 
     def run(self, program: Callable[[int], T]) -> list[T]:
-        """What ``program`` gives for each replica.
+        """The results of ``program`` for each replica.
 
         Raises:
             whatever ends a replica first; the others end with it.
@@ -60,7 +60,7 @@ class Meeting:
         return found
 
     def together(self, replica: int, place: str, value: Any, make: Callable[[list[Any]], T]) -> T:
-        """What ``make`` makes, once, of the values that all replicas bring to ``place``.
+        """The result of ``make``, called once, for the values that all replicas bring to ``place``.
 
         Raises:
             DivergenceError: one of them is at another place.
@@ -101,7 +101,7 @@ def same_way(place: str, decisions: list[Any]) -> None:
 
 
 def combined(collective: Collective, values: Sequence[Array], narrow: str | None, place: str) -> list[Array]:
-    """What each replica gets for the values that they bring.
+    """The value that each replica gets for those that they bring.
 
     Args:
         narrow: the type of the elements, if NumPy lacks it and they lie in float32.

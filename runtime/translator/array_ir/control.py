@@ -27,7 +27,7 @@ class Control(Statement):
     ids: tuple[int, ...]
 
     def blocks(self) -> tuple[Block, ...]:
-        """What is inside, in an order in which values go from one block to the next."""
+        """The blocks inside, in an order in which values go from one block to the next."""
         raise NotImplementedError
 
     def with_blocks(self, blocks: Sequence[Block]) -> "Control":

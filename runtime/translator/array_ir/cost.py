@@ -68,7 +68,7 @@ def elementwise_us(statement: Statement) -> float:
 
 
 def saved_us(statement: Statement) -> float:
-    """What is saved if one pass over memory does what ``statement`` does, not a call for each operation."""
+    """Microseconds saved if one pass over memory does what ``statement`` does, not a call for each operation."""
     calls = sum(isinstance(node, Apply | Gather) for node in postorder(expressions_of(statement))) or 1
     one_pass = _OTHER_US * prod(statement.extents) / _PER_ELEMENTS
     return max(0.0, elementwise_us(statement) - one_pass) + calls * _OWN_US

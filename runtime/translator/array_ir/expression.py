@@ -103,7 +103,7 @@ def bits(value: Expression, dtype: np.dtype[Any]) -> Expression:
 
 
 def arguments(node: Expression) -> tuple[Expression, ...]:
-    """What ``node`` is computed from."""
+    """The expressions that ``node`` is computed from."""
     if isinstance(node, Apply):
         return node.args
     if isinstance(node, Slice):

@@ -94,7 +94,7 @@ class Fold(Computed):
         return (*self.values, *self.inits)
 
     def sources_of_values(self) -> list[Access]:
-        """What is read at each point, without what the outputs start from."""
+        """The accesses that are read at each point, without those that the outputs start from."""
         return reads(self.values)
 
     def dests(self) -> list[Access]:
@@ -248,7 +248,7 @@ class Program:
     result_shapes: tuple[tuple[int, ...], ...]
 
     def read_afterwards(self) -> list[Buffer]:
-        """What somebody reads when the program has ended: results, and state."""
+        """The buffers that somebody reads when the program has ended: results, and state."""
         state = [buffer for buffer in self.arguments if buffer.role is Role.STATE]
         return [*(access.buffer for access in self.results), *state]
 

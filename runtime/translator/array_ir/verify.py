@@ -19,7 +19,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
 
 
 def errors_of(program: Program, renamed: bool = True) -> list[str]:
-    """What is wrong with ``program``, a sentence each: none if it is legal.
+    """The errors of ``program``, a sentence each: none if it is legal.
 
     Accesses have a stride per loop and stay inside their buffers; arguments and constants are not written; a buffer is
     written before anything but a copy reads it; what is stored has the type of its buffer; blocks have numbers of their

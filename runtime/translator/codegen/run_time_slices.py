@@ -76,7 +76,7 @@ def whole(buffer: Buffer) -> View:
 
 
 def index_text(starts: Sequence[Expression], sizes: Sequence[int | None], steps: Sequence[int], first: int) -> str:
-    """What stands in brackets; starts that are no constants are the operands from number ``first`` on."""
+    """The text in brackets; starts that are no constants are the operands from number ``first`` on."""
     found = []
     for start, size, step in zip(starts, sizes, steps, strict=True):
         if isinstance(start, Const):

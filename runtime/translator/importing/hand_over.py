@@ -21,7 +21,7 @@ Value = BufferView | Expression
 
 
 def value_of(reader: "Reader", value: ir.Value) -> Value:
-    """What ``value`` of the IR is known as."""
+    """The view or expression that ``value`` of the IR is known as."""
     return reader.views[value] if value in reader.views else reader.scalars[value]
 
 

@@ -39,7 +39,7 @@ class BufferView:
 
 
 def memref_parts(mlir_type: ir.Type) -> MemrefParts:
-    """What a static memref type says.
+    """The shape, strides, offset and element type of a static memref type.
 
     Raises:
         Unsupported: a dynamic size, stride or offset, no strides at all, or an element type without a dtype.
@@ -73,7 +73,7 @@ def _elements(dense: ir.DenseElementsAttr) -> np.ndarray:
 
 
 def initial_value(variable: ir.Operation) -> np.ndarray | None:
-    """What an ``ipu.variable`` begins with, or None."""
+    """The array that an ``ipu.variable`` begins with, or None."""
     return _elements(variable.attributes["init"]) if "init" in variable.attributes else None
 
 

@@ -48,7 +48,7 @@ class RegionReader:
     checks: list[tuple[Expression, str]] = field(default_factory=list)
 
     def yielded(self, ops: list[ir.Operation], guard: Expression | None = None) -> tuple[Expression, ...]:
-        """What ``ops`` yield. ``guard`` tells where they run at all."""
+        """The values that ``ops`` yield. ``guard`` tells where they run at all."""
         for op in ops:
             if op.name in ("linalg.yield", "scf.yield"):
                 return tuple(self.values[operand] for operand in op.operands)

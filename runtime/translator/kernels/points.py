@@ -93,7 +93,7 @@ class Points:
     # -- values
 
     def value(self, node: Expression, values: dict[int, Value]) -> Value:
-        """What ``node`` is at the point at hand; ``values`` has its arguments."""
+        """The value of ``node`` at the point at hand; ``values`` has its arguments."""
         ops = self.function.ops
         match node:
             case Const():
@@ -131,7 +131,7 @@ class Points:
     # -- memory
 
     def load(self, access: Access, dtype: np.dtype, index: Value | None = None) -> Value:
-        """What ``access`` names, ``index`` elements further on."""
+        """The element that ``access`` names, ``index`` elements further on."""
         function = self.function
         pointer, place = function.pointer(access.buffer), self.place(access)
         if index is not None and index.lanes == 1:

@@ -135,5 +135,5 @@ def writes(statement: Statement, buffer: Buffer) -> bool:
 
 
 def sources(statement: Statement) -> Sequence[Access]:
-    """What ``statement`` itself reads, without the statements inside."""
+    """The accesses that ``statement`` itself reads, without the statements inside."""
     return statement.read_directly() if isinstance(statement, Control) else statement.sources()

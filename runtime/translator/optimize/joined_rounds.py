@@ -101,7 +101,7 @@ class _Rounds:
 
     @staticmethod
     def of(loop: ForLoop, outside: Counter[Buffer], opened: set[int]) -> list[Statement] | None:
-        """What does the same as ``loop``; None if no two rounds can be done together."""
+        """Statements that do the same as ``loop``; None if no two rounds can be done together."""
         known = known_rounds(loop.lower, loop.upper, loop.step)
         if known is None or not isinstance(loop.step, int):
             return None

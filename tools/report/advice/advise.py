@@ -25,7 +25,7 @@ _WORTH_SAYING = 0.01
 
 
 def advise(profile: Profile) -> list[Advice]:
-    """What to change, ordered: what does not fit, then by the cycles that it gains at most, then memory."""
+    """Changes to make, in order: what does not fit, then by the cycles that it gains at most, then memory."""
     numbers = Numbers(profile)
     least = _WORTH_SAYING * numbers.cycles.total
     found = chain.from_iterable(rule(numbers) for rule in RULES)

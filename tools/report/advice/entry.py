@@ -53,7 +53,7 @@ class Numbers:
 
     @cached_property
     def executed(self) -> dict[int, ExecutedStep]:
-        """What one execution of a step takes, by the id of the step."""
+        """The costs of one execution of a step, by the id of the step."""
         return {step.step: step for step in self.profile.execution.steps}
 
     @property

@@ -24,7 +24,7 @@ _NAMED = 3
 
 
 def problems(numbers: Numbers) -> Iterator[Advice]:
-    """What the compiler says that does not fit."""
+    """The compiler's errors about what does not fit."""
     for problem in numbers.profile.compilation.problems:
         tried = " ".join(f"{text[0].upper()}{text[1:].rstrip('.')}." for text in problem.try_ if text)
         yield Advice(

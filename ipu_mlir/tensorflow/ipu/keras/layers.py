@@ -46,7 +46,7 @@ class AssumeEqualAcrossReplicas(_Same):
         return assume_equal_across_replicas(inputs, self.inplace) if is_tracing() else inputs
 
     def get_config(self) -> dict[str, Any]:
-        """What ``from_config`` takes."""
+        """The arguments of ``from_config``."""
         return {**super().get_config(), "inplace": self.inplace}
 
 
@@ -89,7 +89,7 @@ class Dropout(_Same):
         return dropout(inputs, self.rate, self.noise_shape, self.seed) if training and self.rate else inputs
 
     def get_config(self) -> dict[str, Any]:
-        """What ``from_config`` takes."""
+        """The arguments of ``from_config``."""
         return {**super().get_config(), "rate": self.rate, "noise_shape": self.noise_shape, "seed": self.seed}
 
 
@@ -137,7 +137,7 @@ class Embedding(keras.layers.Layer):
         return (*input_shape, self.output_dim)
 
     def get_config(self) -> dict[str, Any]:
-        """What ``from_config`` takes."""
+        """The arguments of ``from_config``."""
         initializer = keras.initializers.serialize(self.embeddings_initializer)
         sizes = {"input_dim": self.input_dim, "output_dim": self.output_dim}
         return {**super().get_config(), **sizes, "embeddings_initializer": initializer}
@@ -227,7 +227,7 @@ class GroupNormalization(_Same):
         return tf.cast(x, self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """What ``from_config`` takes."""
+        """The arguments of ``from_config``."""
         config = super().get_config()
         given = ("groups", "channels_axis", "center", "scale", "epsilon", "strided_channel_grouping")
         config.update({name: getattr(self, name) for name in given})
@@ -263,7 +263,7 @@ class InstanceNormalization(GroupNormalization):
         return channels
 
     def get_config(self) -> dict[str, Any]:
-        """What ``from_config`` takes."""
+        """The arguments of ``from_config``."""
         config = super().get_config()
         return {name: config[name] for name in config.keys() - {"groups", "strided_channel_grouping"}}
 
