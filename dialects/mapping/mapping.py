@@ -102,7 +102,7 @@ class Mapping(OnTiles):
         return _is_home(self)
 
     def boxes(self, tile: int) -> list[Box]:
-        """The elements on ``tile``, as disjoint boxes ``(offset, ((extent, stride), ...))``; empty if there are none."""
+        """The elements on ``tile``, as disjoint boxes ``(offset, ((extent, stride), ...))``; empty if none."""
         family = family_with_distinct_tiles(self)
         part = int(family.parts_on(np.array([tile]))[0])
         return boxes_of_part(family, part) if part >= 0 else []

@@ -46,7 +46,7 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
     """What is wrong with a remote buffer, as ends of sentences."""
     if op.parent is None or op.parent.operation.name != "builtin.module":
         yield "stands inside a function; a remote buffer belongs to the module"
-    memory: Any = op.attributes.get("memory", None)
+    memory = op.attributes.get("memory", None)
     if memory is not None and not (isinstance(memory, ir.StringAttr) and memory.value in MEMORIES):
         yield f"lies in memory {memory}; it is {' or '.join(map(repr, MEMORIES))}"
     is_plain = isinstance(tensor, ir.RankedTensorType) and tensor.has_static_shape and tensor.encoding is None
@@ -58,7 +58,7 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
     partition = op.attributes.get("partition", None)
     if partition is not None and not (isinstance(partition, ir.StringAttr) and partition.value in PARTITIONS):
         yield f"is cut by {partition}; it is {' or '.join(map(repr, PARTITIONS))}"
-    if partition is not None and isinstance(memory, ir.StringAttr) and memory.value == "host":
+    if partition is not None and str(memory) == '"host"':
         yield "is cut for replicas, which share what is on the host; leave out partition or memory"
     if "whole" in op.attributes:  # the parts that ipu-partition-remote-buffers has made
         tensor = ir.RankedTensorType(ir.TypeAttr(op.attributes["whole"]).value)

@@ -159,12 +159,12 @@ class HostEmbedding:
             yield
         finally:
             rows = self._table.take()
-            if self._reached is not None and session is None:
-                self._tensor.assign(rows)
-            elif self._reached is not None:
-                session.run(self._tensor.initializer, {self._tensor.initializer.inputs[1]: rows})
             if session is not None:
+                if self._reached is not None:
+                    session.run(self._tensor.initializer, {self._tensor.initializer.inputs[1]: rows})
                 session.run([self._end])
+            elif self._reached is not None:
+                self._tensor.assign(rows)
 
     def _rows(self, indices: Any) -> Any:
         if self._reached is None:
@@ -203,8 +203,8 @@ def create_host_embedding(
     with tf.device("/cpu:0"):
         if tf.executing_eagerly():
             start = initializer or tf1.glorot_uniform_initializer()
-            value = start(list(shape), dtype=tf.as_dtype(dtype)) if callable(start) else tf.cast(start, dtype)
-            table = tf.Variable(tf.convert_to_tensor(value), trainable=False, name=name)
+            value: Any = start(list(shape), dtype=tf.as_dtype(dtype)) if callable(start) else tf.cast(start, dtype)
+            table = tf.Variable(value, trainable=False, name=name)
         else:
             fixed = initializer is not None and not callable(initializer)
             table = tf1.get_variable(
