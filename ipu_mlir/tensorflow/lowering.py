@@ -19,7 +19,7 @@ from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers
 from ipu_mlir.tensorflow.source_lines import with_user_lines
-from ipu_mlir.tensorflow.variables import offloaded, own_handle, tracing
+from ipu_mlir.tensorflow.variables import offloaded, own_handle, tracing, variable_of
 from ipu_mlir.tracing.graph import dense_attribute
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>")
@@ -60,6 +60,8 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
         known = {id(own_handle(each)): each for each in concrete.graph.variables}
         captured = {len(specs) + place: outside for place, (outside, _) in enumerate(concrete.graph.captures)}
         for each in captured.values():
+            if (variable := variable_of(each)) is not None:  # that ops read by the handle alone
+                known[id(each)] = variable
             if each.dtype == tf.resource and id(each) not in known:
                 raise CompileError(
                     f"TensorFlow cannot compile {name}, which uses a table or another resource of the host; "

@@ -1,6 +1,7 @@
 """Variables of TensorFlow that live on the device between runs, and are TensorFlow's when somebody asks for them."""
 
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -154,6 +155,13 @@ class _OnDevice:
 
 
 _KINDS: dict[type, type] = {}
+_OF_HANDLES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+
+
+def variable_of(handle: Any) -> Any:
+    """The variable that lives on the device and has ``handle``; None if there is none."""
+    found = _OF_HANDLES.get(id(handle))
+    return found if found is not None and found._handle is handle else None
 
 
 def resident(variable: Any, is_new: bool = False) -> Resident:
@@ -174,5 +182,6 @@ def resident(variable: Any, is_new: bool = False) -> Resident:
         _KINDS[kind] = type(kind.__name__, (_OnDevice, kind), {"__module__": kind.__module__})
     made = Resident(variable, is_held=not is_new)
     variable.__dict__["_resident"] = made
+    _OF_HANDLES[id(variable._handle)] = variable
     variable.__class__ = _KINDS[kind]
     return made

@@ -82,6 +82,15 @@ def test_an_update_is_made_of_several_batches(method):
     assert step == 4
 
 
+def adam_by_hand(updates):
+    first = second = 0.0
+    weights = START.astype(np.float64)
+    for t, update in enumerate(updates, 1):
+        first, second = 0.9 * first + 0.1 * update, 0.999 * second + 0.001 * update**2
+        weights = weights - 0.1 * (first / (1 - 0.9**t)) / (np.sqrt(second / (1 - 0.999**t)) + 1e-8)
+    return weights
+
+
 def test_any_optimizer_and_wrapper_gets_what_has_gathered():
     seen = []
 
@@ -105,12 +114,7 @@ def test_any_optimizer_and_wrapper_gets_what_has_gathered():
         lambda opt: optimizers.GradientAccumulationOptimizerV2(opt, 2, reduction_method=MEAN),
         tf1.train.AdamOptimizer(0.1),
     )
-    first = second = 0.0
-    by_hand = START.astype(np.float64)
-    for t, update in enumerate(windows(2, MEAN), 1):
-        first, second = 0.9 * first + 0.1 * update, 0.999 * second + 0.001 * update**2
-        by_hand = by_hand - 0.1 * (first / (1 - 0.9**t)) / (np.sqrt(second / (1 - 0.999**t)) + 1e-8)
-    np.testing.assert_allclose(adam, by_hand, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(adam, adam_by_hand(windows(2, MEAN)), rtol=1e-3, atol=1e-4)
     assert len(moments) == 2
 
 
@@ -169,6 +173,30 @@ def test_a_loop_whose_rounds_nobody_knows():
     wanted = START - RATE * GRADIENTS[:6].sum(axis=0)
     np.testing.assert_allclose(weights, wanted, rtol=1e-4, atol=1e-5)
     assert step == 2
+
+
+def test_in_programs_of_eager_mode():
+    configure(2)
+    strategy = ipu.ipu_strategy.IPUStrategy()
+    with strategy.scope():
+        weights = tf.Variable(START)
+        opt = optimizers.GradientAccumulationOptimizerV2(
+            optimizers.CrossReplicaOptimizer(tf1.train.AdamOptimizer(0.1)), 3, reduction_method=MEAN
+        )
+        feed = iter(tf.data.Dataset.from_tensor_slices(GRADIENTS).repeat())
+
+        @tf.function(jit_compile=True)
+        def train_some(feed):
+            for _ in tf.range(6):
+                gradient = next(feed)
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(weights * gradient)
+                opt.apply_gradients([(tape.gradient(loss, weights), weights)])
+
+        for _ in range(2):
+            strategy.run(train_some, args=(feed,))
+    wanted = adam_by_hand([*windows(3, MEAN, 2)] * 2)
+    np.testing.assert_allclose(weights, wanted, rtol=1e-3, atol=1e-4)
 
 
 SGD = tf1.train.GradientDescentOptimizer
