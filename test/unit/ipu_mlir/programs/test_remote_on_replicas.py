@@ -194,3 +194,16 @@ def test_what_cannot_be_cut():
         ipu.RemoteBuffer(START, partition="rows")
     with pytest.raises(ipu.IpuError, match="has partition=True, which is for offload=True"):
         ipu.Variable(START, name="w", partition=True)
+
+
+@pytest.mark.parametrize("offload", [False, True])
+def test_values_of_some_rounds_ago_are_those_of_each_replica(offload):
+    def main(x):
+        def body(carried, row):
+            return carried, ipu.fifo(row * (ipu.replica_index() + 1).astype(F32), 2, offload=offload)
+
+        return ipu.scan(body, F32(0), x)[1]
+
+    x = np.arange(1, 6, dtype=F32)
+    given, _ = both(ipu.compile(main, args=(x,), target=TARGET), x)
+    np.testing.assert_array_equal(given, [[0, 0, 1, 2, 3], [0, 0, 2, 4, 6]])
