@@ -94,6 +94,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-element-ops",
     "canonicalize",
     "cse",
+    "ipu-mark-replicas{all-branches=true}",
     "convert-elementwise-to-linalg",
     "ipu-assign-shards",
     "ipu-fill-empties",
@@ -108,7 +109,8 @@ PLACE: tuple[str, ...] = (
 )
 """Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing.
 Branches that only choose between tensors become a selection, which is no linalg yet. Shards are assigned before views
-become copies, since what moves to another IPU has memory of its own, and once more for these copies."""
+become copies, since what moves to another IPU has memory of its own, and once more for these copies. What differs
+between replicas is looked at again when branches on elements are gone."""
 
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",

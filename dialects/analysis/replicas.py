@@ -101,9 +101,13 @@ class Varying:
             return
         elif collective is not None and collective.gives_blocks:
             self._mark_memory(op.results[0] if len(op.results) else op.operands[1], op.location)
-        elif control_op(op) is not None:
+        elif (row := control_op(op)) is not None:
             for flow in flows(op):
                 self._join(zip(flow.values(), flow.targets, strict=True))
+            for value in row.decided_by(op):
+                if value in self:
+                    for result in op.results:
+                        self._mark(result, self._origins[value])
         elif op.name == "func.call":
             self._call(op)
         elif _is_function(op):

@@ -29,7 +29,7 @@ _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
 _REGISTRY = Registry(by_name(PASSES), PIPELINES)
 TO_HOST = _REGISTRY.resolve("ipu-to-host")
 
-_CHECKS = (MarkReplicas(), CheckSupersteps(), CheckMemory())
+_CHECKS = (MarkReplicas(all_branches=True), CheckSupersteps(), CheckMemory())
 """What supersteps of the user's own go through."""
 
 VERIFIED = ("one-shot-bufferize",)

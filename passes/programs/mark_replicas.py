@@ -22,12 +22,17 @@ class MarkReplicas(Pass):
     Replicas go the same way through the program, so that all of them come to a collective together. Collectives whose
     groups or shapes do not go with the number of replicas are refused as well.
 
+    Branches in loops that only compute are let through: those on elements become scatters and gathers
+    (``ipu-raise-loops``), for which an index may differ. With ``all_branches`` they are refused as any other.
+
     Needs:  functions whose variables are arguments (``ipu-promote-variables``), or supersteps.
     Leaves: ``ipu.varies`` on variables and remote buffers, on arguments that are such, and on results; nothing where
             there is one replica.
     """
 
     name = "ipu-mark-replicas"
+
+    all_branches: bool = False
 
     def run(self, module: ir.Operation) -> None:
         replicas = module_target(module).replicas
@@ -40,6 +45,8 @@ class MarkReplicas(Pass):
                 return
             varying = Varying(module, replicas)
             for op, value in varying.divergent():
+                if not self.all_branches and _may_be_raised(op):
+                    continue
                 origin = place_of(varying.origin(value)) or "its source"
                 refuse(
                     op,
@@ -49,6 +56,15 @@ class MarkReplicas(Pass):
                 )
             if not refuse.diagnostics:
                 _mark(module, varying)
+
+
+def _may_be_raised(op: ir.Operation) -> bool:
+    """Whether ``op`` is a branch in a loop in which nothing meets the host or other replicas."""
+    around = op.parent.operation
+    while around.name == "scf.if":
+        around = around.parent.operation
+    plain = all(not inner.name.startswith("ipu.") and inner.name != "cf.assert" for inner in list_outside_bodies(op))
+    return op.name == "scf.if" and around.name == "scf.for" and plain
 
 
 def _broken_collective(op: ir.Operation, replicas: int) -> str | None:

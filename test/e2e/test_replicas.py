@@ -128,6 +128,41 @@ def test_control_flow_that_differs_is_refused_at_its_place() -> None:
         assert part in str(refused.value)
 
 
+SCATTER = """
+func.func @main(%z: tensor<9x4xf32>, %u: tensor<2x4xf32>) -> tensor<9x4xf32> {
+  %r = stablehlo.custom_call @ipu.replica_index() : () -> tensor<i32>
+  %i = stablehlo.broadcast_in_dim %r, dims = [] : (tensor<i32>) -> tensor<2xi32>
+  %s = "stablehlo.scatter"(%z, %i, %u) <{indices_are_sorted = false, unique_indices = false,
+      scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+    }) : (tensor<9x4xf32>, tensor<2xi32>, tensor<2x4xf32>) -> tensor<9x4xf32>
+  return %s : tensor<9x4xf32>
+}
+"""
+
+
+def test_replicas_scatter_to_places_of_their_own() -> None:
+    executable = ipu.compile(SCATTER, target=TWO)
+    args = [np.zeros((9, 4), np.float32), X[:2, :4]]
+    (found,), (per_tile,) = executable.run(args), executable.run_per_tile(args)
+    assert np.allclose(found[0, 0], X[:2, :4].sum(0)) and np.allclose(found[1, 1], X[:2, :4].sum(0))
+    assert np.array_equal(found, per_tile) and not found[0, 1:].any()
+
+
+def test_a_branch_in_a_loop_that_differs_is_refused() -> None:
+    def main(x: Any) -> Any:
+        def body(i: Any, carried: Any) -> Any:
+            return ipu.cond(own(x).sum() > i.astype(np.float32), lambda: carried @ x.T @ x, lambda: carried)
+
+        return ipu.fori_loop(0, 3, body, x)
+
+    with pytest.raises(ipu.CompileError, match="goes the way that a value says which differs between replicas"):
+        ipu.compile(main, args=(X,), target=FOUR)
+
+
 def test_a_false_assumption_ends_the_run() -> None:
     executable = ipu.compile(lambda x: ipu.assume_equal(own(x)), args=[X], target=FOUR)
     for run in (executable.run, executable.run_per_tile):

@@ -83,3 +83,25 @@ func.func @alone(%x: tensor<6xf32>) -> tensor<6xf32> {
   %y = "ipu.all_reduce"(%x) {op = "add", group = 2} : (tensor<6xf32>) -> tensor<6xf32>
   return %y : tensor<6xf32>
 }
+
+// -----
+
+module attributes {ipu.target = #ipu.target<{replicas = 2}>} {
+// A branch in a loop is refused if it does more than to compute.
+func.func @meeting_in_a_loop(%c: tensor<i1> {ipu.varies = true}, %x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<4xf32> {
+    %flag = tensor.extract %c[] : tensor<i1>
+    // expected-error @below {{'scf.if' op goes the way that a value says which differs between replicas}}
+    %b = scf.if %flag -> tensor<4xf32> {
+      %sum = "ipu.all_reduce"(%a) {op = "add"} : (tensor<4xf32>) -> tensor<4xf32>
+      scf.yield %sum : tensor<4xf32>
+    } else {
+      scf.yield %a : tensor<4xf32>
+    }
+    scf.yield %b : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+}
