@@ -199,6 +199,32 @@ def test_in_programs_of_eager_mode():
     np.testing.assert_allclose(weights, wanted, rtol=1e-3, atol=1e-4)
 
 
+def test_gradients_of_rows_and_two_updates_in_a_step():
+    configure(2)
+    batches = np.int32([[0, 1], [2, 2], [3, 0], [1, 1]])
+    with tf.Graph().as_default(), ipu.scopes.ipu_scope("/device:IPU:0"):
+        table = tf1.get_variable("table", [40, 2], initializer=tf1.zeros_initializer())
+        scale = tf1.get_variable("scale", initializer=0.0)
+        feed = ipu.ipu_infeed_queue.IPUInfeedQueue(tf.data.Dataset.from_tensor_slices(batches))
+        opt = optimizers.CrossReplicaGradientAccumulationOptimizerV2(SGD(1.0), 2)
+
+        def body(ids):
+            rows = tf.nn.embedding_lookup(table, ids)
+            first = opt.minimize(tf.reduce_sum(rows), var_list=[table])
+            return first, opt.minimize(scale * 3.0, var_list=[scale])
+
+        run = ipu.ipu_compiler.compile(lambda: ipu.loops.repeat(2, body, [], feed))
+        with tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            session.run(feed.initializer)
+            session.run(run)
+            rows, number = session.run([table, scale])
+    wanted = np.zeros(40)
+    np.subtract.at(wanted, batches, 0.5)
+    np.testing.assert_allclose(rows, np.stack([wanted, wanted], axis=1))
+    assert number == -6
+
+
 SGD = tf1.train.GradientDescentOptimizer
 V2 = optimizers.GradientAccumulationOptimizerV2
 REFUSED = {

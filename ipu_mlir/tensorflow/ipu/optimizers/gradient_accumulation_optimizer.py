@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops.control_flow_v2_func_graphs import (
     WhileBodyFuncGraph,
@@ -68,7 +67,7 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
             raise ValueError(f"{self._name}: no gradients are given for any variable")
         with tf.init_scope():
             sums = [self._accumulator(each, own) for each, own in pairs]
-            rounds = self._create_non_slot_variable(np.int32(0), "round", pairs[0][1])
+            rounds = self._counted("round", pairs[0][1], (), tf.int32)
         number = tf.identity(rounds.read_value())
         gathered = [
             total.assign(self._gathered(total.read_value(), tf.cast(each, total.dtype), number), read_value=False)
@@ -95,8 +94,12 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
     def _accumulator(self, gradient: tf.Tensor, variable: Any) -> Any:
         dtype = self._dtype(variable) if callable(self._dtype) else self._dtype
         kind = gradient.dtype if dtype is None else tf.as_dtype(dtype)
+        return self._counted("accumulator", variable, variable.shape, kind)
+
+    def _counted(self, name: str, variable: Any, shape: Any, kind: tf.DType) -> Any:
+        """A variable of that name that goes with ``variable``, and begins with zeros."""
         return self._get_or_make_slot_with_initializer(
-            variable, tf1.zeros_initializer(), variable.shape, kind, "accumulator", self._name
+            variable, tf1.zeros_initializer(), tf.TensorShape(shape), kind, name, self._name
         )
 
     def _gathered(self, total: tf.Tensor, gradient: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
