@@ -13,7 +13,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 _DIALECTS = frozenset({"stablehlo", "chlo", "mhlo", "vhlo", "sdy"})
 _MARKS = frozenset({"mhlo.copy", "mhlo.erf", "sdy.mesh", "sdy.sharding_constraint"})
 _NEEDS_SEVERAL = "runs on several machines at once; compile the program of one of them"
-_STATEFUL = "draws numbers from a state that is not in the program; give a key (jax.random, tf.random.stateless_*)"
 _REFUSED = {
     **dict.fromkeys(
         [
@@ -35,7 +34,6 @@ _REFUSED = {
     ),
     "stablehlo.infeed": "reads from a queue of the framework; give what it reads as an argument",
     "stablehlo.outfeed": "writes to a queue of the framework; return what it writes",
-    "stablehlo.rng": _STATEFUL,
     **dict.fromkeys(
         [f"stablehlo.batch_norm_{name}" for name in ("training", "inference", "grad")],
         "is not imported; write the normalisation with means and variances",

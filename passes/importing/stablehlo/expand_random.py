@@ -1,12 +1,14 @@
-"""``ipu-expand-random``: random bits of the Philox generator, as XLA draws them."""
+"""``ipu-expand-random``: random bits of the Philox generator, as XLA draws them, and numbers from a state of ours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import pi, prod
+from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
+from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -22,14 +24,23 @@ class ExpandRandom(Pass):
     others, "Parallel random numbers: as easy as 1, 2, 3", 2011) encrypts a counter of 128 bits. The state is key,
     lower and upper half of the counter; where it has only two numbers, XLA takes the key for the upper half, too.
 
+    ``stablehlo.rng``, whose state StableHLO leaves to the machine, has the variable ``ipu.random`` of the module: key
+    and counter, which every draw moves on. Floats are drawn in 23 bits (52 in f64), normal ones from two uniform ones
+    each (Box and Muller, 1958).
+
     Needs:  StableHLO, before ``inline``.
-    Leaves: ``rng_bit_generator`` of Threefry only; calls of functions that draw.
+    Leaves: ``rng_bit_generator`` of Threefry only, no ``rng``; calls of functions that draw bits.
     """
 
     name = "ipu-expand-random"
 
     def run(self, module: ir.Operation) -> None:
         with module.context, ir.Location.unknown():
+            draws = list_ops(module, "stablehlo.rng")
+            if draws:
+                _append(module, _VARIABLE)
+            for op in draws:
+                _draw(op)
             for number, op in enumerate(list_ops(module, "stablehlo.rng_bit_generator")):
                 if "THREE_FRY" not in str(op.attributes["rng_algorithm"]):
                     _expand(op, module, f"ipu_philox_{number}")
@@ -37,9 +48,7 @@ class ExpandRandom(Pass):
 
 def _expand(op: ir.Operation, module: ir.Operation, name: str) -> None:
     (state,), (_, bits) = op.operands, [result.type for result in op.results]
-    text = _function(name, state.type.shape[0], list(bits.shape), bits.element_type.width)
-    parsed = ir.Module.parse(text)
-    module.regions[0].blocks[0].append(parsed.body.operations[0].operation.clone())
+    _append(module, _function(name, state.type.shape[0], list(bits.shape), bits.element_type.width))
     words = ir.RankedTensorType.get(bits.shape, ir.IntegerType.get_unsigned(bits.element_type.width))
     with ir.InsertionPoint(op), op.location:
         callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
@@ -48,6 +57,103 @@ def _expand(op: ir.Operation, module: ir.Operation, name: str) -> None:
         if words != bits:
             drawn = ir.Operation.create("stablehlo.convert", [bits], [drawn]).results[0]
         replace(op, [call.results[0], drawn])
+
+
+def _append(module: ir.Operation, text: str) -> None:
+    """The op of ``text`` at the end of ``module``."""
+    parsed = ir.Module.parse(text)
+    module.regions[0].blocks[0].append(parsed.body.operations[0].operation.clone())
+
+
+_STATE = "tensor<3xi64>"
+_VARIABLE = f'"ipu.variable"() {{sym_name = "ipu.random", type = {_STATE}, init = dense<0> : {_STATE}}} : () -> ()'
+
+
+def _draw(op: ir.Operation) -> None:
+    """``op`` as the ops that read the state, draw, and assign the next one."""
+    parsed = ir.Module.parse(_drawing(op.results[0].type, "NORMAL" in str(op.attributes["rng_distribution"])))
+    (block,) = parsed.body.operations[0].regions[0].blocks
+    known: Known = dict(zip(block.arguments, op.operands, strict=False))
+    *body, end = (each.operation for each in block.operations)
+    with ir.InsertionPoint(op), op.location:
+        for each in body:
+            clone_into(each, known)
+    replace(op, [known[end.operands[0]]])
+
+
+def _drawing(wanted: Any, normal: bool) -> str:
+    """The text of a function from two scalars, bounds or mean and deviation, to numbers of the type ``wanted``."""
+    element, sizes = wanted.element_type, "".join(f"{size}x" for size in wanted.shape)
+    is_float = not isinstance(element, ir.IntegerType)
+    width = 64 if str(element) == "f64" or (not is_float and element.width == 64) else 32
+    count = prod(wanted.shape)
+    emit = _Lines()
+
+    def tensor(kind: str) -> str:
+        return f"tensor<{sizes}{kind}>"
+
+    def one(op: str, operand: str, source: str, dest: str) -> str:
+        return emit(op, [operand], f"({source}) -> {dest}")
+
+    def two(op: str, first: str, second: str, kind: str) -> str:
+        return emit(op, [first, second], f"({kind}, {kind}) -> {kind}")
+
+    def full(number: float, kind: str) -> str:
+        return emit("constant", [], f"() -> {tensor(kind)}", f"{{value = dense<{number}> : {tensor(kind)}}}")
+
+    def spread(scalar: str, kind: str) -> str:
+        types = f"(tensor<{kind}>) -> {tensor(kind)}"
+        return emit("broadcast_in_dim", [scalar], types, "{broadcast_dimensions = array<i64>}")
+
+    bits_type = f"tensor<{count * (2 if normal else 1)}xui{width}>"
+    state = "tensor<3xui64>"
+    emit.lines.append(f'  %read = "ipu.read"() {{variable = @ipu.random}} : () -> {_STATE}')
+    old = one("convert", "%read", _STATE, state)
+    algorithm = "{rng_algorithm = #stablehlo<rng_algorithm PHILOX>}"
+    drawn = emit("rng_bit_generator", [old], f"({state}) -> ({state}, {bits_type})", algorithm)
+    emit.lines[-1] = emit.lines[-1].replace(f"{drawn} =", f"{drawn}:2 =")
+    new = one("convert", f"{drawn}#0", state, _STATE)
+    emit.lines.append(f'  "ipu.assign"({new}) {{variable = @ipu.random}} : ({_STATE}) -> ()')
+
+    def part(which: int) -> str:
+        """Random bits for each element."""
+        flat = f"tensor<{count}xui{width}>"
+        taken = emit("slice", [f"{drawn}#1"], f"({bits_type}) -> {flat}", _range(which * count, (which + 1) * count))
+        return one("reshape", taken, flat, tensor(f"ui{width}"))
+
+    real, unsigned = f"f{width}", f"ui{width}"
+
+    def uniform(which: int) -> str:
+        """From 0 to 1, without 1."""
+        kept = 52 if width == 64 else 23
+        shifted = two("shift_right_logical", part(which), full(width - kept, unsigned), tensor(unsigned))
+        whole = one("convert", shifted, tensor(unsigned), tensor(real))
+        return two("multiply", whole, full(2.0**-kept, real), tensor(real))
+
+    def wide(scalar: str, kind: str) -> str:
+        return spread(one("convert", scalar, f"tensor<{element}>", f"tensor<{kind}>"), kind)
+
+    if normal:
+        angle = one("cosine", two("multiply", uniform(1), full(2 * pi, real), tensor(real)), tensor(real), tensor(real))
+        left = two("subtract", full(1.0, real), uniform(0), tensor(real))
+        square = two("multiply", one("log", left, tensor(real), tensor(real)), full(-2.0, real), tensor(real))
+        number = two("multiply", one("sqrt", square, tensor(real), tensor(real)), angle, tensor(real))
+        found = two("add", wide("%a", real), two("multiply", wide("%b", real), number, tensor(real)), tensor(real))
+    elif is_float:
+        size = two("subtract", wide("%b", real), wide("%a", real), tensor(real))
+        found = two("add", wide("%a", real), two("multiply", uniform(0), size, tensor(real)), tensor(real))
+    else:
+        size = two("subtract", wide("%b", unsigned), wide("%a", unsigned), tensor(unsigned))
+        least = two("remainder", part(0), size, tensor(unsigned))
+        found = two("add", wide("%a", unsigned), least, tensor(unsigned))
+    source = real if is_float else unsigned
+    result = one("convert", found, tensor(source), tensor(str(element)))
+    body = "\n".join(emit.lines)
+    scalar = f"tensor<{element}>"
+    return (
+        f"func.func @draw(%a: {scalar}, %b: {scalar}) -> {tensor(str(element))} {{\n{body}\n"
+        f"  return {result} : {tensor(str(element))}\n}}\n"
+    )
 
 
 class _Lines:

@@ -213,9 +213,50 @@ def test_random_bits_are_those_of_xla(words: int, kind: str):
         assert after.view(np.uint64).tolist() == [key, low + steps - (1 << 64), high + 1][:words]
 
 
+def drawing(distribution: str, element: str, first: str, second: str) -> str:
+    return f"""func.func @main() -> tensor<4000x{element}> {{
+      %a = stablehlo.constant dense<{first}> : tensor<{element}>
+      %b = stablehlo.constant dense<{second}> : tensor<{element}>
+      %n = stablehlo.constant dense<4000> : tensor<1xi64>
+      %0 = stablehlo.rng %a, %b, %n, distribution = {distribution}
+          : (tensor<{element}>, tensor<{element}>, tensor<1xi64>) -> tensor<4000x{element}>
+      return %0 : tensor<4000x{element}>
+    }}"""
+
+
+@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i32", "i64"])
+def test_uniform_numbers_lie_between_their_bounds(element: str):
+    bounds = ("-3", "9") if element.startswith("i") else ("-3.0", "9.0")
+    exe = ipu.compile(drawing("UNIFORM", element, *bounds), target=TARGET)
+    (found,) = exe.run([])
+    middle = 2.5 if element.startswith("i") else 3  # integers have no upper bound among them
+    assert found.min() >= -3 and (found.max() < 9 or element == "f16")
+    assert abs(found.mean(dtype=float) - middle) < 0.2 and abs(found.std(dtype=float) - 12 / np.sqrt(12)) < 0.1
+    assert len(np.unique(found)) == 12 if element.startswith("i") else len(np.unique(found)) > 2000
+
+
+def test_normal_numbers_have_their_mean_and_deviation():
+    (found,) = ipu.compile(drawing("NORMAL", "f32", "2.0", "3.0"), target=TARGET).run([])
+    standard = np.sort((found - 2) / 3)
+    assert abs(standard.mean()) < 0.05 and abs(standard.std() - 1) < 0.03
+    quantiles = standard[[90, 634, 2000, 3365, 3909]]  # of 2.275, 15.87, 50 ... percent
+    np.testing.assert_allclose(quantiles, [-2, -1, 0, 1, 2], atol=0.15)
+
+
+def test_draws_go_on_from_run_to_run_and_sessions_have_seeds():
+    exe = ipu.compile(drawing("UNIFORM", "f32", "0.0", "1.0"), target=TARGET)
+    (first,), (second,) = exe.run([]), exe.run([])
+    assert not np.intersect1d(first, second).size > 10
+    one, other = exe.session(), exe.session()
+    np.testing.assert_array_equal(one.run("main"), other.run("main"))
+    other["ipu.random"] = np.array([7, 0, 0])
+    assert not np.array_equal(one.run("main"), other.run("main"))
+    np.testing.assert_array_equal(exe.run_per_tile([])[0], exe.run_per_tile([])[0])
+
+
 def test_everything_that_cannot_be_imported_is_said_at_once():
     text = """func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-  %0 = stablehlo.tanh %x : tensor<4xcomplex<f32>>
+  %0 = stablehlo.cbrt %x : tensor<4xcomplex<f32>>
   %1 = stablehlo.replica_id : tensor<ui32>
   return %0 : tensor<4xcomplex<f32>>
 }"""

@@ -23,12 +23,3 @@ func.func @sizes(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = stablehlo.abs %x : tensor<?xf32>
   return %0 : tensor<?xf32>
 }
-
-// -----
-
-func.func @state(%a: tensor<f32>, %b: tensor<f32>) -> tensor<3xf32> {
-  %shape = stablehlo.constant dense<3> : tensor<1xi64>
-  // expected-error @below {{draws numbers from a state that is not in the program; give a key}}
-  %0 = stablehlo.rng %a, %b, %shape, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<3xf32>
-  return %0 : tensor<3xf32>
-}
