@@ -9,26 +9,30 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.ops import gen_random_ops
 
+from ipu_mlir.tensorflow.collectives import replica_index
 from ipu_mlir.tensorflow.variables import is_tracing, resident
+
+_APART = -0x61C88647
+"""What seeds of neighbouring replicas differ by: the golden ratio in 32 bits, so that no other seed is near."""
 
 _STATE: list[tf.Variable] = []
 
 
 def state() -> tf.Variable:
-    """The seed, and how often it was used."""
+    """The seed, how often it was used, and 1 if each replica draws numbers of its own, else 0."""
     if not _STATE:
         with context.eager_mode(), tf.device("/cpu:0"):
-            made = tf.Variable(tf.constant([0, 0]), trainable=False, dtype=tf.int32, name="ipu.seed")
+            made = tf.Variable(tf.constant([0, 0, 1]), trainable=False, dtype=tf.int32, name="ipu.seed")
         resident(made, is_new=True)
         _STATE.append(made)
     return _STATE[0]
 
 
 def next_seed() -> Any:
-    """A seed that no other use has, two int32."""
-    seed = state().read_value()
-    state().assign_add([0, 1], read_value=False)
-    return seed
+    """A seed that no other use has, two int32; nor another replica, unless they are to be identical."""
+    seed, uses, has_own = tf.unstack(state().read_value())
+    state().assign_add([0, 1, 0], read_value=False)
+    return tf.stack([seed + has_own * replica_index() * _APART, uses])
 
 
 @functools.cache

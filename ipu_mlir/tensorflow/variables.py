@@ -161,7 +161,7 @@ _OF_HANDLES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictiona
 def variable_of(handle: Any) -> Any:
     """The variable that lives on the device and has ``handle``; None if there is none."""
     found = _OF_HANDLES.get(id(handle))
-    return found if found is not None and found._handle is handle else None
+    return found if found is not None and own_handle(found) is handle else None
 
 
 def resident(variable: Any, is_new: bool = False) -> Resident:
@@ -182,6 +182,6 @@ def resident(variable: Any, is_new: bool = False) -> Resident:
         _KINDS[kind] = type(kind.__name__, (_OnDevice, kind), {"__module__": kind.__module__})
     made = Resident(variable, is_held=not is_new)
     variable.__dict__["_resident"] = made
-    _OF_HANDLES[id(variable._handle)] = variable
+    _OF_HANDLES[id(own_handle(variable))] = variable
     variable.__class__ = _KINDS[kind]
     return made

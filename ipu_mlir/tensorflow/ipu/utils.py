@@ -58,7 +58,7 @@ def reset_ipu_seed(
         seed: of which the same programs draw the same numbers afterwards.
         device: of the programs; the seed is one for all.
         cpu_device: without effect.
-        experimental_identical_replicas: without effect: all replicas draw the same numbers.
+        experimental_identical_replicas: all replicas draw the same numbers; otherwise each its own.
 
     Raises:
         ValueError: ``device`` is not the name of an IPU.
@@ -67,7 +67,7 @@ def reset_ipu_seed(
 
     ordinal_of(device)
     low = seed & 0x7FFFFFFF
-    state().assign([low, 0])
+    state().assign([low, 0, int(not experimental_identical_replicas)])
 
 
 def export_dataset_to_file(

@@ -1,4 +1,4 @@
-"""Programs of the corpus made anew from the source in a framework: by our importers they give what the stored ones give."""
+"""Programs of the corpus made anew from their sources: by our importers they give what the stored ones give."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -85,6 +85,30 @@ def test_seeds_of_random_numbers():
             ipu.rand_ops.dropout(x, **kwargs)
 
 
+def test_replicas_draw_numbers_of_their_own_unless_they_are_to_be_identical():
+    config = ipu.config.IPUConfig()
+    config.auto_select_ipus = 2
+    config.configure_ipu_system()
+    queue = ipu.ipu_outfeed_queue.IPUOutfeedQueue()
+
+    @tf.function(jit_compile=True)
+    def draw():
+        queue.enqueue(ipu.rand_ops.dropout(tf.ones([64])))
+
+    strategy = ipu.ipu_strategy.IPUStrategy()
+    drawn = []
+    with strategy.scope():
+        for identical in (False, True, False):
+            ipu.utils.reset_ipu_seed(7, experimental_identical_replicas=identical)
+            strategy.run(draw)
+            drawn.append(np.asarray(queue.dequeue())[0])
+    own, same, again = drawn
+    assert own.shape == (2, 64) and np.any(own[0] != own[1])
+    np.testing.assert_array_equal(same[0], same[1])
+    np.testing.assert_array_equal(own, again)
+    np.testing.assert_array_equal(own[0], same[0])
+
+
 def test_what_there_is_not_yet_says_so():
     assert float(ipu.internal_ops.fifo(tf.ones(()), 0)) == 1
     with pytest.raises(NotImplementedError, match="there are no pipelines yet"):
