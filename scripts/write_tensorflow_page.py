@@ -25,7 +25,7 @@ OPTIONS = {
     "pooling.poplar_options": "no effect, said in the log",
     "slices.poplar_options": "no effect, said in the log",
     "experimental.enable_remote_buffer_embedding": "host embeddings lie beside the chips, where replicas share them",
-    "io_tiles.num_io_tiles": "tiles that programs leave free",
+    "io_tiles.num_io_tiles": "tiles for data of the host only",
     "io_tiles.place_ops_on_io_tiles": "checked",
     "ipu_model.tiles_per_ipu": "tiles of the machine",
     "ipu_model.version": "kind of the machine",
