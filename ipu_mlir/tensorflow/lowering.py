@@ -103,6 +103,8 @@ def _without_frames(error: Exception) -> str:
 
 
 def _spec(leaf: Any) -> Any:
+    if isinstance(leaf, tf.IndexedSlices | tf.RaggedTensor | tf.SparseTensor):
+        return tf.type_spec_from_value(leaf)
     return tf.TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, tf.Tensor) else leaf
 
 

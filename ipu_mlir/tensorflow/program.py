@@ -101,9 +101,9 @@ class Program:
             finally:
                 for each, cell in self.changed:
                     each.changed(cell)
-        return tf.nest.map_structure(
-            lambda leaf: _tensor(next(results), leaf) if isinstance(leaf, tf.TensorSpec) else leaf, self._outputs
-        )
+        leaves = tf.nest.flatten(self._outputs, expand_composites=True)
+        flat = [_tensor(next(results), leaf) if isinstance(leaf, tf.TensorSpec) else leaf for leaf in leaves]
+        return tf.nest.pack_sequence_as(self._outputs, flat, expand_composites=True)
 
     @contextmanager
     def _threads(self) -> Iterator[None]:

@@ -42,6 +42,26 @@ def test_arguments_and_results_keep_their_structure_and_types(strategy):
     np.testing.assert_array_equal(found["is"], [True, False])
 
 
+def test_a_gradient_of_rows_comes_as_rows(strategy):
+    with strategy.scope():
+        table = tf.Variable(tf.reshape(tf.range(12.0), (4, 3)))
+
+        @tf.function(jit_compile=True)
+        def gradient(ids):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.gather(table, ids) ** 2)
+            return {"rows": tape.gradient(loss, table), "loss": loss, "nothing": None}
+
+        ids = tf.constant([2, 0, 2])
+        found, expected = strategy.run(gradient, args=(ids,)), gradient(ids)
+        assert isinstance(found["rows"], tf.IndexedSlices) and found["nothing"] is None
+        for part in ("indices", "values", "dense_shape"):
+            np.testing.assert_array_equal(getattr(found["rows"], part), getattr(expected["rows"], part))
+        np.testing.assert_allclose(found["loss"], expected["loss"])
+        table.scatter_sub(found["rows"])
+        np.testing.assert_allclose(table[2], [-18.0, -21.0, -24.0])
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int32", "uint8", "uint32", "int64", "bool"])
 def test_element_types_of_arguments_variables_and_results(strategy, dtype):
     with strategy.scope():
