@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.ops import gen_random_ops
 
-from ipu_mlir.tensorflow.collectives import replica_index
+from ipu_mlir.tensorflow.calls import call
 from ipu_mlir.tensorflow.variables import is_tracing, resident
 
 _APART = -0x61C88647
@@ -32,7 +32,8 @@ def next_seed() -> Any:
     """A seed that no other use has, two int32; nor another replica, unless they are to be identical."""
     seed, uses, has_own = tf.unstack(state().read_value())
     state().assign_add([0, 1, 0], read_value=False)
-    return tf.stack([seed + has_own * replica_index() * _APART, uses])
+    replica = call("replica_index", [], [tf.TensorSpec((), tf.int32)])[0] if is_tracing() else 0
+    return tf.stack([seed + has_own * replica * _APART, uses])
 
 
 @functools.cache
