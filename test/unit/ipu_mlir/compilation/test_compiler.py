@@ -153,7 +153,7 @@ def test_a_target_that_is_none(target):
 
 
 def test_less_memory_for_operands_gives_a_program_in_steps():
-    text = Path(__file__).parents[3] / "filecheck/passes/placement/partition-memory.mlir"
+    text = Path(__file__).parents[3] / "filecheck/passes/placement/partition/partition-memory.mlir"
     lengths = [
         len(ipu.compile(text, available_memory_proportion=proportion).mlir("l2")) for proportion in (None, 0.6, 0.04)
     ]
