@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import context
+from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.ops import gen_random_ops
 
 from ipu_mlir.tensorflow.calls import call
@@ -48,7 +49,8 @@ def _in_programs(theirs: Callable[..., Any], own: Callable[..., Any]) -> Callabl
 
     @functools.wraps(theirs)
     def draw(*args: Any, **kwargs: Any) -> Any:
-        if not is_tracing() or tf.executing_eagerly():  # TensorFlow asks so on which device it is
+        inside = isinstance(tf.compat.v1.get_default_graph(), FuncGraph)  # initial values of variables are made outside
+        if not is_tracing() or not inside:
             return theirs(*args, **kwargs)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()

@@ -69,3 +69,16 @@ def test_a_number_of_results_that_is_an_argument_is_part_of_the_program(strategy
     with strategy.scope():
         found = strategy.run(largest, args=(tf.constant([1.0, 3.0, 2.0]), tf.constant(2)))
     assert found.numpy().tolist() == [3, 2]
+
+
+def test_initial_values_of_variables_of_graphs_are_drawn_on_the_host(strategy):
+    v1 = tf.compat.v1
+
+    def step(x):
+        return x + v1.get_variable("w", (200,), initializer=v1.random_normal_initializer(), use_resource=True)
+
+    with tf.Graph().as_default(), ipu.scopes.ipu_scope("/device:IPU:0"):
+        (found,) = ipu.ipu_compiler.compile(step, [tf.zeros(200)])
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            assert len(np.unique(session.run(found))) == 200
