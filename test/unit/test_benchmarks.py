@@ -261,3 +261,11 @@ def test_programs_with_state_and_streams_compute_what_numpy_does_in_place() -> N
     done = run("programs", "--smoke")
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line.split()[-1] for line in done.stdout.splitlines()[-3:]] == ["right"] * 3
+
+
+@pytest.mark.slow
+def test_fit_of_keras_is_measured_beside_that_of_tensorflow() -> None:
+    pytest.importorskip("tensorflow")
+    done = run("keras_fit", "--smoke")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith("digits ") and done.stdout.rstrip().endswith("agree")
