@@ -152,6 +152,32 @@ def test_replicas_scatter_to_places_of_their_own() -> None:
     assert np.array_equal(found, per_tile) and not found[0, 1:].any()
 
 
+ONE_PLACE = """
+func.func @main(%z: tensor<9xf32>, %u: tensor<f32>) -> tensor<9xf32> {
+  %r = stablehlo.custom_call @ipu.replica_index() : () -> tensor<i32>
+  %eight = stablehlo.constant dense<8> : tensor<i32>
+  %place = stablehlo.add %r, %eight : tensor<i32>
+  %i = stablehlo.broadcast_in_dim %place, dims = [] : (tensor<i32>) -> tensor<1xi32>
+  %s = "stablehlo.scatter"(%z, %i, %u) <{indices_are_sorted = false, unique_indices = false,
+      scatter_dimension_numbers =
+        #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+    }) : (tensor<9xf32>, tensor<1xi32>, tensor<f32>) -> tensor<9xf32>
+  return %s : tensor<9xf32>
+}
+"""
+
+
+def test_a_scatter_of_one_element_has_no_branch() -> None:
+    executable = ipu.compile(ONE_PLACE, target=TWO)
+    args = [X.reshape(-1)[:9], np.float32(2)]
+    (found,), (per_tile,) = executable.run(args), executable.run_per_tile(args)
+    assert np.array_equal(found, per_tile)
+    assert np.array_equal(found - X.reshape(-1)[:9] > 1, np.arange(9) == [[8], [9]])  # that of replica 1 is outside
+
+
 def test_a_branch_in_a_loop_that_differs_is_refused() -> None:
     def main(x: Any) -> Any:
         def body(i: Any, carried: Any) -> Any:

@@ -51,6 +51,7 @@ def _scatter(op: ir.Operation) -> Values:
     if 0 in extents:
         return initial
     in_updates = [d for d in range(len(extents)) if d not in window]
+    order = [*in_updates, *window]
     arith = upstream("arith")
     spanned = [d for d in range(len(sizes)) if d not in (*numbers.inserted_window_dims, *numbers.input_batching_dims)]
     of_window = dict(zip(spanned, window, strict=True))
@@ -71,11 +72,15 @@ def _scatter(op: ir.Operation) -> Values:
             here = place[dimension]
             place[dimension] = counters[own] if here is None else arith.AddIOp(here, counters[own]).result
         where = [each for each in place if each is not None]
+        if inside is not None and not any(
+            extents[d] > 1 for d in order
+        ):  # without a loop, nothing makes a scatter of it
+            safe = [select(inside, each, index(0)) for each in where]
+            return _put(op, carried, safe, [extract(u, _ordered(counters)) for u in updates], inside)
         return _guarded(
             inside, carried, lambda: _put(op, carried, where, [extract(u, _ordered(counters)) for u in updates])
         )
 
-    order = [*in_updates, *window]
     return for_each(
         [extents[d] for d in order],
         initial,
@@ -117,10 +122,14 @@ def _guarded(condition: ir.Value | None, carried: Values, then: Callable[[], Val
     return list(branch.results)
 
 
-def _put(op: ir.Operation, carried: Values, where: Values, updates: Values) -> Values:
-    """``carried`` with what the region of ``op`` makes of the elements there and the updates."""
+def _put(
+    op: ir.Operation, carried: Values, where: Values, updates: Values, condition: ir.Value | None = None
+) -> Values:
+    """``carried`` with what the region of ``op`` makes of elements there and updates, if ``condition`` holds."""
     old = [extract(tensor, where) for tensor in carried]
     new = apply_region(op.regions[0], [*old, *updates])
+    if condition is not None:
+        new = [select(condition, *each) for each in zip(new, old, strict=True)]
     return [insert(value, tensor, where) for value, tensor in zip(new, carried, strict=True)]
 
 
