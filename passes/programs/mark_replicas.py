@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.collectives import collective_of
+from ipu_mlir.dialects.analysis.control_flow import control_op, is_branch
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.remote import remote_buffers_in
@@ -61,10 +62,11 @@ class MarkReplicas(Pass):
 def _may_be_raised(op: ir.Operation) -> bool:
     """Whether ``op`` is a branch in a loop in which nothing meets the host or other replicas."""
     around = op.parent.operation
-    while around.name == "scf.if":
+    while is_branch(around):
         around = around.parent.operation
     plain = all(not inner.name.startswith("ipu.") and inner.name != "cf.assert" for inner in list_outside_bodies(op))
-    return op.name == "scf.if" and around.name == "scf.for" and plain
+    is_in_loop = (row := control_op(around)) is not None and row.repeats
+    return is_branch(op) and is_in_loop and plain
 
 
 def _broken_collective(op: ir.Operation, replicas: int) -> str | None:
