@@ -35,7 +35,7 @@ _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic o
 _LARGEST_PRODUCT = 4096  # terms, beyond which BLAS is faster
 _WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
-_LEAST_SAVED_US = 30.0  # of a run, by statements one after the other: compiling them takes some 15 ms
+_LEAST_SAVED_US = 5.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
 _STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
 
@@ -249,7 +249,7 @@ def _is_product(statement: Statement) -> bool:
 
 
 def _is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:
-    """True if ``statements`` as one kernel save so much in a run that compiling it pays in a thousand of them."""
+    """True if ``statements`` as one kernel save so much in a run that compiling it pays in some thousands of them."""
     return rounds * (sum(map(_saved_us, statements)) - _CALL_US) > _LEAST_SAVED_US
 
 

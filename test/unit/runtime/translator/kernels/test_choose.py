@@ -234,3 +234,23 @@ program @main(%x) -> (%a[d0] : 200000) {
     want = x.copy()
     want[np.arange(1000) * 7] = np.arange(1000)
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(("terms", "is_kernel"), [(2, False), (30, True)])
+def test_a_long_chain_on_a_small_array_is_a_kernel(terms: int, is_kernel: bool) -> None:
+    value = "%x[d0]"
+    for _ in range(terms):
+        value = f"add(multiply({value}, float32(0.5)), %x[d0])"
+    text = f"""
+program @main(%x) -> (%y[d0] : 1024) {{
+  argument %x : float32[1024]
+  temporary %y : float32[1024]
+  elementwise 1024 {{
+    store {value}, %y[d0]
+  }}
+}}
+"""
+    x = np.linspace(-1, 1, 1024, dtype=np.float32)
+    source, (got,) = outputs(text, [x], "auto")
+    assert ("run0.run(" in source) == is_kernel
+    np.testing.assert_array_equal(got, outputs(text, [x], "never")[1][0])
