@@ -119,6 +119,7 @@ def import_graph(graph: torch.fx.GraphModule, args: Sequence[Any]) -> Imported:
     """
     leaves, in_spec = pytree.tree_flatten((tuple(args), {}))
     traced, call = _traced(graph, leaves, in_spec, extra("fx_decomp_util").get_decomposition_table())
+    _refuse_lost_signs(traced.graph)
     module = import_safely("the PyTorch graph", "<graph>", lambda: _linalg_of_graph(traced.graph))
     return Imported(module, call)
 
@@ -199,11 +200,7 @@ def _module(program: ExportedProgram) -> ir.Module:
         program = program.run_decompositions(extra("fx_decomp_util").get_decomposition_table())
     if changed := ", ".join(_changed(program)):
         raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
-    if any(map(_loses_sign, program.graph.nodes)):
-        raise CompileError(
-            "the program makes uint8 of floats, of which torch-mlir makes int8, 127 at most; convert to int32 first, "
-            "x.int().byte()"
-        )
+    _refuse_lost_signs(program.graph)
     return import_safely("the PyTorch program", type(program.graph_module).__name__, lambda: _linalg(program))
 
 
@@ -214,14 +211,64 @@ def _changed(program: ExportedProgram) -> list[str]:
     return [f"argument {inputs.index(each)}" if each in inputs else each for each in targets]
 
 
+_MOVES = frozenset(
+    (
+        *("_to_copy", "_unsafe_view", "alias", "cat", "clone", "constant_pad_nd", "convert_element_type", "detach"),
+        *(
+            "expand",
+            "flip",
+            "gather",
+            "index",
+            "index_select",
+            "lift_fresh_copy",
+            "permute",
+            "repeat",
+            "roll",
+            "select",
+        ),
+        *("slice", "split", "split_with_sizes", "squeeze", "stack", "t", "transpose", "unbind", "unfold", "unsqueeze"),
+        *("view", "argmax", "argmin", "empty_like", "full_like", "new_full", "new_zeros", "ones_like", "zeros_like"),
+    )
+)
+_KEEPS_SIGN = frozenset(
+    (
+        *("add", "amax", "amin", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or"),
+        *("bitwise_right_shift", "bitwise_xor", "clamp", "eq", "ge", "gt", "le", "lt", "masked_fill", "max", "maximum"),
+        *("min", "minimum", "mul", "ne", "relu", "rsub", "sub", "where"),
+    )
+)
+"""Ops that torch-mlir lowers right for numbers without a sign: all that move them, and these where all are uint8."""
+_COMPARES = frozenset(("eq", "ge", "gt", "le", "lt", "ne"))
+
+
+def _refuse_lost_signs(graph: torch.fx.Graph) -> None:
+    for node in graph.nodes:
+        if _loses_sign(node):
+            raise CompileError(
+                f"the program computes {node.target} with uint8, which torch-mlir takes for int8; "
+                "convert to int32 first, x.int(), and its results back, y.byte()"
+            )
+
+
 def _loses_sign(node: torch.fx.Node) -> bool:
-    """True if ``node`` converts floats to numbers without a sign, which torch-mlir takes for signed ones."""
-    source: Any = node.args[0].meta.get("val") if node.args and isinstance(node.args[0], torch.fx.Node) else None
-    result = node.meta.get("val")
-    if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
+    """True if torch-mlir takes the numbers without a sign, with which ``node`` computes, for signed ones."""
+    if not isinstance(node.target, torch._ops.OpOverload):
         return False
-    converts = "_to_copy" in str(node.target) or "convert_element_type" in str(node.target)
-    return converts and source.is_floating_point() and result.dtype == torch.uint8
+    name = node.target._schema.name.rpartition("::")[2]
+    found = [each.meta.get("val") for each in node.all_input_nodes]
+    types = {each.dtype for each in found if isinstance(each, torch.Tensor)}
+    made = [each.dtype for each in pytree.tree_leaves(node.meta.get("val")) if isinstance(each, torch.Tensor)]
+    if torch.uint8 not in types:
+        return torch.uint8 in made[:1] and any(each.is_floating_point for each in types)
+    if name in _MOVES:
+        return False
+    if name in _COMPARES and not all(isinstance(each, torch.fx.Node) or _fits_int8(each) for each in node.args):
+        return True
+    return name not in _KEEPS_SIGN or types - {torch.uint8, torch.bool} != set() or made[0] not in types | {torch.bool}
+
+
+def _fits_int8(number: Any) -> bool:
+    return isinstance(number, int) and 0 <= number < 128
 
 
 def _linalg(program: ExportedProgram) -> ir.Module:

@@ -162,8 +162,25 @@ def test_numbers_without_a_sign_stay_so():
     x = torch.tensor([1, 200])
     check(lambda a: (a.byte(), a), x)
     check(Bytes(), x)
-    with pytest.raises(ipu.CompileError, match=r"makes uint8 of floats.* convert to int32 first"):
-        ipu.compile(Bytes(), args=[x.float()], target=TARGET)
+    a, b = torch.tensor([[[0, 200, 100]], [[255, 128, 127]]], dtype=torch.uint8)
+    check(lambda a, b: (a + b, 255 - a, a > b, a > 100, torch.maximum(a, b), a.amax(1), a.argmin(1), ~a), a, b)
+    check(
+        lambda a, b: (a.float() / 255, (a.int() * 3).byte(), torch.cat([a, b]).flip(0), torch.where(a > b, a, b)), a, b
+    )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda a: a.sort()[0], lambda a: a / 2, lambda a: a % 7, lambda a: a.sum(), lambda a: a >= 150, lambda a: a + 0.5],
+)
+def test_what_takes_numbers_without_a_sign_for_signed_ones_is_refused(function):
+    with pytest.raises(ipu.CompileError, match="with uint8, which torch-mlir takes for int8; convert to int32 first"):
+        ipu.compile(function, args=[torch.tensor([1, 200], dtype=torch.uint8)], target=TARGET)
+
+
+def test_floats_do_not_become_numbers_without_a_sign():
+    with pytest.raises(ipu.CompileError, match="with uint8, which torch-mlir takes for int8; convert to int32 first"):
+        ipu.compile(Bytes(), args=[torch.tensor([1.0, 200.0])], target=TARGET)
 
 
 class Bytes(nn.Module):
