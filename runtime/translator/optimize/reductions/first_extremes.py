@@ -112,7 +112,7 @@ def _with_least_place(fold: Fold, best: int) -> _Choice | None:
 def _with_first_nan(fold: Fold, best: int) -> _Choice | None:
     """The better of both, or best where that is NaN, and the least place where both are equal: what JAX writes."""
     value, place = fold.values[best], fold.values[1 - best]
-    if not (isinstance(value, Apply) and _calls(place, "select")):
+    if not (isinstance(value, Apply) and _calls(place, "select")) or len(value.args) < 2:
         return None
     kept, old, new = place.args
     keeps, (running, term) = (value.args[0], value.args[1:]) if value.call == "select" else (None, value.args)
