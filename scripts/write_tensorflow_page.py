@@ -1,7 +1,7 @@
 """Write the table of ``docs/tensorflow.md``: every name of the guide, and whether ``ipu_mlir.tensorflow.ipu`` has it.
 
 ``python scripts/write_tensorflow_page.py`` after a name was added; a test compares. It needs TensorFlow. The names and
-their signatures are in ``ipu_mlir/tensorflow/guide_names.tsv``.
+their signatures are in ``ipu_mlir/tensorflow/guide/names.tsv``.
 """
 
 import inspect
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ipu_mlir.tensorflow import ipu
-from ipu_mlir.tensorflow.later import Row, is_later, rows
+from ipu_mlir.tensorflow.guide.later import Row, is_later, rows
 from ipu_mlir.tensorflow.option_tree import Category
 
 DOCS = Path(__file__).parents[1] / "docs"

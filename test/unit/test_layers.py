@@ -79,6 +79,7 @@ ROOMS = (
     "ipu_mlir/frontends",
     "ipu_mlir/programs",
     "ipu_mlir/compilation",
+    "ipu_mlir/tensorflow/guide",
     "ipu_mlir/tensorflow",
     "ipu_mlir/tensorflow/ipu/ops",
     "ipu_mlir/tensorflow/ipu",

@@ -3,8 +3,8 @@
 Modules are imported when they are first asked for; those of ``ipu.ops`` are here as well.
 """
 
+from ipu_mlir.tensorflow.guide.lazily import lazily
 from ipu_mlir.tensorflow.ipu import ops
-from ipu_mlir.tensorflow.lazily import lazily
 
 _MODULES = (
     "config",

@@ -1,6 +1,6 @@
 """Operators of the guide (21.15): a file per module there."""
 
-from ipu_mlir.tensorflow.lazily import lazily
+from ipu_mlir.tensorflow.guide.lazily import lazily
 
 _MODULES = (
     "all_to_all_op",

@@ -1,6 +1,6 @@
 """Optimizers that wrap those of ``tf.compat.v1.train`` (guide 21.16)."""
 
-from ipu_mlir.tensorflow.lazily import lazily
+from ipu_mlir.tensorflow.guide.lazily import lazily
 
 _HOME = {
     **dict.fromkeys(

@@ -1,5 +1,5 @@
 """Datasets (guide 21.12.2): ``dataset_ops``."""
 
-from ipu_mlir.tensorflow.lazily import lazily
+from ipu_mlir.tensorflow.guide.lazily import lazily
 
 __getattr__, __dir__ = lazily(__name__, {"dataset_ops": "dataset_ops"})

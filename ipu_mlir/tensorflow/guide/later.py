@@ -39,7 +39,7 @@ class Row(NamedTuple):
 @functools.cache
 def rows() -> list[Row]:
     """All names of the guide."""
-    text = Path(__file__).with_name("guide_names.tsv").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("names.tsv").read_text(encoding="utf-8")
     return [Row(*line.split("\t")) for line in text.splitlines()]
 
 

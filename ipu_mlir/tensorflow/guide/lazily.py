@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipu_mlir.tensorflow.later import later
+from ipu_mlir.tensorflow.guide.later import later
 
 _ROOT = "ipu_mlir.tensorflow.ipu"
 
