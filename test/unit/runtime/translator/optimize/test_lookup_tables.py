@@ -9,7 +9,7 @@ from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 ID = "affine_map<(d0) -> (d0)>"
 ROW = "affine_map<(d0, d1) -> (d1)>"
 BOTH = "affine_map<(d0, d1) -> (d0, d1)>"
-COMPUTED = TranslatorOptions(table_min_reads=10**9)
+COMPUTED = TranslatorOptions(table_min_reads=10**9, kernels="never")
 RNG = np.random.default_rng(5)
 
 ACTIVATION = """%half = arith.constant 0.5 : T
