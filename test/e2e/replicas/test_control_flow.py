@@ -34,7 +34,7 @@ def test_control_flow_may_depend_on_what_all_replicas_have() -> None:
 def test_control_flow_that_differs_is_refused_at_its_place() -> None:
     with pytest.raises(ipu.CompileError) as refused:
         ipu.compile(lambda x: ipu.cond(own(x).sum() > 0, lambda: x, lambda: -x), args=[X], target=FOUR)
-    for part in ("test_control_flow.py", "differs between replicas, because of test_control_flow.py", "ipu.assume_equal"):
+    for part in ("test_control_flow.py", "differs between replicas, because of replicas.py", "ipu.assume_equal"):
         assert part in str(refused.value)
 
 
