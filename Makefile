@@ -25,8 +25,9 @@ $(READY): pyproject.toml
 demo: $(READY)  ## train a network on handwritten digits on four simulated IPUs
 	$(BIN)/python examples/digits/train.py
 
+# A test that does not end is named with the place where it hangs, and fails.
 test: $(READY)  ## unit tests, doctests, FileCheck, corpus programs
-	$(BIN)/python -m pytest -n auto -q -m 'not slow'
+	$(BIN)/python -m pytest -n auto -q -m 'not slow' -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 
 test-slow: $(READY)  ## the long tests: more random programs, larger targets
 	$(BIN)/python -m pytest -n auto -q -m slow

@@ -14,6 +14,7 @@ from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.tensorflow.calls import is_token
 from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
@@ -131,9 +132,7 @@ def _offload(module: ir.Module, variables: dict[str, Any]) -> None:
         if is_cut is None or variables[name].dtype.size * variables[name].shape.num_elements() < least:
             continue
         kind = ir.RankedTensorType(ir.TypeAttr(op.attributes["type"]).value)
-        number = kind.element_type
-        zero = ir.IntegerAttr.get(number, 0) if isinstance(number, ir.IntegerType) else ir.FloatAttr.get(number, 0.0)
-        op.attributes["init"] = ir.DenseElementsAttr.get_splat(kind, zero)
+        op.attributes["init"] = ir.DenseElementsAttr.get_splat(kind, scalar_attribute(kind.element_type, 0))
         for mark in ("offload", "partition") if is_cut else ("offload",):
             op.attributes[mark] = ir.UnitAttr.get()
 

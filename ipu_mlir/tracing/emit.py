@@ -10,7 +10,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type, sizes_of
-from ipu_mlir.tracing.graph import Symbol, Trace, scalar_attribute
+from ipu_mlir.tracing.graph import Symbol, Trace, element_attribute
 from ipu_mlir.tracing.numbers import known_number, tensor_of_number
 
 arith, linalg, tensor = upstream("arith"), upstream("linalg"), upstream("tensor")
@@ -121,7 +121,7 @@ def filled(shape: Sequence[int], dtype: np.dtype[Any], value: Any) -> ir.Value:
 
 def constant(value: Any, dtype: np.dtype[Any]) -> ir.Value:
     """A scalar constant at the current insertion point."""
-    return arith.constant(element_type(dtype), scalar_attribute(value, dtype))
+    return arith.constant(element_type(dtype), element_attribute(value, dtype))
 
 
 def index_constant(value: int) -> ir.Value:

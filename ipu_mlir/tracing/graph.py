@@ -11,8 +11,9 @@ import numpy as np
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.analysis.replicas import VARIES
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.specs.specs import PerReplica, TensorSpec
-from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, kind_of, part_dtype, sizes_of
+from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, part_dtype, sizes_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.places import Place, user_place
 
@@ -217,14 +218,11 @@ def no_elements(type_: ir.Type) -> ir.Value:
     return tensor_dialect.EmptyOp(list(type_.shape), type_.element_type).result
 
 
-def scalar_attribute(value: Any, dtype: np.dtype[Any]) -> ir.Attribute:
-    """``value`` as an attribute of ``dtype``'s type, in the current context."""
-    type_ = element_type(dtype)
-    if kind_of(dtype) == "f":
-        return ir.FloatAttr.get(type_, float(value))
+def element_attribute(value: Any, dtype: np.dtype[Any]) -> ir.Attribute:
+    """``value`` as an attribute of ``dtype``'s type, a part's where that is complex, in the current context."""
     if dtype.kind == "u":  # MLIR writes the number that has these bits and a sign
         value = np.asarray(value).astype(dtype).view(f"i{dtype.itemsize}")
-    return ir.IntegerAttr.get(type_, int(value))
+    return scalar_attribute(element_type(dtype), value)
 
 
 def supported_dtype(dtype: Any) -> np.dtype[Any]:
@@ -264,7 +262,7 @@ def dense_attribute(array: np.ndarray, type_: ir.Type) -> ir.Attribute:
         contiguous = array = contiguous.reshape(-1).view(part_dtype(array.dtype)).reshape(*array.shape, 2)
     bits = contiguous.reshape(-1).view(f"u{array.itemsize}")
     if array.size > 1 and (bits == bits[0]).all():
-        return ir.DenseElementsAttr.get_splat(type_, scalar_attribute(array.flat[0], array.dtype))
+        return ir.DenseElementsAttr.get_splat(type_, element_attribute(array.flat[0], array.dtype))
     if array.dtype.kind == "u" or is_of_ml_dtypes(array.dtype):
         return ir.DenseElementsAttr.get(contiguous.view(f"u{array.itemsize}"), type=type_)
     return ir.DenseElementsAttr.get(contiguous)

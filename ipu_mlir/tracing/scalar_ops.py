@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 
 arith, math = upstream("arith"), upstream("math")
 _FLOAT, _INT = arith.CmpFPredicate, arith.CmpIPredicate
@@ -35,10 +36,7 @@ class Body:
 
 def like(value: ir.Value, number: float | int) -> ir.Value:
     """A constant of ``value``'s type."""
-    type_ = value.type
-    if isinstance(type_, ir.IntegerType | ir.IndexType):
-        return arith.constant(type_, ir.IntegerAttr.get(type_, int(number)))
-    return arith.constant(type_, ir.FloatAttr.get(type_, float(number)))
+    return arith.constant(value.type, scalar_attribute(value.type, number))
 
 
 def _cmpf(predicate: Any) -> ScalarOp:

@@ -6,6 +6,7 @@ from itertools import count
 
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, RemoteBufferOp, RemoteLoadOp, RemoteStoreOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -87,10 +88,8 @@ def _ring(ring: ir.Value, oldest: ir.Value, value: ir.Value, name: str) -> ir.Va
 
 def _variable(name: str, kind: ir.Type) -> None:
     """A variable that begins with zeros."""
-    number = kind.element_type
-    zero = ir.FloatAttr.get(number, 0.0) if not isinstance(number, ir.IntegerType) else ir.IntegerAttr.get(number, 0)
     op = VariableOp(sym_name=ir.StringAttr.get(name), type=ir.TypeAttr.get(kind))
-    op.operation.attributes["init"] = ir.DenseElementsAttr.get_splat(kind, zero)
+    op.operation.attributes["init"] = ir.DenseElementsAttr.get_splat(kind, scalar_attribute(kind.element_type, 0))
 
 
 def _symbol(name: str) -> ir.Attribute:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES
+from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 
 
 def retype_constant(op: ir.Operation, wanted: Any) -> None:
@@ -41,11 +42,11 @@ def narrow_constant(op: ir.Operation, wanted: Any) -> None:
     if isinstance(value, ir.DenseElementsAttr):
         elements = _narrowed(_elements(value), element)
         if value.is_splat:
-            op.attributes["value"] = ir.DenseElementsAttr.get_splat(wanted, _scalar(elements[0], element))
+            op.attributes["value"] = ir.DenseElementsAttr.get_splat(wanted, scalar_attribute(element, elements[0]))
         else:
             op.attributes["value"] = ir.DenseElementsAttr.get(elements.reshape(wanted.shape), type=wanted)
     else:
-        op.attributes["value"] = _scalar(_narrowed(_elements(value), element)[0], element)
+        op.attributes["value"] = scalar_attribute(element, _narrowed(_elements(value), element)[0])
     op.results[0].set_type(wanted)
 
 
@@ -60,9 +61,3 @@ def _elements(value: Any) -> np.ndarray[Any, Any]:
 def _narrowed(elements: np.ndarray[Any, Any], wanted: ir.Type) -> np.ndarray[Any, Any]:
     with np.errstate(over="ignore", under="ignore"):
         return elements.astype(np.float32 if isinstance(wanted, ir.FloatType) else np.int32)
-
-
-def _scalar(number: Any, kind: ir.Type) -> ir.Attribute:
-    if isinstance(kind, ir.FloatType):
-        return ir.FloatAttr.get(kind, float(number))
-    return ir.IntegerAttr.get(kind, int(number))

@@ -6,6 +6,7 @@ from typing import Any
 
 from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 
 
 def identity_map(loops: int) -> ir.AffineMap:
@@ -89,11 +90,7 @@ def loop_index(loop: int) -> ir.Value:
 
 def zero(element_type: ir.Type) -> ir.Value:
     """The constant 0 of ``element_type`` at the current insertion point."""
-    if isinstance(element_type, ir.IntegerType | ir.IndexType):
-        attribute: ir.Attribute = ir.IntegerAttr.get(element_type, 0)
-    else:
-        attribute = ir.FloatAttr.get(element_type, 0.0)
-    return upstream("arith").ConstantOp(element_type, attribute).result
+    return upstream("arith").ConstantOp(element_type, scalar_attribute(element_type, 0)).result
 
 
 def constant_index(number: int) -> ir.Value:

@@ -10,7 +10,7 @@ from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.host.replicas.axis import allocated, computed, copied, in_groups, row_of, view
 from ipu_mlir.passes.placement.partition.split_reduction import plain_combiner
 from ipu_mlir.passes.support.combiners import neutral
-from ipu_mlir.passes.support.linalg_builders import fill_with
+from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, Block, blocks_mark
 
 arith = upstream("arith")
@@ -155,8 +155,7 @@ def _reduce_scatter(collective: Collective, source: ir.Value, dest: ir.Value) ->
     element = source.type.element_type
     if length < size * block:
         padded = allocated([groups, size, size * block], element)
-        zero = ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else ir.IntegerAttr.get(element, 0)
-        fill_with(arith.ConstantOp(element, zero).result, padded)
+        fill_with(zero(element), padded)
         copied(source, view(padded, [groups, size, length], [size * size * block, size * block, 1], 0))
         source = padded
     strides, offset = source.type.get_strides_and_offset()
