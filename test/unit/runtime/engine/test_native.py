@@ -75,11 +75,12 @@ def test_other_threads_run_while_a_loop_does() -> None:
 
     thread = threading.Thread(target=other)
     thread.start()
+    before = len(rounds)
     run(engine, 60_000_000)
-    seen = len(rounds)
+    seen = len(rounds) - before
     stopped.set()
     thread.join()
-    assert seen > 3
+    assert seen > 1  # one might be between the loop and what is beside it
 
 
 def test_threads_share_the_machine_code() -> None:
