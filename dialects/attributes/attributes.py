@@ -135,6 +135,8 @@ def target_to_attr(target: Target) -> ir.Attribute:
     return TargetAttr.get(ir.DictAttr.get(entries))
 
 
+@remembered
+@remembered
 def target_from_attr(attribute: ir.Attribute) -> Target:
     """The plain target of a ``#ipu.target`` attribute; fields left out are those of the chip that it names.
 

@@ -8,6 +8,7 @@ Python only.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 import typing
 from dataclasses import MISSING
@@ -30,6 +31,8 @@ class Option:
     default: Any
 
 
+@functools.cache
+@functools.cache
 def options_of(pass_class: type[Pass]) -> tuple[Option, ...]:
     """The options of a pass, in the order of its fields."""
     if not dataclasses.is_dataclass(pass_class):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def bits(value: Expression, dtype: np.dtype[Any]) -> Expression:
 
 def arguments(node: Expression) -> tuple[Expression, ...]:
     """The expressions that ``node`` is computed from."""
-    if isinstance(node, Apply):
+    if type(node) is Apply:
         return node.args
     if isinstance(node, Slice):
         return node.starts
@@ -113,33 +114,36 @@ def arguments(node: Expression) -> tuple[Expression, ...]:
 
 def postorder(roots: Iterable[Expression]) -> list[Expression]:
     """Every node once, arguments before users, the heavier argument first (that needs fewer temporaries)."""
-    weight: dict[int, int] = {}
-    for node in _depth_first(roots):
-        args = arguments(node)
-        if args:
-            heaviest = sorted((weight[id(a)] for a in args), reverse=True)
-            weight[id(node)] = max((w + i for i, w in enumerate(heaviest)), default=1)
-        else:
-            weight[id(node)] = 0
-    return _depth_first(roots, lambda args: sorted(args, key=lambda a: -weight[id(a)]))
+    return list(dict.fromkeys(chain.from_iterable(map(_nodes, roots))))
 
 
-def _depth_first(
-    roots: Iterable[Expression], order: Callable[[Sequence[Expression]], Sequence[Expression]] | None = None
-) -> list[Expression]:
-    """Every node once, arguments before users; the arguments of a node from the left to the right, or in ``order``."""
-    done: dict[int, Expression] = {}
-    stack = [*roots][::-1]
+def _nodes(root: Expression) -> tuple[Expression, ...]:
+    """The order of one root, which keeps it: pass after pass asks for it."""
+    known: tuple[Expression, ...] | None = root.__dict__.get("nodes")
+    if known is not None:
+        return known
+    weight: dict[Expression, int] = {}
+    for node in _depth_first(root, arguments):
+        heaviest = sorted((weight[arg] for arg in arguments(node)), reverse=True)
+        weight[node] = max((w + i for i, w in enumerate(heaviest)), default=0)
+    nodes = tuple(_depth_first(root, lambda node: sorted(arguments(node), key=lambda arg: -weight[arg])))
+    root.__dict__["nodes"] = nodes
+    return nodes
+
+
+def _depth_first(root: Expression, order: Callable[[Expression], Sequence[Expression]]) -> Iterable[Expression]:
+    """Every node once, after what ``order`` says it is computed from."""
+    done: dict[Expression, None] = {}
+    stack = [root]
     while stack:
         node = stack[-1]
-        if id(node) not in done:
-            args = node.args if type(node) is Apply else arguments(node)
-            if args and (waiting := [arg for arg in args if id(arg) not in done]):
-                stack += (waiting if order is None else order(waiting))[::-1]
+        if node not in done:
+            if waiting := [arg for arg in order(node) if arg not in done]:
+                stack += waiting[::-1]
                 continue
-            done[id(node)] = node
+            done[node] = None
         stack.pop()
-    return list(done.values())
+    return done
 
 
 def rewrite(roots: Iterable[Expression], change: Callable[[Expression], Expression]) -> list[Expression]:
@@ -147,7 +151,7 @@ def rewrite(roots: Iterable[Expression], change: Callable[[Expression], Expressi
     roots = list(roots)
     new: dict[int, Expression] = {}
     known: dict[Any, Expression] = {}
-    for node in _depth_first(roots):
+    for node in postorder(roots):
         match node:
             case Apply():
                 args = tuple(new[id(arg)] for arg in node.args)
@@ -186,7 +190,7 @@ def _content(node: Expression) -> Any:
 def reads(roots: Iterable[Expression]) -> list[Access]:
     """The accesses of all reads, each once. A gather may read anything in its buffer: its access stands still."""
     found: dict[Access, None] = {}
-    for node in _depth_first(roots):
+    for node in postorder(roots):
         if isinstance(node, Read):
             found[node.access] = None
         elif isinstance(node, Gather):
@@ -196,15 +200,15 @@ def reads(roots: Iterable[Expression]) -> list[Access]:
 
 def gathers(roots: Iterable[Expression]) -> list[Gather]:
     """The gathers that ``roots`` are computed from."""
-    return [node for node in _depth_first(roots) if isinstance(node, Gather)]
+    return [node for node in postorder(roots) if isinstance(node, Gather)]
 
 
 def loops_of(root: Expression) -> frozenset[int]:
     """The loops that ``root`` may have another value for each point of."""
-    nodes = _depth_first([root])
+    nodes = _nodes(root)
     return frozenset().union(*(node.access.loops() for node in nodes if isinstance(node, Read | Gather)))
 
 
 def uses_accumulator(root: Expression) -> bool:
     """True if some running value of a reduction flows into ``root``."""
-    return any(isinstance(node, Accumulator) for node in _depth_first([root]))
+    return any(isinstance(node, Accumulator) for node in _nodes(root))
