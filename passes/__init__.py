@@ -78,8 +78,10 @@ from ipu_mlir.passes.supersteps.copy_views import CopyViews
 from ipu_mlir.passes.supersteps.cut_copies import CutCopies
 from ipu_mlir.passes.supersteps.fix_loop_types import FixLoopTypes
 from ipu_mlir.passes.supersteps.form_supersteps import FormSupersteps
+from ipu_mlir.passes.supersteps.join_updates import JoinUpdates
 from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.supersteps.merge_compute_sets import MergeComputeSets
+from ipu_mlir.passes.supersteps.split_updates import SplitUpdates
 from ipu_mlir.passes.supersteps.use_codelet_operands import UseCodeletOperands
 
 PASSES: tuple[type[Pass], ...] = (
@@ -122,6 +124,7 @@ PASSES: tuple[type[Pass], ...] = (
     HoistCasts,
     InferSizes,
     InlineScalarOps,
+    JoinUpdates,
     LegalizeTypes,
     MarkReplicas,
     MaskTerms,
@@ -155,6 +158,7 @@ PASSES: tuple[type[Pass], ...] = (
     SpecializeShapes,
     SplitComplex,
     SplitFills,
+    SplitUpdates,
     TrimWindows,
     UpdateVariables,
     UseCodeletOperands,

@@ -115,6 +115,7 @@ between replicas is looked at again when branches on elements are gone."""
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",
     "ipu-write-in-place",
+    "ipu-split-updates",
     "ipu-copy-views",
     "ipu-fix-loop-types",
     "ipu-bufferize-streams",
@@ -122,6 +123,7 @@ LOWER: tuple[str, ...] = (
     "ipu-use-codelet-operands",
     BUFFERIZE,
     "inline{default-pipeline=}",
+    "ipu-join-updates",
     "ipu-update-variables",
     "ipu-cut-copies",
     "ipu-form-supersteps",

@@ -28,6 +28,15 @@ def block_of(value: ir.Value) -> ir.Block:
     return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
+def around_in(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
+    """The op of ``block`` that ``op`` is, or that it stands in; None if it does not stand in ``block``."""
+    while op.name != "func.func":
+        if op.block == block:
+            return op
+        op = op.parent.operation
+    return None
+
+
 def constant_of(value: ir.Value) -> Any:
     """The attribute that ``value`` is, if it is an ``arith.constant``, else None."""
     op = defining_op(value, "arith.constant")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import flows, is_branch, is_loop, sources_of, terminator
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, num_outputs, reads_operand
+from ipu_mlir.dialects.analysis.matchers import around_in
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -27,6 +28,7 @@ class WriteInPlace(Pass):
     name = "ipu-write-in-place"
 
     def run(self, module: ir.Operation) -> None:
+        known: dict[ir.Value, bool] = {}
         for op in list_ops(module):
             if op.name == "func.func" and len(op.regions[0].blocks) == 1:
                 pairs = _of_variables(op)
@@ -35,7 +37,7 @@ class WriteInPlace(Pass):
             else:
                 continue
             for old, new in list(pairs):
-                if _is_variable(old):
+                if _is_variable(old, known):
                     _make(_writing_over(old, new) or {})
 
 
@@ -60,13 +62,21 @@ def _of_loop(loop: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
                 yield from ((inner, new) for inner in handed_on[:1])
 
 
-def _is_variable(value: ir.Value) -> bool:
-    """True if ``value`` is a variable as a function takes it, or as loops around it have changed it."""
-    while sources := sources_of(value):
+def _is_variable(value: ir.Value, known: dict[ir.Value, bool]) -> bool:
+    """True if ``value`` is a variable as a function takes it, or as loops around and before it have changed it."""
+    names = []
+    while value not in known and (sources := sources_of(value)):
+        names.append(value)
         value = sources[0]  # what a loop begins with
-    if not isinstance(value.owner, ir.Block) or value.owner.owner.operation.name != "func.func":
-        return False
-    return ir.BlockArgument(value).arg_number in variable_arguments(value.owner.owner.operation)
+    if value not in known:
+        home = value.owner
+        known[value] = (
+            isinstance(home, ir.Block)
+            and home.owner.operation.name == "func.func"
+            and ir.BlockArgument(value).arg_number in variable_arguments(home.owner.operation)
+        )
+    known.update(dict.fromkeys(names, known[value]))
+    return known[value]
 
 
 Changes = dict[ir.Value, tuple[ir.Operation, int, ir.Value] | None]
@@ -146,7 +156,7 @@ def _is_before(reader: ir.Operation, writer: ir.Operation, value: ir.Value) -> b
     """
     home = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
     while True:
-        here = _in_block(reader, writer.block)
+        here = around_in(reader, writer.block)
         if here is not None:
             return here != writer and here.is_before_in_block(writer)
         if writer.block == home:
@@ -181,14 +191,5 @@ def _reads_in_order(reader: ir.Operation, writer: ir.Operation, value: ir.Value,
 
 def _is_in(op: ir.Operation, outer: ir.Operation) -> bool:
     """True if ``op`` is ``outer``, or stands in it."""
-    here = _in_block(op, outer.block)
+    here = around_in(op, outer.block)
     return here is not None and here == outer
-
-
-def _in_block(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
-    """The op of ``block`` that ``op`` is, or that it stands in; None if it does not stand in ``block``."""
-    while op.name != "func.func":
-        if op.block == block:
-            return op
-        op = op.parent.operation
-    return None

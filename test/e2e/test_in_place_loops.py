@@ -97,3 +97,25 @@ def test_elements_of_a_reshaped_result_are_read_and_written_in_a_loop() -> None:
     inputs = [np.array([[1, 2]], np.int32), np.array(7, np.int32)]
     for results in (exe.run(inputs), exe.run_per_tile(inputs)):
         assert [each.tolist() for each in results] == [[[7, 1]], 2]
+
+
+def test_many_updates_one_after_the_other():
+    rows, whole, part = np.arange(70) % 7, "tensor<7x6xf32>", "tensor<1x6xf32>"
+    lines, last = [], "%a0"
+    for n, row in enumerate(rows):
+        new = f"%r{n - 69}" if n == 69 else f"%t{n}"
+        lines += [
+            f"  %s{n} = tensor.extract_slice {last}[{(row + 1) % 7}, 0] [1, 6] [1, 1] : {whole} to {part}",
+            f"  %d{n} = arith.addf %s{n}, %s{n} : {part}",
+            f"  {new} = tensor.insert_slice %d{n} into {last}[{row}, 0] [1, 6] [1, 1] : {part} into {whole}",
+        ]
+        last = new
+    program = ipu.compile(function(["7x6xf32"], ["7x6xf32"], "\n".join(lines)), target=_TARGET)
+    x = np.arange(42, dtype=np.float32).reshape(7, 6)
+    want = x.copy()
+    for row in rows:
+        want[row] = 2 * want[(row + 1) % 7]
+    np.testing.assert_array_equal(program.run([x])[0], want)
+    np.testing.assert_array_equal(program.run_per_tile([x])[0], want)
+    allocations = [line for line in str(program.module()).splitlines() if "memref.alloc" in line and "<7x6xf32" in line]
+    assert len(allocations) == 1
