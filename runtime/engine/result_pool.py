@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 _RECYCLE_BYTES = 65536  # smaller arrays come from the allocator's cache without page faults
+_LINE = 64  # bytes of a cache line
 _KEPT = 4  # arrays per result; a caller that holds more gets fresh ones
 
 
@@ -17,20 +18,19 @@ class ResultPool:
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self._shape, self._dtype = shape, dtype
-        self._arrays: list[np.ndarray] = []
-        self._recycles = int(np.prod(shape)) * dtype.itemsize >= _RECYCLE_BYTES
+        self._memory: list[np.ndarray] = []
+        self._bytes = int(np.prod(shape)) * dtype.itemsize
 
     def take(self) -> np.ndarray:
-        """An array whose contents nobody else can see."""
-        if not self._recycles:
+        """An array whose contents nobody else can see; a large one begins at a cache line."""
+        if self._bytes < _RECYCLE_BYTES:
             return np.empty(self._shape, self._dtype)
-        unused = _first_unused(self._arrays)
-        if unused is not None:
-            return unused
-        array = np.empty(self._shape, self._dtype)
-        if len(self._arrays) < _KEPT:
-            self._arrays.append(array)
-        return array
+        memory = _first_unused(self._memory)
+        if memory is None:
+            memory = np.empty(self._bytes + _LINE, np.uint8)
+            if len(self._memory) < _KEPT:
+                self._memory.append(memory)
+        return np.ndarray(self._shape, self._dtype, memory, -memory.ctypes.data % _LINE)
 
 
 def _first_unused(arrays: list[np.ndarray], references: int | None = None) -> np.ndarray | None:
