@@ -37,6 +37,7 @@ _WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
 _LEAST_SAVED_US = 5.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
+_STREAMED_BYTES = 8 << 20  # of a copy past the caches: 25 MB by two threads took 1.2 ms, through them 1.7
 _STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
 
 
@@ -82,10 +83,11 @@ class Kernels:
         """
         for is_product, members in groupby(statements, _is_product):
             run = list(members)
+            streamed = {self._place(run[0].dests()[0].buffer)} - scratch if _is_large_copy(run) else frozenset()
             is_wanted = self.options.kernels == "always" or (
-                self.options.kernels == "auto" and _is_worth_it(run, rounds)
+                self.options.kernels == "auto" and (bool(streamed) or _is_worth_it(run, rounds))
             )
-            call = self._block(group, loops, run, scratch) if is_wanted and not is_product else None
+            call = self._block(group, loops, run, scratch, streamed) if is_wanted and not is_product else None
             if call is None:
                 yield from run
             else:
@@ -135,9 +137,14 @@ class Kernels:
         return True
 
     def _block(
-        self, group: Group, loops: Mapping[int, int], statements: Sequence[Statement], scratch: Set[Buffer]
+        self,
+        group: Group,
+        loops: Mapping[int, int],
+        statements: Sequence[Statement],
+        scratch: Set[Buffer],
+        streamed: Set[Buffer],
     ) -> Call | None:
-        function = Function(self.places, scratch=scratch, block=(group.units, group.block))
+        function = Function(self.places, scratch=scratch, block=(group.units, group.block), streamed=streamed)
         per_unit = max(prod(statement.extents) // group.units for statement in statements)
         strip = max(1, _STRIP_ELEMENTS // max(1, per_unit))
         parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
@@ -258,6 +265,18 @@ def _saved_us(statement: Statement) -> float:
     if isinstance(statement, LibraryCall):
         return scatter_us(statement)
     return saved_us(statement)
+
+
+def _is_large_copy(statements: Sequence[Statement]) -> bool:
+    """True if all that is done is to copy so much that memory is what takes the time.
+
+    It does not pay where something is computed: a chain on 16M elements took 29 instead of 20 ms past the caches.
+    """
+    first, *others = statements
+    source = first.copied() if isinstance(first, Elementwise) and not others else None
+    if source is None or source.strides != first.dests()[0].strides:
+        return False
+    return prod(first.extents) * source.buffer.dtype.itemsize >= _STREAMED_BYTES
 
 
 def _is_small(statement: Statement) -> bool:

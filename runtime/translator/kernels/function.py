@@ -16,6 +16,7 @@ DATA_OFFSET = 16
 _I8 = np.dtype(np.int8)
 _NO_UNROLLING = "{loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}"
 _POLLED_EVERY = 1 << 14  # rounds
+_LINE = 64  # bytes of a cache line
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Function:
         polls: whether loops ask now and then whether somebody wants to stop them.
         scratch: the places of which there is one block only, in a function for blocks of ``block[1]`` of ``block[0]``
             units; ``scratch_elements`` says how large that is.
+        streamed: the places that are so large that what is written there goes past the caches.
     """
 
     places: Mapping[Buffer, Buffer]
@@ -43,6 +45,7 @@ class Function:
     scratch: Set[Buffer] = frozenset()
     block: tuple[int, int] = (1, 1)
     scratch_elements: dict[Buffer, int] = field(default_factory=dict)
+    streamed: Set[Buffer] = frozenset()
     _pointers: dict[Buffer, str] = field(default_factory=dict)
     _polling: tuple[str, str] | None = None
 
@@ -92,6 +95,8 @@ class Function:
         """The whole function, which takes ``numbers``, those of loops around, and the arrays."""
         integers = [*numbers, *(f"%number{number}" for number in range(len(self.outer)))]
         arrays = [f"%array{number}: !llvm.ptr" for number in range(len(self.parameters))]
+        if self.streamed:  # other threads see it all
+            self.code.line("llvm.fence seq_cst")
         return self.code.text(name, ", ".join([*(f"{each}: i64" for each in integers), *arrays]))
 
     # -- elements in memory
@@ -127,18 +132,36 @@ class Function:
         )
         return self._as_read(name, held, dtype, lanes)
 
-    def store(self, pointer: str, index: str, value: Value, mask: Value | None = None) -> None:
-        """Write ``value`` at ``index``, and what follows."""
+    def store(
+        self, pointer: str, index: str, value: Value, mask: Value | None = None, is_streamed: bool = False
+    ) -> None:
+        """Write ``value`` at ``index``, and what follows; past the caches if it ``is_streamed`` and lies on lines.
+
+        Lines that are written as a whole are then not read before.
+        """
         if value.dtype == BOOL:
             value = self.ops.convert("arith.extui", value, _I8)
-        place, size = self._element(pointer, index, value.dtype), value.dtype.itemsize
-        if mask is None:
-            self.code.line(f"llvm.store {value.name}, {place} {{alignment = {size} : i64}} : {value.type}, !llvm.ptr")
-        else:
-            self.code.line(
+        code, place, size = self.code, self._element(pointer, index, value.dtype), value.dtype.itemsize
+        if mask is not None:
+            code.line(
                 f"llvm.intr.masked.store {value.name}, {place}, {mask.name} {{alignment = {size} : i32}} : "
                 f"{value.type}, {mask.type} into !llvm.ptr"
             )
+            return
+        plain = f"llvm.store {value.name}, {place} {{alignment = {size} : i64}} : {value.type}, !llvm.ptr"
+        if not is_streamed:
+            code.line(plain)
+            return
+        whole = min(size * value.lanes, _LINE)
+        address = code.value(f"llvm.ptrtoint {place} : !llvm.ptr to i64")
+        rest = code.value(f"arith.andi {address}, {code.index(whole - 1)} : i64")
+        fits = code.value(f"arith.cmpi eq, {rest}, {code.index(0)} : i64")
+        with code.block(f"scf.if {fits} {{", "} else {"):
+            code.line(
+                f"llvm.store {value.name}, {place} {{alignment = {whole} : i64, nontemporal}} : {value.type}, !llvm.ptr"
+            )
+        with code.block("// across two lines"):
+            code.line(plain)
 
     def _element(self, pointer: str, index: str, dtype: np.dtype) -> str:
         return self.code.value(

@@ -160,7 +160,9 @@ class Points:
         assert lanes == 1 or self.stride(access, self.vector_axis or 0) == 1, "lanes are stored side by side"
         place = function.plus(self.begin, self.place(access)) or function.code.index(0)
         mask = self.mask if lanes > 1 else None
-        function.store(function.pointer(access.buffer), place, function.ops.wide(value, lanes), mask)
+        is_streamed = lanes > 1 and function.place(access.buffer) in function.streamed
+        wide = function.ops.wide(value, lanes)
+        function.store(function.pointer(access.buffer), place, wide, mask, is_streamed)
 
     def place(self, access: Access) -> str | None:
         """The number of the element that ``access`` names: of the first lane."""

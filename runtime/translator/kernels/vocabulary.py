@@ -16,8 +16,8 @@ _NAMES = {
     "vector": """
         broadcast extract extract_strided_slice reduction""",
     "llvm": """
-        alloca call extractvalue func getelementptr intr.masked.gather intr.masked.load
-        intr.masked.store intr.memset load mlir.addressof mlir.global mlir.zero return store""",
+        alloca call extractvalue fence func getelementptr intr.masked.gather intr.masked.load
+        intr.masked.store intr.memset load mlir.addressof mlir.global mlir.zero ptrtoint return store""",
 }
 OPERATIONS = frozenset(f"{dialect}.{name}" for dialect, names in _NAMES.items() for name in names.split())
 """The names of operations."""
