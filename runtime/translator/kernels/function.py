@@ -172,6 +172,23 @@ class Function:
         value = Value(name, held, lanes)
         return self.ops.compare("ne", value, self.ops.constant(0, value)) if dtype == BOOL else value
 
+    # -- running values, which LLVM keeps in registers
+
+    def held(self, value: Value) -> str:
+        """A place that holds ``value`` for now."""
+        code = self.code
+        place = code.first(f"llvm.alloca {code.index(1)} x {value.type} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr")
+        self.write(place, value)
+        return place
+
+    def write(self, place: str, value: Value) -> None:
+        """Hold ``value`` from now on."""
+        self.code.line(f"llvm.store {value.name}, {place} : {value.type}, !llvm.ptr")
+
+    def read(self, place: str, like: Value) -> Value:
+        """What is held, of the type of ``like``."""
+        return Value(self.code.value(f"llvm.load {place} : !llvm.ptr -> {like.type}"), like.dtype, like.lanes)
+
     # -- numbers of elements
 
     def plus(self, a: str | None, b: str | None) -> str | None:

@@ -114,13 +114,13 @@ class _Reduction:
         """One result, or one in each lane."""
         lanes = LANES if self.points.vector_axis is not None else 1
         start = self._neutral(lanes)
-        total = self._held(start)
+        total = self.function.held(start)
         terms = 1
         for axis in self.inner:
             terms *= self.points.known_count(axis) // (LANES if axis == self.points.vector_axis else 1)
         parts = self.what.call == "add" and self.what.dtype.kind == "f" and terms > _SUMMED_AT_ONCE
         self._reduced(0, total, start, parts)
-        result = self._read(total, start)
+        result = self.function.read(total, start)
         if self.across:
             result = self._combined(result)
         self.points.store(self.what.out, result)
@@ -135,15 +135,15 @@ class _Reduction:
         is_last = depth == len(self.inner) - 1
         count, step = points.known_count(axis), LANES if axis == points.vector_axis else 1
         if is_last and parts:
-            piece, error = self._held(start), self._held(start)
+            piece, error = self.function.held(start), self.function.held(start)
             whole = count // step * step
             with function.loop(whole, _SUMMED_AT_ONCE * step) as first:
-                self._write(piece, start)
+                self.function.write(piece, start)
                 end = self._end(first, whole, _SUMMED_AT_ONCE * step)
                 with function.loop(end, step, first) as number:
                     points.at[axis] = number
                     self._combine(piece, start)
-                self._add_exactly(total, error, self._read(piece, start))
+                self._add_exactly(total, error, self.function.read(piece, start))
             if count > whole:
                 points.at[axis] = function.code.index(whole)
                 points.mask = function.lanes_below(function.code.index(count - whole))
@@ -162,13 +162,13 @@ class _Reduction:
 
     def _add_exactly(self, total: str, error: str, term: Value) -> None:
         """Add ``term``, less by how much the sum was too large before; beyond all numbers there is no such thing."""
-        ops, before = self.ops, self._read(total, term)
-        term = ops.op("arith.subf", term, self._read(error, term))
+        ops, before = self.ops, self.function.read(total, term)
+        term = ops.op("arith.subf", term, self.function.read(error, term))
         after = ops.op("arith.addf", before, term)
         rounded = ops.op("arith.subf", ops.op("arith.subf", after, before), term)
         known = ops.compare("olt", ops.op("math.absf", rounded), ops.constant(np.inf, rounded))
-        self._write(error, ops.select(known, rounded, ops.constant(0, rounded)))
-        self._write(total, after)
+        self.function.write(error, ops.select(known, rounded, ops.constant(0, rounded)))
+        self.function.write(total, after)
 
     def _end(self, first: str, whole: int, size: int) -> str:
         code = self.function.code
@@ -178,7 +178,7 @@ class _Reduction:
     def _combine(self, place: str, start: Value) -> None:
         """One more point into what is held at ``place``."""
         ops, what, mask = self.ops, self.what, self.points.mask
-        before = self._read(place, start)
+        before = self.function.read(place, start)
         read = [self.points.load(access, what.dtype) for access in what.sources]
         if len(read) == 2 and what.dtype.kind == "f":
             after = ops.op("math.fma", *read, before)
@@ -189,7 +189,7 @@ class _Reduction:
             after = apply_call(ops, what.call, what.dtype, [before, ops.wide(term, start.lanes)])
         if mask is not None and self.across:
             after = ops.select(mask, after, before)
-        self._write(place, after)
+        self.function.write(place, after)
 
     def _combined(self, value: Value) -> Value:
         """All lanes of ``value``: halves with halves."""
@@ -226,18 +226,3 @@ class _Reduction:
         else:
             raise NoKernel(f"{call} is not reduced with")
         return self.function.code.constant(number, dtype, lanes)
-
-    # -- running values, which LLVM keeps in registers
-
-    def _held(self, value: Value) -> str:
-        code = self.function.code
-        place = code.first(f"llvm.alloca {code.index(1)} x {value.type} {{alignment = 64 : i64}} : (i64) -> !llvm.ptr")
-        self._write(place, value)
-        return place
-
-    def _write(self, place: str, value: Value) -> None:
-        self.function.code.line(f"llvm.store {value.name}, {place} : {value.type}, !llvm.ptr")
-
-    def _read(self, place: str, like: Value) -> Value:
-        name = self.function.code.value(f"llvm.load {place} : !llvm.ptr -> {like.type}")
-        return Value(name, like.dtype, like.lanes)
