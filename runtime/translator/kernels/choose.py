@@ -7,7 +7,7 @@ from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, all_statements, known_rounds
-from ipu_mlir.runtime.translator.array_ir.cost import saved_us
+from ipu_mlir.runtime.translator.array_ir.cost import gemm_us, largest_array, saved_us
 from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
@@ -28,11 +28,13 @@ from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
+from ipu_mlir.runtime.translator.kernels.products import beats_blas, lanes_of, saved_copies_us, write_product
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of, scatter_us
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
-_LARGEST_PRODUCT = 4096  # terms, beyond which BLAS is faster
+_LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel
+_LARGEST_ELSEWHERE = 4096  # terms of a product whose results or factors do not lie side by side
 _WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
 _LEAST_SAVED_US = 5.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
@@ -81,7 +83,7 @@ class Kernels:
         ``loops`` are those that are cut, by statement; of what is in ``scratch`` there is only one block. All blocks
         are done ``rounds`` times.
         """
-        for is_product, members in groupby(statements, _is_product):
+        for is_product, members in groupby(statements, lambda each: _is_for_blas(each, loops[id(each)])):
             run = list(members)
             streamed = {self._place(run[0].dests()[0].buffer)} - scratch if _is_large_copy(run) else frozenset()
             is_wanted = self.options.kernels == "always" or (
@@ -98,6 +100,8 @@ class Kernels:
         always = self.options.kernels == "always"
 
         def is_candidate(each: Statement) -> bool:
+            if isinstance(each, Dot):
+                return always or saved_copies_us(each) > gemm_us(each) / 2  # which two threads of BLAS would save
             return always or isinstance(each, Elementwise | Reduce) or is_scatter(each)
 
         for is_wanted, members in groupby(statements, is_candidate):
@@ -128,7 +132,7 @@ class Kernels:
             yield call
 
     def _is_possible(self, statement: Statement) -> bool:
-        if isinstance(statement, Dot) and not _is_small(statement):
+        if isinstance(statement, Dot) and not (_is_small(statement) or beats_blas(statement)):
             return False
         try:
             write_statements(Function(self.places), [statement])
@@ -145,7 +149,7 @@ class Kernels:
         streamed: Set[Buffer],
     ) -> Call | None:
         function = Function(self.places, scratch=scratch, block=(group.units, group.block), streamed=streamed)
-        per_unit = max(prod(statement.extents) // group.units for statement in statements)
+        per_unit = max(largest_array(statement) // group.units for statement in statements)
         strip = max(1, _STRIP_ELEMENTS // max(1, per_unit))
         parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
         code = function.code
@@ -161,7 +165,8 @@ class Kernels:
                     assert isinstance(part, Reduce | Dot), "only straight-line statements are grouped"
                     loop = loops[id(part)]
                     cut = Cut(0, part.extents[loop] // group.units, start, units, first)
-                    write_reduction(function, part, loop, cut)
+                    write = write_product if isinstance(part, Dot) else write_reduction
+                    write(function, part, loop, cut)
         except NoKernel:
             return None
         return self._call(function, "block", ("lo", "hi"), statements)
@@ -248,9 +253,9 @@ def _view(function: Function, place: Buffer) -> View:
     return replace(view, shape=(function.scratch_elements[place],), strides=(1,))
 
 
-def _is_product(statement: Statement) -> bool:
-    """True for a product of matrices, which BLAS does; not for products of rows with rows."""
-    if not isinstance(statement, Dot):
+def _is_for_blas(statement: Statement, loop: int) -> bool:
+    """True for a product of matrices; not for products of rows with rows, and of windows."""
+    if not isinstance(statement, Dot) or beats_blas(statement, loop):
         return False
     return not statement.a.loops() == statement.b.loops() >= statement.out.loops()
 
@@ -264,7 +269,7 @@ def _saved_us(statement: Statement) -> float:
     """What a kernel saves of the time of ``statement``."""
     if isinstance(statement, LibraryCall):
         return scatter_us(statement)
-    return saved_us(statement)
+    return saved_copies_us(statement) if isinstance(statement, Dot) else saved_us(statement)
 
 
 def _is_large_copy(statements: Sequence[Statement]) -> bool:
@@ -281,7 +286,10 @@ def _is_large_copy(statements: Sequence[Statement]) -> bool:
 
 def _is_small(statement: Statement) -> bool:
     """True if ``statement`` takes less long than a few calls of NumPy."""
-    return _points(statement) <= (_LARGEST_PRODUCT if isinstance(statement, Dot) else _LARGEST_IN_LOOP)
+    largest = _LARGEST_IN_LOOP
+    if isinstance(statement, Dot):
+        largest = _LARGEST_ELSEWHERE if lanes_of(statement) is None else _LARGEST_PRODUCT
+    return _points(statement) <= largest
 
 
 def _points(statement: Statement) -> int:

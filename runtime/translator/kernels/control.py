@@ -21,6 +21,7 @@ from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Points
+from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, write_scatter
 
@@ -41,8 +42,10 @@ def write_statements(function: Function, statements: Sequence[Statement]) -> Non
                 _write_branch(function, statement)
             case Elementwise():
                 write_nest(function, ordered(statement))
-            case Reduce() | Dot():
+            case Reduce():
                 write_reduction(function, statement)
+            case Dot():
+                write_product(function, statement)
             case SliceUpdate():
                 _write_slice_update(function, statement)
             case Scan():

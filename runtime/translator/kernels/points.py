@@ -168,22 +168,33 @@ class Points:
         """The number of the element that ``access`` names: of the first lane."""
         function, cut = self.function, self.cut
         total: str | None = None
-        turn = turn_in_block = 1  # all units in memory, and those of one block
+        turn, turn_in_block = self._turns(access)
         if cut is not None:
-            unit = cut.size * access.strides[cut.loop]
             held = function.in_scratch(access.buffer)
             if held is not None:
-                turn, turn_in_block = held[0] * unit, held[1] * unit
                 function.hold_in_scratch(access.buffer, -(-access.buffer.elements // turn) * turn_in_block)
-            total = function.times(cut.start if held is None else cut.first, unit)
+            total = function.times(cut.start if held is None else cut.first, cut.size * access.strides[cut.loop])
         for axis, number in self.at.items():
-            step = self.stride(access, axis)
-            if step % turn == 0 and (cut is None or self.axes[axis][0] != cut.loop):
-                step = step // turn * turn_in_block
-            total = function.plus(total, function.times(number, step))
+            total = function.plus(total, function.times(number, self.step(access, axis)))
         turns, rest = divmod(access.offset, turn)
         offset = turns * turn_in_block + rest
         return function.plus(total, function.code.index(offset) if offset else None)
+
+    def step(self, access: Access, axis: int) -> int:
+        """How far the next point of ``axis`` is in memory."""
+        turn, turn_in_block = self._turns(access)
+        step = self.stride(access, axis)
+        if step % turn == 0 and (self.cut is None or self.axes[axis][0] != self.cut.loop):
+            return step // turn * turn_in_block
+        return step
+
+    def _turns(self, access: Access) -> tuple[int, int]:
+        """Elements of all units, and of one block where there is only one in memory."""
+        held = None if self.cut is None else self.function.in_scratch(access.buffer)
+        if held is None or self.cut is None:
+            return 1, 1
+        unit = self.cut.size * access.strides[self.cut.loop]
+        return held[0] * unit, held[1] * unit
 
     def same_place(self, a: Buffer, b: Buffer) -> bool:
         """True if the two buffers share memory."""

@@ -143,24 +143,24 @@ program @main(%x) -> (%y[0] : scalar) {
 
 def test_products_of_large_matrices_and_unknown_calls_stay_calls() -> None:
     text = """
-program @main(%x) -> (%z[64*d0 + d1] : 64x64) {
-  argument %x : float32[64x64]
-  temporary %y : float32[64x64]
-  temporary %c : float32[64x64]
-  temporary %z : float32[64x64]
-  dot 64x64x64 %x[64*d0 + d2], %x[d1 + 64*d2], %y[64*d0 + d1]
-  elementwise 64x64 {
-    store arctan(%y[64*d0 + d1]), %c[64*d0 + d1]
+program @main(%x) -> (%z[160*d0 + d1] : 160x160) {
+  argument %x : float32[160x160]
+  temporary %y : float32[160x160]
+  temporary %c : float32[160x160]
+  temporary %z : float32[160x160]
+  dot 160x160x160 %x[160*d0 + d2], %x[d1 + 160*d2], %y[160*d0 + d1]
+  elementwise 160x160 {
+    store arctan(%y[160*d0 + d1]), %c[160*d0 + d1]
   }
-  elementwise 64x64 {
-    store multiply(%c[64*d0 + d1], %c[64*d0 + d1]), %z[64*d0 + d1]
+  elementwise 160x160 {
+    store multiply(%c[160*d0 + d1], %c[160*d0 + d1]), %z[160*d0 + d1]
   }
 }
 """
-    x = np.random.default_rng(2).normal(0, 1, (64, 64)).astype(np.float32)
+    x = np.random.default_rng(2).normal(0, 1, (160, 160)).astype(np.float32)
     source, (got,) = outputs(text, [x], "always")
     assert "dot(" in source and "arctan(" in source and "run0.run(" in source and "multiply" not in source
-    np.testing.assert_allclose(got, np.arctan(x @ x) ** 2, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(got, np.arctan(x @ x) ** 2, rtol=1e-3, atol=1e-4)
 
 
 def test_loops_with_branches_slices_and_gathers() -> None:

@@ -54,7 +54,7 @@ def looped(rounds: int) -> str:
     store %x[64*d0 + d1], %y[64*d0 + d1]
   }}
   for %i[0] = 0 to {rounds} step 1 #0 {{
-    dot 4x64x64 %y[64*d0 + d2], %w[d1 + 64*d2], %p[64*d0 + d1]
+    dot 4x64x64 %y[64*d0 + d2], %w[64*d1 + d2], %p[64*d0 + d1]
     elementwise 4x64 {{
       store multiply(add(multiply(%p[64*d0 + d1], float32(0.5)), float32(0.1)), %y[64*d0 + d1]), %y[64*d0 + d1]
     }}

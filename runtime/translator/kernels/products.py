@@ -1,0 +1,257 @@
+"""Products in registers: a few rows by a few vectors of columns at a time, their terms added one after the other.
+
+BLAS wants matrices, so a convolution is copied window by window for it; and it takes longer to begin than some products
+take. Here the factors are read where they lie. Each sum adds its terms in the order of the loops, whatever is in
+registers beside it: results have the same bits for all tiles, blocks and threads.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+from numpy._core._multiarray_umath import __cpu_features__
+
+from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.contraction import is_matrix, loop_kinds, merges
+from ipu_mlir.runtime.translator.array_ir.statements import Dot
+from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+
+_FEWEST_LANES = 4  # columns from which a vector with a mask beats single numbers
+_MOST_VECTORS, _MOST_ROWS = (4, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
+_SUMS = 24 if __cpu_features__.get("AVX512F") else 6  # 16 f32 each: they fit into registers with what they are made of
+_LARGEST_FACTOR = (
+    1 << 19
+)  # elements: 2 MiB of f32. Without a copy in the order of its use, a larger one is slow to read
+_COPY_US, _PER_ELEMENTS = 20.0, 65536  # of windows: runs of 9 to 64 elements
+
+
+def beats_blas(dot: Dot, loop: int | None = None) -> bool:
+    """True if BLAS needs copies for ``dot``, and registers do without, cut along ``loop``: convolutions mostly."""
+    return loop != lanes_of(dot) and saved_copies_us(dot) > 0
+
+
+def saved_copies_us(dot: Dot) -> float:
+    """Time to copy what registers read where it lies, so that BLAS has matrices."""
+    lanes, types = lanes_of(dot), {each.buffer.dtype for each in (dot.a, dot.b, dot.out)}
+    if lanes is None or len(types) > 1 or dot.out.buffer.dtype.kind not in "fiu":
+        return 0.0
+    wide = dot.b if dot.b.strides[lanes] else dot.a
+    if _elements(wide, dot.extents) > _LARGEST_FACTOR:
+        return 0.0
+    return copied_elements(dot) * _COPY_US / _PER_ELEMENTS
+
+
+def copied_elements(dot: Dot) -> int:
+    """The elements that are copied so that BLAS has matrices; where it has none, the terms of all sums."""
+    kinds = loop_kinds(dot)
+    if not kinds.columns or not kinds.rows:
+        return prod(dot.extents) if kinds.batch else 0
+    total = 0
+    for factor, own in ((dot.a, kinds.rows), (dot.b, kinds.columns)):
+        loops = [sorted(each, key=lambda loop: -factor.strides[loop]) for each in (own, kinds.summed)]
+        counts = [prod(dot.extents[loop] for loop in each) for each in loops]
+        steps = [factor.strides[each[-1]] if each else 0 for each in loops]
+        as_one = all(merges(tuple(each), dot.extents, factor) for each in loops)
+        if not as_one or not is_matrix(counts[0], counts[1], steps[0], steps[1]):
+            total += _elements(factor, dot.extents)
+    return total
+
+
+def _elements(access: Access, extents: tuple[int, ...]) -> int:
+    return prod(extents[loop] for loop in access.loops())
+
+
+def lanes_of(dot: Dot) -> int | None:
+    """The loop whose results lie side by side, if the factors do so too, or stand still; None if there is none.
+
+    >>> import numpy as np
+    >>> from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
+    >>> from ipu_mlir.runtime.translator.array_ir.statements import Origin
+    >>> x, y, z = (Buffer(name, 512, np.dtype("f4"), Role.TEMPORARY) for name in "xyz")
+    >>> def of(b):
+    ...     return Dot((8, 16, 32), Origin("", ""), Access(x, 0, (32, 0, 1)), Access(y, 0, b), Access(z, 0, (16, 1, 0)))
+    >>> lanes_of(of((0, 1, 16))), lanes_of(of((0, 32, 1)))
+    (1, None)
+    """
+    for loop, extent in enumerate(dot.extents):
+        steps = dot.a.strides[loop], dot.b.strides[loop]
+        if dot.out.strides[loop] == 1 and extent >= _FEWEST_LANES and steps in ((0, 1), (1, 0), (1, 1)):
+            return loop
+    return None
+
+
+def sizes(total: int, most: int) -> Iterator[tuple[int, int, int]]:
+    """``total`` in as few parts of at most ``most`` as it takes, of almost one size: (start, size, how many).
+
+    >>> list(sizes(64, 6)), list(sizes(5, 4)), list(sizes(3, 4))
+    ([(0, 6, 9), (54, 5, 2)], [(0, 3, 1), (3, 2, 1)], [(0, 3, 1)])
+    """
+    parts = -(-total // most)
+    size, larger = divmod(total, parts)
+    if larger:
+        yield 0, size + 1, larger
+    yield (size + 1) * larger, size, parts - larger
+
+
+def write_product(function: Function, dot: Dot, loop: int | None = None, part: Cut | None = None) -> None:
+    """Append the loops of ``dot``; ``part`` of ``loop`` only.
+
+    Raises:
+        NoKernel: there is no form of it.
+    """
+    lanes, dtype = lanes_of(dot), dot.out.buffer.dtype
+    if lanes in (None, loop):
+        write_reduction(function, dot, loop, part)
+        return
+    if dtype.kind not in "fiu" or any(each.buffer.dtype != dtype for each in (dot.a, dot.b)):
+        raise NoKernel("a product has one type")
+    if 0 in dot.extents:
+        raise NoKernel("a sum of nothing")
+    if any(function.place(each.buffer) is function.place(dot.out.buffer) for each in (dot.a, dot.b)):
+        raise NoKernel("a product reads what it writes")
+
+    def outermost_first(n: int) -> tuple[bool, bool, bool, int, int]:
+        is_summed = not dot.out.strides[n]
+        moving = max(dot.a.strides[n], dot.b.strides[n]) if is_summed else dot.out.strides[n]
+        return n != loop, is_summed, n == lanes, -moving, n
+
+    order = sorted(range(len(dot.extents)), key=outermost_first)
+    a, b, out = (replace(each, strides=tuple(each.strides[n] for n in order)) for each in (dot.a, dot.b, dot.out))
+    extents = tuple(dot.extents[n] for n in order)
+    kinds = [(not out.strides[n], order[n] == lanes) for n in range(len(order))]
+    points = Points.over(function, extents, [a, b, out], kinds, part)
+    _Product(points, (a, b), out).write()
+
+
+class _Product:
+    """The loops of one product: those of its results outside, in tiles, and those of the sum inside."""
+
+    def __init__(self, points: Points, factors: tuple[Access, Access], out: Access) -> None:
+        self.points, self.factors, self.out, self.function = points, factors, out, points.function
+        self.dtype = out.buffer.dtype
+        self.inner = [n for n in range(len(points.axes)) if not points.stride(out, n)]
+        *kept, self.lanes = (n for n in range(len(points.axes)) if points.stride(out, n))
+        self.rows = max(kept, key=self._reused, default=None)
+        self.outer = [n for n in kept if n != self.rows]
+        self.sums: dict[tuple[int, int], str] = {}
+
+    def _reused(self, axis: int) -> tuple[bool, int, int]:
+        """How good ``axis`` is as rows: it is best if one vector of a factor is for several of them."""
+        stands = [not self.points.stride(factor, axis) for factor in self.factors]
+        return any(stands), min(self.points.known_count(axis), _MOST_ROWS), axis
+
+    def write(self) -> None:
+        """All of it. A part of the columns has all its rows first, so that its part of a factor stays in the cache."""
+        wide = [factor for factor in self.factors if self.points.stride(factor, self.lanes)]
+        cut = self.points.cut
+        before = [
+            n for n in self.outer if self.points.stride(wide[-1], n) or (cut and self.points.axes[n][0] == cut.loop)
+        ]
+        with self._loops(before):
+            for start, vectors, end, mask in self._parts():
+                with self.function.loop(end, LANES * vectors, start) as column:
+                    self.points.at[self.lanes] = column
+                    with self._loops([n for n in self.outer if n not in before]):
+                        self._all_rows(vectors, mask)
+                self.points.at.pop(self.lanes)
+
+    def _parts(self) -> Iterator[tuple[int, int, int, Value | None]]:
+        """Parts of the columns: where the first of one size begins, its vectors, and the end of all of that size.
+
+        The last vector of the last part may have some lanes only.
+        """
+        columns = self.points.known_count(self.lanes)
+        most = _MOST_VECTORS if self.rows is not None else _SUMS // 3
+        for start, vectors, count in sizes(-(-columns // LANES), most):
+            start, step = start * LANES, vectors * LANES
+            end = start + step * count
+            if end <= columns:
+                yield start, vectors, end, None
+                continue
+            if count > 1:
+                yield start, vectors, end - step, None
+            left = self.function.code.index(columns % LANES)
+            yield end - step, vectors, end, self.function.lanes_below(left)
+
+    def _all_rows(self, vectors: int, mask: Value | None) -> None:
+        """The results of ``vectors`` of columns in all rows."""
+        if self.rows is None:
+            self._tile(1, vectors, mask)
+            return
+        function, count = self.function, self.points.count(self.rows)
+        most = min(_MOST_ROWS, max(1, 4 * _SUMS // (vectors * max(4, self.dtype.itemsize))))
+        parts: list[tuple[int | str, int, int | str]] = []
+        if isinstance(count, int):
+            parts += [(start, size, start + size * many) for start, size, many in sizes(count, most)]
+        else:
+            code = function.code
+            whole = function.times(code.value(f"arith.divui {count}, {code.index(most)} : i64"), most) or ""
+            parts += [(0, most, whole), (whole, 1, count)]
+        for start, rows, end in parts:
+            with function.loop(end, rows, start) as row:
+                self.points.at[self.rows] = row
+                self._tile(rows, vectors, mask)
+            self.points.at.pop(self.rows)
+
+    def _tile(self, rows: int, vectors: int, mask: Value | None) -> None:
+        """The results of ``rows`` and ``vectors`` from the point at hand on."""
+        function, tile = self.function, list(product(range(rows), range(vectors)))
+        zeros = function.code.constant(0, self.dtype, LANES)
+        for at in tile:
+            if at in self.sums:
+                function.write(self.sums[at], zeros)
+            else:
+                self.sums[at] = function.held(zeros)
+        masks = [None] * (vectors - 1) + [mask]
+        with self._loops(self.inner):
+            found: list[dict[tuple[int, int], Value]] = [{}, {}]
+            places = [self.points.place(factor) for factor in self.factors]
+            for at in tile:
+                terms = []
+                for factor, place, values in zip(self.factors, places, found, strict=True):
+                    row, vector = (
+                        n if axis is not None and self.points.stride(factor, axis) else 0
+                        for n, axis in zip(at, (self.rows, self.lanes), strict=True)
+                    )
+                    if (row, vector) not in values:
+                        lanes = LANES if self.points.stride(factor, self.lanes) else 1
+                        values[row, vector] = function.load(
+                            function.pointer(factor.buffer),
+                            self._moved(factor, place, row, vector),
+                            self.dtype,
+                            lanes,
+                            masks[vector] if lanes > 1 else None,
+                        )
+                    terms.append(values[row, vector])
+                before = function.read(self.sums[at], zeros)
+                if self.dtype.kind == "f":
+                    after = function.ops.op("math.fma", *terms, before)
+                else:
+                    after = function.ops.op("arith.addi", function.ops.op("arith.muli", *terms), before)
+                function.write(self.sums[at], after)
+        pointer, place = function.pointer(self.out.buffer), self.points.place(self.out)
+        for row, vector in tile:
+            value = function.read(self.sums[row, vector], zeros)
+            function.store(pointer, self._moved(self.out, place, row, vector), value, masks[vector])
+
+    def _moved(self, access: Access, place: str | None, row: int, vector: int) -> str:
+        """``place`` so many rows and vectors further on."""
+        offset = vector * LANES
+        if self.rows is not None:
+            offset += row * self.points.step(access, self.rows)
+        return self.function.plus(place, self.function.code.index(offset)) or self.function.code.index(0)
+
+    @contextmanager
+    def _loops(self, axes: Sequence[int]) -> Iterator[None]:
+        """What is done at each point of ``axes``."""
+        with ExitStack() as stack:
+            for axis in axes:
+                self.points.at[axis] = stack.enter_context(self.function.loop(self.points.count(axis)))
+            yield
+        for axis in axes:
+            self.points.at.pop(axis)

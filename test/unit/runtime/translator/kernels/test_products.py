@@ -1,0 +1,174 @@
+"""Products in registers: every kind of loop, beside NumPy, with the same bits in all blocks and threads."""
+
+import numpy as np
+import pytest
+
+from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, Origin
+from ipu_mlir.runtime.translator.kernels.products import beats_blas, copied_elements, sizes
+from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+
+Strides = tuple[int, ...]
+
+CASES: dict[str, tuple[Strides, Strides, Strides, Strides]] = {
+    # loops, then how the two factors and the result move with them
+    "matrices": ((13, 37, 5), (5, 0, 1), (0, 1, 37), (37, 1, 0)),
+    "the second factor has the rows": ((37, 13, 5), (1, 0, 37), (0, 5, 1), (1, 37, 0)),
+    "the first factor lies by columns": ((13, 16, 5), (1, 0, 13), (0, 1, 16), (16, 1, 0)),
+    "more columns than registers": ((9, 200, 3), (3, 0, 1), (0, 1, 200), (200, 1, 0)),
+    "one row": ((70, 6), (0, 1), (1, 70), (1, 0)),
+    "a stack of matrices": ((3, 4, 20, 5), (20, 5, 0, 1), (100, 0, 1, 20), (80, 20, 1, 0)),
+    "windows": ((6, 7, 20, 3, 3, 2), (18, 2, 0, 18, 2, 1), (0, 0, 1, 120, 40, 20), (140, 20, 1, 0, 0, 0)),
+    "windows with gaps": ((3, 4, 16, 2, 2, 2), (36, 4, 0, 54, 6, 1), (0, 0, 1, 64, 32, 16), (64, 16, 1, 0, 0, 0)),
+    "a window for each channel": ((5, 6, 21, 3, 3), (168, 21, 1, 168, 21), (0, 0, 1, 63, 21), (126, 21, 1, 0, 0)),
+    "gradients of weights": ((3, 3, 4, 18, 6, 5), (28, 4, 1, 0, 28, 4), (0, 0, 0, 1, 90, 18), (216, 72, 18, 1, 0, 0)),
+    "no sum": ((7, 19), (1, 0), (0, 1), (19, 1)),
+}
+
+
+def elements(extents: Strides, strides: Strides) -> int:
+    return 1 + sum((n - 1) * s for n, s in zip(extents, strides, strict=True))
+
+
+def place(strides: Strides) -> str:
+    return " + ".join(f"{s}*d{n}" for n, s in enumerate(strides) if s) or "0"
+
+
+def program(name: str, dtype: str) -> str:
+    extents, a, b, out = CASES[name]
+    size = elements(extents, out)
+    return f"""program @main(%a, %b) -> (%z[d0] : {size}) {{
+  argument %a : {dtype}[{elements(extents, a)}]
+  argument %b : {dtype}[{elements(extents, b)}]
+  temporary %z : {dtype}[{size}]
+  dot {"x".join(map(str, extents))} %a[{place(a)}], %b[{place(b)}], %z[{place(out)}]
+}}"""
+
+
+def in_blocks(text: str, threads: int, block_elements: int) -> Translation:
+    options = TranslatorOptions(
+        kernels="always",
+        threads=threads,
+        block_elements=block_elements,
+        block_min_elementwise_us=0.0,
+        block_min_us=0.0,
+        block_min_array=1,
+        block_min_run=1,
+        block_min_gemm_rows=1,
+    )
+    return translate_arrays(parse_program(text), options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint16"])
+@pytest.mark.parametrize("name", CASES)
+def test_a_product_in_registers_is_the_sum_of_products(name: str, dtype: str) -> None:
+    extents, *strides = CASES[name]
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 9, elements(extents, each)).astype(dtype) for each in strides[:2])
+    found = translate_arrays(parse_program(program(name, dtype)), TranslatorOptions(kernels="always"))
+    assert "run0.run(" in found.source and "dot(" not in found.source and "matmul(" not in found.source
+    (got,) = Engine.of(found).run([a, b])
+    want = np.zeros(elements(extents, strides[2]), dtype)
+    places = np.indices(extents).reshape(len(extents), -1)
+    at = [np.asarray(each) @ places for each in strides]
+    np.add.at(want, at[2], a[at[0]] * b[at[1]])
+    np.testing.assert_array_equal(got, want)
+
+
+CONVOLUTION = """program @main(%x, %k, %b) -> (%z[60*d0 + 20*d1 + d2] : 5x3x20) {
+  argument %x : float32[5x6x8x3]
+  argument %k : float32[3x3x3x20]
+  argument %b : float32[20]
+  temporary %p : float32[5x8x8x3] mutable
+  temporary %y : float32[5x6x6x20]
+  temporary %m : float32[5x3x20]
+  temporary %z : float32[5x3x20]
+  elementwise 5x8x8x3 {
+    store float32(0.0), %p[192*d0 + 24*d1 + 3*d2 + d3]
+  }
+  elementwise 5x6x8x3 {
+    store %x[144*d0 + 24*d1 + 3*d2 + d3], %p[192*d0 + 24*d1 + 3*d2 + d3 + 24]
+  }
+  dot 5x6x6x20x3x3x3 %p[192*d0 + 24*d1 + 3*d2 + 24*d4 + 3*d5 + d6], %k[d3 + 180*d4 + 60*d5 + 20*d6],\
+ %y[720*d0 + 120*d1 + 20*d2 + d3]
+  reduce maximum 5x3x20x2x6 over d3, d4 %y[720*d0 + 240*d1 + d2 + 120*d3 + 20*d4], %m[60*d0 + 20*d1 + d2]
+  elementwise 5x3x20 {
+    store add(%m[60*d0 + 20*d1 + d2], %b[d2]), %z[60*d0 + 20*d1 + d2]
+  }
+}"""
+
+
+def test_a_convolution_and_what_follows_is_one_kernel_with_the_same_bits_in_all_blocks() -> None:
+    rng = np.random.default_rng(1)
+    x, k, b = (rng.normal(0, 1, shape).astype("f4") for shape in ((5, 6, 8, 3), (3, 3, 3, 20), (20,)))
+    never = translate_arrays(parse_program(CONVOLUTION), TranslatorOptions(kernels="never"))
+    want = Engine.of(never).run([x, k, b])[0]
+    found = []
+    for threads, size in ((1, 1), (2, 400), (3, 100_000)):
+        translation = in_blocks(CONVOLUTION, threads, size)
+        assert "block0.run(lo, hi, " in translation.source
+        assert not any(f"{call}(" in translation.source for call in ("dot", "matmul", "copyto", "maximum"))
+        assert translation.temporary_bytes <= never.temporary_bytes
+        found.append(Engine.of(translation, threads).run([x, k, b])[0])
+    np.testing.assert_allclose(found[0], want, rtol=1e-5, atol=1e-5)
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+def test_a_block_of_rows_of_a_product_may_have_any_number_of_them() -> None:
+    text = """program @main(%x, %k) -> (%z[24*d0 + d1] : 29x24) {
+  argument %x : float32[29x40]
+  argument %k : float32[12x24]
+  temporary %y : float32[29x24]
+  temporary %z : float32[29x24]
+  dot 29x24x3x4 %x[40*d0 + 9*d2 + d3], %k[d1 + 96*d2 + 24*d3], %y[24*d0 + d1]
+  elementwise 29x24 {
+    store exp(%y[24*d0 + d1]), %z[24*d0 + d1]
+  }
+}"""
+    rng = np.random.default_rng(2)
+    x, k = rng.normal(0, 0.5, (29, 40)).astype("f4"), rng.normal(0, 0.5, (12, 24)).astype("f4")
+    taken = np.concatenate([x[:, 9 * n : 9 * n + 4] for n in range(3)], axis=1)
+    found = []
+    for threads, size in ((1, 1), (2, 200), (3, 100_000)):
+        translation = in_blocks(text, threads, size)
+        assert "block0.run(lo, hi, " in translation.source and "dot(" not in translation.source
+        found.append(Engine.of(translation, threads).run([x, k])[0])
+    np.testing.assert_allclose(found[0], np.exp(taken @ k), rtol=1e-5)
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+
+
+def dot_of(name: str) -> Dot:
+    extents, *strides = CASES[name]
+    buffers = [
+        Buffer(n, elements(extents, s), np.dtype("f4"), Role.ARGUMENT) for n, s in zip("abz", strides, strict=True)
+    ]
+    return Dot(extents, Origin("", ""), *(Access(b, 0, s) for b, s in zip(buffers, strides, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("name", "copied"),
+    [
+        ("matrices", 0),
+        ("the first factor lies by columns", 0),
+        ("a stack of matrices", 0),
+        ("windows", 6 * 7 * 3 * 3 * 2),
+        ("a window for each channel", 5 * 6 * 21 * 3 * 3),
+    ],
+)
+def test_what_is_copied_for_blas(name: str, copied: int) -> None:
+    assert copied_elements(dot_of(name)) == copied
+    assert beats_blas(dot_of(name)) == (copied > 0)
+
+
+@pytest.mark.parametrize("total", range(1, 40))
+@pytest.mark.parametrize("most", [1, 3, 4, 8])
+def test_parts_cover_all_and_are_of_almost_one_size(total: int, most: int) -> None:
+    parts = [(start + size * n, size) for start, size, many in sizes(total, most) for n in range(many)]
+    assert [n for start, size in parts for n in range(start, start + size)] == list(range(total))
+    assert max(size for _, size in parts) <= most
+    assert {size for _, size in parts} <= {min(size for _, size in parts) + n for n in (0, 1)}
