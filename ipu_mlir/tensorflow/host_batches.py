@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from keras.src.trainers.data_adapters import ArrayDataAdapter, array_slicing
+from keras.src.tree import lists_to_tuples
 from tensorflow.python.data.ops.iterator_ops import OwnedIterator
 from tensorflow.python.ops.gen_dataset_ops import iterator_get_next
 
@@ -26,6 +28,70 @@ class Batches:
     nested: Any
 
 
+class ArrayBatches:
+    """Batches of arrays of the host, in the order in which Keras has them.
+
+    A run of steps takes its rows at once, where a pipeline of TensorFlow makes batches one after another.
+    """
+
+    def __init__(self, nested: Any, batch: int, count: int, shuffles: bool) -> None:
+        """Batches of ``batch`` of the ``count`` rows of each array of ``nested``, the last one smaller."""
+        self._nested, self._batch, self._count = nested, batch, count
+        self._order = tf.data.Dataset.range(1).map(lambda _: _shuffled(count)) if shuffles else None
+
+    @staticmethod
+    def of(adapter: Any) -> "ArrayBatches | None":
+        """The batches of a data adapter of Keras; None if it has no dense arrays of numbers."""
+        if type(adapter) is not ArrayDataAdapter or adapter._shuffle == "batch":
+            return None
+        given = lists_to_tuples(array_slicing.convert_to_sliceable(adapter._inputs, target_backend="tensorflow"))
+        leaves = tf.nest.flatten(given)
+        if not all(leaf is None or isinstance(leaf, np.ndarray | tf.Tensor) for leaf in leaves):
+            return None
+        arrays = [leaf if leaf is None else np.asarray(leaf) for leaf in leaves]
+        if any(each is not None and (each.dtype.kind not in "biufc" or not each.dtype.isnative) for each in arrays):
+            return None
+        nested = tf.nest.pack_sequence_as(given, arrays)
+        return ArrayBatches(nested, adapter.batch_size, adapter._num_samples, adapter._shuffle)
+
+    def __iter__(self) -> "_ArrayIterator":
+        order = None if self._order is None else next(iter(self._order)).numpy()
+        return _ArrayIterator(self._nested, self._batch, self._count, order)
+
+
+class _ArrayIterator(Iterator[Any]):
+    """The batches of an epoch."""
+
+    def __init__(self, nested: Any, batch: int, count: int, order: np.ndarray | None) -> None:
+        self._nested, self._batch, self._count, self._order = nested, batch, count, order
+        self._at = 0
+
+    def __next__(self) -> Any:
+        for batches in self.take(1):
+            return first(batches)
+        raise StopIteration
+
+    def take(self, most: int) -> list[Batches]:
+        """The next ``most`` batches."""
+        rows = min(most * self._batch, self._count - self._at)
+        full, rest = divmod(rows, self._batch)
+        return [self._next(count, size) for count, size in ((full, self._batch), (1, rest)) if count and size]
+
+    def _next(self, count: int, size: int) -> Batches:
+        begin, self._at = self._at, self._at + count * size
+        rows = slice(begin, self._at) if self._order is None else self._order[begin : self._at]
+
+        def at_once(leaf: np.ndarray | None) -> Any:
+            return None if leaf is None else leaf[rows].reshape(count, size, *leaf.shape[1:])
+
+        return Batches(count, tf.nest.map_structure(at_once, self._nested))
+
+
+def _shuffled(count: int) -> Any:
+    """The order of rows, from the seed that the pipeline of Keras for arrays would take."""
+    return tf.random.shuffle(tf.range(count, dtype=tf.int64))
+
+
 def take(source: Iterable[Any], most: int) -> list[Batches]:
     """The next batches of ``source``, those beside each other together that are alike.
 
@@ -33,6 +99,8 @@ def take(source: Iterable[Any], most: int) -> list[Batches]:
         source: an iterator of a dataset, or what gives batches to Python; its end is no error.
         most: how many.
     """
+    if isinstance(source, _ArrayIterator):
+        return source.take(most)
     if isinstance(source, OwnedIterator) and all(
         isinstance(each, tf.TensorSpec) for each in tf.nest.flatten(source.element_spec)
     ):

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
+from keras.src.trainers.epoch_iterator import EpochIterator
 
 from ipu_mlir.tensorflow.collectives import replica_index
-from ipu_mlir.tensorflow.host_batches import Batches, first, in_groups, take
+from ipu_mlir.tensorflow.host_batches import ArrayBatches, Batches, first, in_groups, take
 from ipu_mlir.tensorflow.program import Programs
 
 _FUNCTIONS = {"train": "train_step", "test": "test_step", "predict": "predict_step"}
@@ -19,12 +20,26 @@ _FUNCTIONS = {"train": "train_step", "test": "test_step", "predict": "predict_st
 @functools.cache
 def take_over(strategy: type) -> None:
     """Let models that are made in the scope of a ``strategy`` run their steps on its device."""
-    from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
+    from keras.src.backend.tensorflow.trainer import TensorFlowTrainer, TFEpochIterator
 
     for kind in _FUNCTIONS:
         name = f"make_{kind}_function"
         setattr(TensorFlowTrainer, name, _making(kind, getattr(TensorFlowTrainer, name), strategy))
     TensorFlowTrainer._maybe_symbolic_build = _building(TensorFlowTrainer._maybe_symbolic_build, strategy)
+    TFEpochIterator.__init__ = _with_arrays(TFEpochIterator.__init__, strategy)
+
+
+def _with_arrays(theirs: Callable[..., None], strategy: type) -> Callable[..., None]:
+    @functools.wraps(theirs)
+    def begin(self: Any, distribute_strategy: Any = None, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(distribute_strategy, strategy) or not distribute_strategy.runs_keras:
+            theirs(self, distribute_strategy, *args, **kwargs)
+            return
+        EpochIterator.__init__(self, *args, **kwargs)
+        self._distribute_strategy = distribute_strategy
+        self._distributed_dataset = ArrayBatches.of(self.data_adapter) or self.data_adapter.get_tf_dataset()
+
+    return begin
 
 
 def _building(theirs: Callable[..., Any], strategy: type) -> Callable[..., Any]:

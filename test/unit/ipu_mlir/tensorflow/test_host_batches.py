@@ -5,9 +5,10 @@ import pytest
 
 pytest.importorskip("tensorflow")
 import tensorflow as tf
+from keras.src.trainers.data_adapters import ArrayDataAdapter
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.tensorflow.host_batches import Batches, first, in_groups, take
+from ipu_mlir.tensorflow.host_batches import ArrayBatches, Batches, first, in_groups, take
 
 
 def rows(count, batch):
@@ -64,3 +65,44 @@ def test_an_error_of_the_dataset_goes_on():
     source = iter(tf.data.Dataset.from_tensor_slices([1.0, np.nan]).map(lambda x: tf.debugging.check_numerics(x, "")))
     with pytest.raises(tf.errors.InvalidArgumentError):
         take(source, 3)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_batches_of_arrays_are_those_of_keras_in_its_order(shuffle):
+    tf.random.set_seed(5)
+    x = {"a": np.arange(22).reshape(11, 2), "b": [tf.range(11), np.arange(11) / 2]}
+    adapter = ArrayDataAdapter(x, np.arange(11) > 4, batch_size=3, shuffle=shuffle)
+    batches = ArrayBatches.of(adapter)
+    assert batches is not None
+    theirs = adapter.get_tf_dataset()
+    for _ in range(2):  # epochs
+        source, expected = iter(batches), take(iter(theirs), 9)
+        found = [*take(source, 2), *take(source, 9)]
+        assert [each.count for each in found] == [2, 1, 1] and take(source, 9) == []
+        for each, (start, of) in zip(found, ((0, 0), (2, 0), (0, 1)), strict=True):
+            rows = tf.nest.map_structure(lambda leaf, s=start, c=each.count: leaf[s : s + c], expected[of].nested)
+            tf.nest.map_structure(np.testing.assert_array_equal, each.nested, rows)
+            assert tf.nest.map_structure(lambda leaf: leaf.dtype, each.nested) == tf.nest.map_structure(
+                lambda leaf: leaf.dtype, rows
+            )
+        assert [len(each[1]) for each in batches] == [3, 3, 3, 2]
+
+
+def test_rows_in_order_are_not_copied():
+    x = np.ones((8, 2), np.float32)
+    batches = ArrayBatches.of(ArrayDataAdapter(x, batch_size=2))
+    assert batches is not None
+    (found,) = take(iter(batches), 4)
+    assert np.shares_memory(found.nested[0], x)
+
+
+def test_what_is_no_dense_array_of_numbers_stays_with_keras():
+    for x, shuffle in (
+        (tf.ragged.constant([[1], [2, 3]]), False),
+        (tf.sparse.from_dense([[1.0, 0.0]]), False),
+        (tf.constant(["a", "b"]), False),
+        (np.ones(4, ">f4"), False),
+        (np.ones(4), "batch"),
+    ):
+        assert ArrayBatches.of(ArrayDataAdapter(x, batch_size=1, shuffle=shuffle)) is None
+    assert ArrayBatches.of(object()) is None
