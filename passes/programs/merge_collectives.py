@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, roots_of
-from ipu_mlir.dialects.analysis.collectives import MERGED
+from ipu_mlir.dialects.analysis.collectives import MERGED, collective_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, is_terminator
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.support.bindings import ir
@@ -17,7 +17,7 @@ class MergeCollectives(Pass):
     """Let collectives wait for those after them, up to ``max-bytes`` of what replicas give to them together.
 
     One waits until an op reads what it gives, writes what it is given or gives, or deals with the host; and no longer
-    than its block.
+    than its block. A kind with a limit of its own, as in ``all-reduce-bytes``, waits for others of that kind only.
 
     Needs:  supersteps (``ipu-form-supersteps``).
     Leaves: collectives one after the other where that is possible, all but the first of them with ``ipu.merged``: they
@@ -27,32 +27,48 @@ class MergeCollectives(Pass):
     name = "ipu-merge-collectives"
 
     max_bytes: int = 0
+    all_reduce_bytes: int | None = None
+    reduce_scatter_bytes: int | None = None
+    all_gather_bytes: int | None = None
 
     def run(self, module: ir.Operation) -> None:
-        if not self.max_bytes:
+        if not any((self.max_bytes, *self._own_limits().values())):
             return
         with module.context:
             for function in list_ops(module, "func.func"):
                 for block in blocks_of(function):
                     self._block(block)
 
+    def _own_limits(self) -> dict[str, int]:
+        limits = {
+            "all_reduce": self.all_reduce_bytes,
+            "reduce_scatter": self.reduce_scatter_bytes,
+            "all_gather": self.all_gather_bytes,
+        }
+        return {kind: limit for kind, limit in limits.items() if limit is not None}
+
     def _block(self, block: ir.Block) -> None:
-        waiting: list[ir.Operation] = []
+        limits = self._own_limits()
+        waiting: dict[str, list[ir.Operation]] = {}  # by the kind with a limit of its own; those of all others together
         for op in [each.operation for each in block.operations]:
-            if op.name == "ipu.collective" and not any(_depends(op, each) for each in waiting):
-                if sum(map(_bytes, (*waiting, op))) > self.max_bytes:
-                    waiting = []
-                for each in waiting:
-                    each.move_before(op)
-                if waiting:
-                    op.attributes[MERGED] = ir.UnitAttr.get()
-                waiting.append(op)
-            elif op.name == "ipu.collective":
-                waiting = [op]
-            elif control_op(op) is not None or is_terminator(op) or any(_depends(op, each) for each in waiting):
-                waiting = []
+            if control_op(op) is not None or is_terminator(op):
+                waiting = {}
                 for inner in blocks_of(op) if control_op(op) is not None else ():
                     self._block(inner)
+                continue
+            waiting = {kind: ops for kind, ops in waiting.items() if not any(_depends(op, each) for each in ops)}
+            collective = collective_of(op) if op.name == "ipu.collective" else None
+            if collective is None:
+                continue
+            kind = collective.kind if collective.kind in limits else ""
+            before = waiting.get(kind, [])
+            if sum(map(_bytes, (*before, op))) > limits.get(kind, self.max_bytes):
+                before = []
+            for each in before:
+                each.move_before(op)
+            if before:
+                op.attributes[MERGED] = ir.UnitAttr.get()
+            waiting[kind] = [*before, op]
 
 
 def _bytes(collective: ir.Operation) -> int:

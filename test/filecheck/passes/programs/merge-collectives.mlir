@@ -1,5 +1,6 @@
 // RUN: ipu-opt %s --pass-pipeline="builtin.module(ipu-merge-collectives{max-bytes=80})" | filecheck %s
 // RUN: ipu-opt %s --ipu-merge-collectives | filecheck %s --check-prefix=ALONE
+// RUN: ipu-opt %s --pass-pipeline="builtin.module(ipu-merge-collectives{all-reduce-bytes=64})" | filecheck %s --check-prefix=KINDS
 
 #home = #ipu.mapping<8, [[2, 8, 1, 1]], 0, 0>
 #one = #ipu.mapping<8, [[8, 8, 1, 0]], 0, 1>
@@ -38,5 +39,24 @@ func.func @needed(%x: memref<8xf32, #home>, %y: memref<8xf32, #home>) {
   "ipu.exchange"(%a, %d) : (memref<8xf32, #home>, memref<8xf32, #one>) -> ()
   "ipu.collective"(%y, %b) {kind = "all_reduce", op = "add"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
   "ipu.collective"(%b, %a) {kind = "broadcast"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  return
+}
+
+// Kinds with a limit of their own wait for their own kind, past those of others.
+// CHECK-LABEL: func.func @kinds
+// KINDS-LABEL: func.func @kinds
+// KINDS: "ipu.collective"(%arg0, %{{.*}}) {kind = "broadcast"}
+// KINDS-NEXT: "ipu.collective"(%arg0, %{{.*}}) {kind = "all_reduce", op = "add"}
+// KINDS-NEXT: "ipu.collective"(%arg1, %{{.*}}) {ipu.merged, kind = "all_reduce", op = "add"}
+// KINDS-NEXT: "ipu.collective"(%arg1, %{{.*}}) {kind = "broadcast"}
+func.func @kinds(%x: memref<8xf32, #home>, %y: memref<8xf32, #home>) {
+  %a = memref.alloc() : memref<8xf32, #home>
+  %b = memref.alloc() : memref<8xf32, #home>
+  %c = memref.alloc() : memref<8xf32, #home>
+  %d = memref.alloc() : memref<8xf32, #home>
+  "ipu.collective"(%x, %a) {kind = "all_reduce", op = "add"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  "ipu.collective"(%x, %c) {kind = "broadcast"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  "ipu.collective"(%y, %b) {kind = "all_reduce", op = "add"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  "ipu.collective"(%y, %d) {kind = "broadcast"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
   return
 }
