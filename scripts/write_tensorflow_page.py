@@ -34,6 +34,9 @@ OPTIONS = {
     "experimental.multi_replica_distribution.process_index": "checked",
     "experimental.multi_replica_distribution.process_count": "checked",
     "norms.experimental.distributed_batch_norm_replica_group_size": "checked",
+    "optimizations.maximum_cross_replica_sum_buffer_size": "bytes of sums and means over replicas that have one sync",
+    "optimizations.maximum_reduce_scatter_buffer_size": "bytes of reduce-scatters that have one sync",
+    "optimizations.maximum_all_gather_buffer_size": "bytes of gathers that have one sync",
     "optimizations.minimum_remote_tensor_size": "smallest variable of an optimizer that is offloaded",
     "optimizations.enable_fast_math": "another name of `optimizations.math.fast`",
 }

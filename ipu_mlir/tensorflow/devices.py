@@ -30,6 +30,7 @@ class Device:
         target: the machine that programs on it are compiled for, with all of its IPUs.
         members: which IPUs of the system it has.
         partition: options of ``ipu-partition``, by name.
+        merging: options of ``ipu-merge-collectives``, by name.
         connection: when the process attaches to it, by the name of the ``DeviceConnectionType``.
         executables: the folder for what was compiled, empty for none.
         reports: the folder for reports of what was compiled and of what ran, empty for none.
@@ -38,6 +39,7 @@ class Device:
     target: Target = field(default_factory=Target)
     members: tuple[int, ...] = (0,)
     partition: tuple[tuple[str, Any], ...] = ()
+    merging: tuple[tuple[str, int], ...] = ()
     connection: str = "ALWAYS"
     executables: str = ""
     reports: str = ""

@@ -17,6 +17,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.passes.core.steps import replace_pass
 from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.remote import RemoteMemory
@@ -302,7 +303,9 @@ def _lowering(device: Device, ipus: int) -> Lowering:
             f"configure auto_select_ipus={ipus}"
         )
     lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=device.target.ipus // ipus))
-    if not device.partition:
-        return lowering
-    stage = replace_pass(lowering.stages["l2"], Partition(**dict(device.partition)))
-    return replace(lowering, stages={**lowering.stages, "l2": stage})
+    stages = lowering.stages
+    if device.partition:
+        stages = {**stages, "l2": replace_pass(stages["l2"], Partition(**dict(device.partition)))}
+    if device.merging:
+        stages = {**stages, "l3": replace_pass(stages["l3"], MergeCollectives(**dict(device.merging)))}
+    return replace(lowering, stages=stages)

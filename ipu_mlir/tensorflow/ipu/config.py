@@ -281,6 +281,7 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
     one = Device(
         replace(target, io_tiles=config.io_tiles.num_io_tiles),
         partition=_partition_options(config),
+        merging=_merging_options(config),
         connection=connection.name,
         executables=config.serialization_output_folder,
         reports=report_folder(config.compilation_poplar_options),
@@ -343,6 +344,28 @@ def _refuse_contradictions(config: IPUConfig) -> None:
         raise ValueError("norms.experimental.distributed_batch_norm_replica_group_size works without I/O tiles only")
     if tiles.place_ops_on_io_tiles and not tiles.num_io_tiles:
         raise ValueError("Cannot place ops on I/O tiles when io_tiles.num_io_tiles == 0")
+
+
+_MERGED = {
+    "maximum_cross_replica_sum_buffer_size": "all_reduce_bytes",
+    "maximum_reduce_scatter_buffer_size": "reduce_scatter_bytes",
+    "maximum_all_gather_buffer_size": "all_gather_bytes",
+}
+
+
+def _merging_options(config: IPUConfig) -> tuple[tuple[str, int], ...]:
+    """Options of ``ipu-merge-collectives``.
+
+    Raises:
+        ValueError: a number of bytes is below 0.
+    """
+    found = []
+    for name, option in _MERGED.items():
+        value = getattr(config.optimizations, name)
+        if value < 0:
+            raise ValueError(f"optimizations.{name} is a number of bytes from 0 on, got {value}")
+        found += [(option, value)] if value else []
+    return tuple(found)
 
 
 _PROPORTIONS = {"matmuls": "matmul_memory_proportion", "convolutions": "conv_memory_proportion"}

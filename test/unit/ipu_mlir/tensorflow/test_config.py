@@ -143,6 +143,7 @@ def test_io_tiles_belong_to_the_machine():
             "expected a number from 0 to 1",
         ),
         ({"matmuls__poplar_options": {"availableMemoryProportion": "2"}}, "above 0 and at most 1"),
+        ({"optimizations__maximum_all_gather_buffer_size": -1}, "a number of bytes from 0 on, got -1"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(options, message):

@@ -1,4 +1,4 @@
-"""Programs of small products leave BLAS one thread while they run."""
+"""What the options of a device change in its programs."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.runtime.engine.blas import thread_control
-from ipu_mlir.tensorflow.devices import Device
+from ipu_mlir.tensorflow import ipu
+from ipu_mlir.tensorflow.devices import SYSTEM, Device
 from ipu_mlir.tensorflow.program import Program
 
 
@@ -28,3 +29,29 @@ def test_threads_of_products(width, threads):
     finally:
         set_threads(before)
     assert result.numpy()[0, 0] == width
+
+
+@pytest.mark.parametrize("option", ["cross_replica_sum", "reduce_scatter", "all_gather"])
+def test_collectives_wait_for_each_other_up_to_some_bytes(option):
+    ops = ipu.ops
+    collective = {
+        "cross_replica_sum": ops.cross_replica_ops.cross_replica_sum,
+        "reduce_scatter": lambda x: ops.reduce_scatter_op.reduce_scatter(x, 2),
+        "all_gather": lambda x: ops.all_to_all_op.all_gather(x, 2),
+    }[option]
+
+    def syncs(most):
+        config = ipu.config.IPUConfig()
+        config.auto_select_ipus = 2
+        config.ipu_model.tiles_per_ipu = 4
+        setattr(config.optimizations, f"maximum_{option}_buffer_size", most)
+        config.configure_ipu_system()
+        specs = [tf.TensorSpec((4,)), tf.TensorSpec((4,))]
+        program = Program(lambda a, b: (collective(a), collective(b + 1.0)), specs, SYSTEM.device(), "two")
+        return program.executable.profile().execution.cycles.sync
+
+    try:
+        alone, some, merged = (syncs(most) for most in (0, 16, 32))
+    finally:
+        ipu.config.reset_ipu_configuration()
+    assert alone == some > merged
