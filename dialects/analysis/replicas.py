@@ -45,7 +45,8 @@ class Varying:
         declared = variables_in(module)
         self.variables = {name for name, op in declared.items() if is_marked(op.attributes)}
         self._open = {name for name, op in declared.items() if VARIES not in op.attributes}
-        remote = {name: each.op for name, each in remote_buffers_in(module).items() if each.memory != "host"}
+        found = {name: each.op for name, each in remote_buffers_in(module).items() if each.memory != "host"}
+        remote = {name: op for name, op in found.items() if not _is_yet_to_be_cut(op)}
         self.buffers = {name for name, op in remote.items() if is_marked(op.attributes) or "whole" in op.attributes}
         self._open_buffers = {name for name, op in remote.items() if VARIES not in op.attributes} - self.buffers
         for function in self._functions.values():
@@ -184,6 +185,11 @@ def is_marked(attributes: Any) -> bool:
 
 def _is_function(op: ir.Operation) -> bool:
     return op.name == "func.func"
+
+
+def _is_yet_to_be_cut(buffer: ir.Operation) -> bool:
+    """True for rows that replicas will share among them: what is loaded is then gathered, and one on all."""
+    return "partition" in buffer.attributes and "whole" not in buffer.attributes
 
 
 def _ops_of_functions(module: ir.Operation) -> list[ir.Operation]:

@@ -14,11 +14,19 @@ from ipu_mlir.dialects.ipu import (
     ReduceScatterOp,
     RemoteLoadOp,
     RemoteStoreOp,
-    ReplicaIndexOp,
 )
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.linalg_builders import elementwise, generic, identity_map, zero
+from ipu_mlir.passes.support.replica_blocks import (
+    blocks_of_rows,
+    gathered_blocks,
+    own_block,
+    replica_number,
+    reshaped,
+    rows_of_blocks,
+    tensor_type,
+)
 from ipu_mlir.passes.support.rewriting import list_ops
 
 arith, tensor = upstream("arith"), upstream("tensor")
@@ -81,7 +89,7 @@ class PartitionRemoteBuffers(Pass):
             for buffer in buffers.values():
                 part = _part_of_each(buffer, replicas)
                 buffer.op.attributes["whole"] = buffer.op.attributes["type"]
-                buffer.op.attributes["type"] = ir.TypeAttr.get(_type(part, buffer.type.element_type))
+                buffer.op.attributes["type"] = ir.TypeAttr.get(tensor_type(part, buffer.type.element_type))
 
 
 @dataclass(frozen=True)
@@ -108,54 +116,43 @@ class _Parts:
     def load(self, op: ir.Operation) -> ir.Value:
         wanted = list(op.results[0].type.shape)
         rows = wanted[: len(wanted) - len(self.buffer.row_shape)]
-        kind = _type([*rows, *self.part[1:]], self.element)
+        kind = tensor_type([*rows, *self.part[1:]], self.element)
         own = RemoteLoadOp(buffer=self.symbol, row=op.operands[0], value=kind).value
-        parts = AllGatherOp(source=own, value=_type([self.replicas, *kind.shape], self.element)).value
-        return self._whole_rows(_reshaped(parts, [self.replicas, prod(rows), self.part[1]]), wanted)
+        return rows_of_blocks(gathered_blocks(own, prod(rows), self.replicas), wanted)
 
     def store(self, op: ir.Operation) -> None:
         value, row = op.operands
         rows = list(value.type.shape)[: len(value.type.shape) - len(self.buffer.row_shape)]
-        blocks = self._blocks(value, prod(rows))
-        number = arith.IndexCastOp(ir.IndexType.get(), tensor.ExtractOp(self._replica(), []).result).result
-        dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-        own = tensor.ExtractSliceOp(
-            _type([prod(rows), self.part[1]], self.element),
-            blocks,
-            [number],
-            [],
-            [],
-            [dynamic, 0, 0],
-            [1, prod(rows), self.part[1]],
-            [1, 1, 1],
-        ).result
-        RemoteStoreOp(buffer=self.symbol, value=_reshaped(own, [*rows, self.part[1]]), row=row)
+        own = own_block(blocks_of_rows(value, prod(rows), self.replicas), [*rows, self.part[1]])
+        RemoteStoreOp(buffer=self.symbol, value=own, row=row)
 
     def gather(self, op: ir.Operation) -> ir.Value:
         wanted = list(op.results[0].type.shape)
         numbers, count = self._numbers_of_all(op.operands[0])
         if self.buffer.partition == "encoding":
-            kind = _type([self.replicas, count, self.part[1]], self.element)
+            kind = tensor_type([self.replicas, count, self.part[1]], self.element)
             found = HostGatherOp(buffer=self.symbol, rows=numbers, value=kind).value
-            return self._whole_rows(self._exchanged(found), wanted)
+            return rows_of_blocks(self._exchanged(found), wanted)
         place, is_here = self._here(numbers)
-        kind = _type([self.replicas, count, *self.buffer.row_shape], self.element)
-        found = _reshaped(
+        kind = tensor_type([self.replicas, count, *self.buffer.row_shape], self.element)
+        found = reshaped(
             HostGatherOp(buffer=self.symbol, rows=place, value=kind).value, [self.replicas, count, self.row]
         )
-        flat = _reshaped(self._where(is_here, found), [self.replicas * count * self.row])
-        own = ReduceScatterOp(source=flat, op=ir.StringAttr.get("add"), value=_type([count * self.row], self.element))
-        return _reshaped(own.value, wanted)
+        flat = reshaped(self._where(is_here, found), [self.replicas * count * self.row])
+        own = ReduceScatterOp(
+            source=flat, op=ir.StringAttr.get("add"), value=tensor_type([count * self.row], self.element)
+        )
+        return reshaped(own.value, wanted)
 
     def update(self, op: ir.Operation) -> None:
         numbers, count = self._numbers_of_all(op.operands[0])
         if self.buffer.partition == "encoding":
-            update = self._exchanged(self._blocks(op.operands[1], count))
+            update = self._exchanged(blocks_of_rows(op.operands[1], count, self.replicas))
         else:
             numbers, is_here = self._here(numbers)
-            flat = _reshaped(op.operands[1], [count, self.row])
-            of_all = AllGatherOp(source=flat, value=_type([self.replicas, count, self.row], self.element)).value
-            update = _reshaped(self._where(is_here, of_all), [self.replicas, count, *self.buffer.row_shape])
+            flat = reshaped(op.operands[1], [count, self.row])
+            of_all = AllGatherOp(source=flat, value=tensor_type([self.replicas, count, self.row], self.element)).value
+            update = reshaped(self._where(is_here, of_all), [self.replicas, count, *self.buffer.row_shape])
         new = HostUpdateAddOp(buffer=self.symbol, rows=numbers, update=update).operation
         if "every" in op.attributes:
             new.attributes["every"] = op.attributes["every"]
@@ -163,27 +160,13 @@ class _Parts:
     def _numbers_of_all(self, rows: ir.Value) -> tuple[ir.Value, int]:
         """The numbers that each replica asks for, and how many that are."""
         count = prod(rows.type.shape)
-        kind = _type([self.replicas, count], rows.type.element_type)
-        return AllGatherOp(source=_reshaped(rows, [count]), value=kind).value, count
+        kind = tensor_type([self.replicas, count], rows.type.element_type)
+        return AllGatherOp(source=reshaped(rows, [count]), value=kind).value, count
 
     def _exchanged(self, blocks: ir.Value) -> ir.Value:
         """Block r of every replica, on replica r."""
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
         return AllToAllOp(source=blocks, split_dimension=number, concat_dimension=number, value=blocks.type).value
-
-    def _blocks(self, value: ir.Value, count: int) -> ir.Value:
-        """``count`` rows as a block of their elements for each replica."""
-        size = self.part[1]
-        padded = _resized(_reshaped(value, [count, self.row]), self.replicas * size)
-        return _transposed(_reshaped(padded, [count, self.replicas, size]))
-
-    def _whole_rows(self, blocks: ir.Value, shape: Sequence[int]) -> ir.Value:
-        """The inverse of ``_blocks``."""
-        replicas, count, size = blocks.type.shape
-        return _reshaped(_resized(_reshaped(_transposed(blocks), [count, replicas * size]), self.row), shape)
-
-    def _replica(self) -> ir.Value:
-        return ReplicaIndexOp(index=_type([], ir.IntegerType.get_signless(32))).index
 
     def _here(self, numbers: ir.Value) -> tuple[ir.Value, ir.Value]:
         """Which row of its own each number stands for, and whether it does on this replica."""
@@ -200,7 +183,7 @@ class _Parts:
             return [arith.CmpIOp(arith.CmpIPredicate.eq, owner, elements[1]).result]
 
         maps = [identity_map(2), ir.AffineMap.get(2, 0, []), identity_map(2)]
-        return place, generic([numbers, self._replica()], [bits], maps, [True, True], is_here).results[0]
+        return place, generic([numbers, replica_number()], [bits], maps, [True, True], is_here).results[0]
 
     def _where(self, is_here: ir.Value, values: ir.Value) -> ir.Value:
         """Rows that are here, and zeros in place of the others."""
@@ -220,50 +203,3 @@ _REWRITES: dict[str, Callable[[_Parts, ir.Operation], ir.Value | None]] = {
     "ipu.host_gather": _Parts.gather,
     "ipu.host_update_add": _Parts.update,
 }
-
-
-def _type(shape: Sequence[int], element: ir.Type) -> ir.RankedTensorType:
-    return ir.RankedTensorType.get(list(shape), element)
-
-
-def _reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
-    """``value`` in another shape of as many elements, by way of one dimension."""
-    old, element = list(value.type.shape), value.type.element_type
-    if len(old) != 1:
-        groups = [list(range(len(old)))] if old else []
-        one = _type([prod(old)], element)
-        if old:
-            value = tensor.CollapseShapeOp(one, value, groups).result
-        else:
-            value = tensor.ExpandShapeOp(one, value, [], [], [1]).result
-    if list(shape) == [prod(shape)] and len(shape) == 1:
-        return value
-    if not shape:
-        return tensor.CollapseShapeOp(_type([], element), value, []).result
-    return tensor.ExpandShapeOp(_type(shape, element), value, [list(range(len(shape)))], [], list(shape)).result
-
-
-def _resized(value: ir.Value, size: int) -> ir.Value:
-    """A matrix with ``size`` columns: fewer, or zeros behind those that it has."""
-    rows, columns = value.type.shape
-    if size == columns:
-        return value
-    element = value.type.element_type
-    if size < columns:
-        return tensor.ExtractSliceOp(
-            _type([rows, size], element), value, [], [], [], [0, 0], [rows, size], [1, 1]
-        ).result
-    pad = tensor.PadOp(_type([rows, size], element), value, [], [], [0, 0], [0, size - columns])
-    block = ir.Block.create_at_start(pad.operation.regions[0], [ir.IndexType.get()] * 2, [pad.location] * 2)
-    with ir.InsertionPoint(block):
-        tensor.YieldOp(zero(element))
-    return pad.result
-
-
-def _transposed(value: ir.Value) -> ir.Value:
-    """The first two of three dimensions change places."""
-    first, second, third = value.type.shape
-    empty = tensor.EmptyOp([second, first, third], value.type.element_type).result
-    dims = [ir.AffineExpr.get_dim(d) for d in (1, 0, 2)]
-    maps = [ir.AffineMap.get(3, 0, dims), identity_map(3)]
-    return generic([value], [empty], maps, [True] * 3, lambda elements: elements[:1]).results[0]

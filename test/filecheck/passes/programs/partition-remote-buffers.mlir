@@ -10,7 +10,7 @@ module attributes {ipu.target = #ipu.target<{replicas = 4}>} {
 func.func @part_of_a_row(%i: index) -> tensor<2x5xf32> {
   // CHECK: %[[OWN:.*]] = "ipu.remote_load"(%arg0) {buffer = @rows} : (index) -> tensor<3xf32>
   // CHECK-NEXT: %[[ALL:.*]] = "ipu.all_gather"(%[[OWN]]) : (tensor<3xf32>) -> tensor<4x3xf32>
-  // CHECK: tensor.extract_slice %{{.*}}[0, 0] [1, 10] [1, 1] : tensor<1x12xf32> to tensor<1x10xf32>
+  // CHECK: tensor.extract_slice %{{.*}}[0] [10] [1] : tensor<12xf32> to tensor<10xf32>
   %x = "ipu.remote_load"(%i) {buffer = @rows} : (index) -> tensor<2x5xf32>
   // CHECK: tensor.pad
   // CHECK: %[[R:.*]] = "ipu.replica_index"
