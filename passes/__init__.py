@@ -63,6 +63,7 @@ from ipu_mlir.passes.programs.offload_variables import OffloadVariables
 from ipu_mlir.passes.programs.outline_functions import OutlineFunctions
 from ipu_mlir.passes.programs.partition_remote_buffers import PartitionRemoteBuffers
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
+from ipu_mlir.passes.programs.update_on_shards import UpdateOnShards
 from ipu_mlir.passes.programs.update_variables import UpdateVariables
 from ipu_mlir.passes.programs.write_in_place import WriteInPlace
 from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSlices
@@ -160,6 +161,7 @@ PASSES: tuple[type[Pass], ...] = (
     SplitFills,
     SplitUpdates,
     TrimWindows,
+    UpdateOnShards,
     UpdateVariables,
     UseCodeletOperands,
     UseIoTiles,

@@ -59,6 +59,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-raise-splats",
     "ipu-fold-transposes",
     "ipu-generalize-ops",
+    "ipu-update-on-shards",
     "ipu-partition-remote-buffers",
     "ipu-trim-windows",
     "linalg-fold-unit-extent-dims",

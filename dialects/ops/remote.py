@@ -63,7 +63,9 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
     if "whole" in op.attributes:  # the parts that ipu-partition-remote-buffers has made
         tensor = ir.RankedTensorType(ir.TypeAttr(op.attributes["whole"]).value)
     init = op.attributes.get("init", None)
-    rows = ir.RankedTensorType.get(tensor.shape[1:], tensor.element_type) if "variable" in op.attributes else tensor
+    rows = tensor
+    if "variable" in op.attributes:
+        rows = ir.RankedTensorType.get(tensor.shape[1:], tensor.element_type, loc=op.location)
     if init is not None and not (isinstance(init, ir.DenseElementsAttr) and init.type == rows):
         yield f"begins with {init.type if isinstance(init, ir.DenseElementsAttr) else init}, but is of type {rows}"
 

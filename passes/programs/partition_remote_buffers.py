@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ipu_mlir.dialects.analysis.remote import MOVES, RemoteBuffer, remote_buffer_of, remote_buffers_in
+from ipu_mlir.dialects.analysis.remote import MOVES, RemoteBuffer, moved_and_rows, remote_buffer_of, remote_buffers_in
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.ipu import (
     AllGatherOp,
@@ -47,6 +47,12 @@ def _part_of_each(buffer: RemoteBuffer, replicas: int) -> tuple[int, ...]:
     return part_of(buffer.type.shape, buffer.partition, replicas)
 
 
+def _is_part(op: ir.Operation, buffer: RemoteBuffer, replicas: int) -> bool:
+    """True if ``op`` moves the part of one row that a replica has (``ipu-update-on-shards``)."""
+    moved = tuple(moved_and_rows(op)[0].type.shape)
+    return moved == _part_of_each(buffer, replicas)[1:] != tuple(buffer.row_shape)
+
+
 @dataclass(frozen=True)
 class PartitionRemoteBuffers(Pass):
     """Let each replica keep a part of the remote buffers that say ``partition``, and move rows together.
@@ -80,6 +86,8 @@ class PartitionRemoteBuffers(Pass):
                 return
             for op in moves:
                 buffer = buffers[remote_buffer_of(op)]
+                if buffer.partition == "encoding" and _is_part(op, buffer, replicas):
+                    continue
                 parts = _Parts(buffer, _part_of_each(buffer, replicas), replicas)
                 with ir.InsertionPoint(op), op.location:
                     found = _REWRITES[op.name](parts, op)
