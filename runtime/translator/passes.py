@@ -1,7 +1,7 @@
 """The passes on array programs, in the order in which they run."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from ipu_mlir.dialects.support.errors import CompileError
@@ -37,8 +37,10 @@ class ArrayPass:
     """True if the rewrite also takes the ``TranslatorOptions``."""
 
     def run(self, program: Program, options: TranslatorOptions) -> Program:
-        """``program`` rewritten; ``program`` itself does not change."""
-        return self.rewrite(program, options) if self.has_options else self.rewrite(program)
+        """``program`` and its functions rewritten, each by itself; ``program`` itself does not change."""
+        functions = tuple(self.run(function, options) for function in program.functions)
+        found = self.rewrite(program, options) if self.has_options else self.rewrite(program)
+        return replace(found, functions=functions) if functions else found
 
     def description(self) -> str:
         """The first line of the function's docstring."""

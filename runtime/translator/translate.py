@@ -175,8 +175,8 @@ def translate(
 
 def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
     """The NumPy source of an array program that all passes have run on."""
-    schedule, has_blocks, kernels = scheduled(program, options)
-    writer = SourceWriter(program, schedule.places, schedule.steps)
+    schedules, has_blocks, kernels = scheduled(program, options)
+    writer = SourceWriter.of(program, schedules)
     source = writer.write()
     names = writer.texts.arguments
     used = {who: transfers_by(program, who) for who in ("streams", "remote")}
@@ -198,7 +198,7 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
         source,
         arguments,
         results,
-        writer.plan.total_bytes,
+        writer.temporary_bytes,
         writer.texts.constants,
         has_blocks,
         variables,

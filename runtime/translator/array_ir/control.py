@@ -168,8 +168,9 @@ def all_statements(statements: Sequence[Statement]) -> list[Statement]:
 
 
 def transfers_by(program: Program, who: str) -> list[Transfer]:
-    """The calls of ``streams`` or ``remote`` in ``program``."""
-    found = [statement for statement in all_statements(program.statements) if isinstance(statement, Transfer)]
+    """The calls of ``streams`` or ``remote`` in ``program`` and its functions."""
+    inside = [each for part in (program, *program.functions) for each in all_statements(part.statements)]
+    found = [statement for statement in inside if isinstance(statement, Transfer)]
     return [each for each in found if HOST_CALLS[each.codelet].server == who]
 
 

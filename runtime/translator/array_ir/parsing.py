@@ -1,6 +1,6 @@
 """Array programs from the text that ``array_ir.printing`` makes."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.runtime.translator.array_ir.access import Access, Role
@@ -14,6 +14,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Elementwise,
     FirstExtreme,
     Fold,
+    FunctionCall,
     LibraryCall,
     Origin,
     Program,
@@ -32,14 +33,23 @@ def parse_program(text: str) -> Program:
     Raises:
         ArrayTextError: the text is no array program.
     """
-    return _Parser(text).program()
+    return _Parser(text).programs()
 
 
 class _Parser(Values):
-    def program(self) -> Program:
-        self._expect("program")
-        if self._kind == "mark":
-            self._expect("@")
+    def programs(self) -> Program:
+        """A program and the functions that it calls."""
+        program, functions = self._program("program"), []
+        while self._token == "function":
+            functions.append(self._program("function"))
+        if self._token:
+            self._fail("the end")
+        return replace(program, functions=tuple(functions))
+
+    def _program(self, kind: str) -> Program:
+        self._buffers = {}
+        self._expect(kind)
+        self._take("@")
         name = self._name()
         self._expect("(")
         arguments = self._listed(lambda: self._of_kind("word", "an argument"), ")")
@@ -55,10 +65,9 @@ class _Parser(Values):
         self._go_to(results_at)
         results = self._listed(self._array, ")")
         self._at, self._kind, self._token, self._begin = end
-        if self._token:
-            self._fail("the end")
         accesses, shapes = tuple(a for a, _ in results), tuple(s for _, s in results)
-        return Program(name, tuple(map(self._buffer, arguments)), tuple(statements), accesses, shapes)
+        taken, is_called = tuple(map(self._buffer, arguments)), kind == "function"
+        return Program(name, taken, tuple(statements), accesses, shapes, is_called=is_called)
 
     def _block(self) -> list[Statement]:
         statements = []
@@ -71,6 +80,11 @@ class _Parser(Values):
         origin = Origin("", "")
         if kind in ("for", "while", "if"):
             return self._control(kind, origin)
+        if kind == "call" and self._kind != "string" and self._token.startswith("@"):
+            self._take("@")
+            call = self._call(origin)
+            parts = {field.name: getattr(call, field.name) for field in fields(call)}
+            return FunctionCall(**{**parts, "codelet": "", "function": call.codelet})
         if kind == "call":
             return self._call(origin)
         if kind in HOST_CALLS:

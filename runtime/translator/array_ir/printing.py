@@ -12,7 +12,7 @@
 ``d0``, ``d1``, ... are the loops of a statement, outermost first; its first line has the extents. A value that is used
 several times, or is long, has a line of its own (``%0 = ...``). The type of a value is written where it is not that of
 its first operand. A buffer belongs to the outermost block unless it says to which (``in #0.#2``); one that is
-``floating`` belongs to the blocks that use it.
+``floating`` belongs to the blocks that use it. The functions that a program calls (``call @f``) come after it.
 """
 
 import base64
@@ -41,6 +41,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Elementwise,
     FirstExtreme,
     Fold,
+    FunctionCall,
     LibraryCall,
     Origin,
     Program,
@@ -61,7 +62,8 @@ def program_text(program: Program, elide_above: int | None = None) -> str:
 
     Constants of more than ``elide_above`` elements are printed as ``...``, which cannot be read back; None: none are.
     """
-    return "\n".join(_Printer(elide_above).program(program)) + "\n"
+    parts = (program, *program.functions)
+    return "\n".join(line for part in parts for line in _Printer(elide_above).program(part)) + "\n"
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -134,7 +136,8 @@ class _Printer:
             f"{self.access(access)} : {shape_text(shape)}"
             for access, shape in zip(program.results, program.result_shapes, strict=True)
         )
-        yield f"program @{_quoted(program.name)}({arguments}) -> ({results}) {{"
+        kind = "function" if program.is_called else "program"
+        yield f"{kind} @{_quoted(program.name)}({arguments}) -> ({results}) {{"
         for buffer in buffers:
             yield f"  {self.declaration(buffer)}"
         yield from self.block(program.statements, "  ")
@@ -203,6 +206,8 @@ class _Printer:
                     texts[inputs + i] += " updated" if updated else ""
                 given, got = ", ".join(texts[:inputs]), ", ".join(texts[inputs : inputs + outputs])
                 what = f"call {_quoted(statement.codelet)}"
+                if isinstance(statement, FunctionCall):
+                    what = f"call @{_quoted(statement.function)}"
                 if isinstance(statement, Transfer):
                     what = f"{statement.codelet} {statement.index} of {_quoted(statement.queue)}"
                 yield f"{indent}{what} ({given}) -> ({got}){comment}"

@@ -238,14 +238,30 @@ class Transfer(LibraryCall):
 
 
 @dataclass(frozen=True)
+class FunctionCall(LibraryCall):
+    """A call of a ``function`` of the program, on arrays that lie row by row; it has no codelet.
+
+    The inputs are its arguments; the outputs are its state, which it updates, and then its results.
+    """
+
+    function: str = ""
+
+
+@dataclass(frozen=True)
 class Program:
-    """A function: its arguments, what it does, and which buffers it gives back, with their shapes."""
+    """A function: its arguments, what it does, and which buffers it gives back, with their shapes.
+
+    ``functions`` are those that are called, each behind those that it calls itself. Numbers of a function that
+    ``is_called`` are never bits.
+    """
 
     name: str
     arguments: tuple[Buffer, ...]
     statements: tuple[Statement, ...]
     results: tuple[Access, ...]
     result_shapes: tuple[tuple[int, ...], ...]
+    functions: tuple["Program", ...] = ()
+    is_called: bool = False
 
     def read_afterwards(self) -> list[Buffer]:
         """The buffers that somebody reads when the program has ended: results, and state."""

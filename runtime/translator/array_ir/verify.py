@@ -1,14 +1,15 @@
 """What must hold of an array program after every pass."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, is_contiguous
 from ipu_mlir.runtime.translator.array_ir.control import Block, Control, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.array_ir.expression import Gather, Read, postorder
-from ipu_mlir.runtime.translator.array_ir.printing import affine_text
+from ipu_mlir.runtime.translator.array_ir.printing import affine_text, shape_text
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Elementwise,
     Fold,
+    FunctionCall,
     LibraryCall,
     Program,
     Reduce,
@@ -23,15 +24,22 @@ def errors_of(program: Program, renamed: bool = True) -> list[str]:
 
     Accesses have a stride per loop and stay inside their buffers; arguments and constants are not written; a buffer is
     written before anything but a copy reads it; what is stored has the type of its buffer; blocks have numbers of their
-    own, and buffers belong to blocks that are around them. If buffers are ``renamed`` (all passes but the first need
-    that), only ``mutable`` ones are written by several statements.
+    own, and buffers belong to blocks that are around them. Calls fit the functions, which lie behind those that they
+    call, and hand them arrays that lie row by row. If buffers are ``renamed`` (all passes but the first need that),
+    only ``mutable`` ones are written by several statements.
     """
-    return list(_Verifier(program, renamed).errors())
+    found: list[str] = []
+    known: dict[str, Program] = {}
+    for function in program.functions:
+        found += (f"function @{function.name}: {error}" for error in _Verifier(function, renamed, known).errors())
+        known[function.name] = function
+    return [*_Verifier(program, renamed, known).errors(), *found]
 
 
 class _Verifier:
-    def __init__(self, program: Program, renamed: bool) -> None:
+    def __init__(self, program: Program, renamed: bool, known: Mapping[str, Program]) -> None:
         self._program = program
+        self._known = dict(known)
         self._renamed = renamed
         self._writers: dict[Buffer, int] = {}
         self._ids: set[int] = set()
@@ -72,6 +80,8 @@ class _Verifier:
         if not (isinstance(statement, Elementwise) and statement.copied()):  # a copy of anything may never be read
             yield from self._read(statement.sources(), written, "it")
         yield from _wrong_types(statement)
+        if isinstance(statement, FunctionCall):
+            yield from _misfits(statement, self._known.get(statement.function))
         for dest in statement.dests():
             buffer = dest.buffer
             if buffer.role in (Role.ARGUMENT, Role.CONSTANT):
@@ -132,3 +142,30 @@ def _wrong_types(statement: Statement) -> Iterator[str]:
     for node in postorder(statement.values):
         if isinstance(node, Read) and node.dtype.itemsize != node.access.buffer.dtype.itemsize:
             yield f"reads %{node.access.buffer.name} of {node.access.buffer.dtype} as {node.dtype}"
+
+
+def _misfits(call: FunctionCall, function: Program | None) -> Iterator[str]:
+    """What of ``call`` is not as ``function`` wants it."""
+    if function is None:
+        yield f"calls @{call.function}, which is no function of the program, or does not lie before it"
+        return
+    state = [buffer for buffer in function.arguments if buffer.role is Role.STATE]
+    taken = [buffer for buffer in function.arguments if buffer.role is not Role.STATE]
+    given = [(access.buffer, shape) for access, shape in zip(function.results, function.result_shapes, strict=True)]
+    wanted = [*((buffer, buffer.shape) for buffer in (*taken, *state)), *given]
+    counts = len(call.inputs), sum(call.updated), len(call.outputs) - sum(call.updated)
+    if counts != (len(taken), len(state), len(given)):
+        yield (
+            f"calls @{call.function} with {counts[0]} arguments, {counts[1]} updated and {counts[2]} results; "
+            f"it has {len(taken)}, {len(state)} and {len(given)}"
+        )
+        return
+    if sorted(call.updated, reverse=True) != list(call.updated):
+        yield f"calls @{call.function} with results before what is updated"
+    for access, shape, (buffer, its) in zip((*call.inputs, *call.outputs), call.shapes, wanted, strict=True):
+        name = f"%{access.buffer.name}"
+        if (shape, access.buffer.dtype) != (its, buffer.dtype):
+            here, there = f"{access.buffer.dtype}[{shape_text(shape)}]", f"{buffer.dtype}[{shape_text(its)}]"
+            yield f"calls @{call.function} with {name} as {here} for %{buffer.name}, which is {there}"
+        if 0 not in shape and not is_contiguous(shape, access.strides):
+            yield f"calls @{call.function} with {name}, which does not lie row by row"

@@ -21,11 +21,16 @@ class MemoryPlan:
 
 
 def plan(
-    steps: list[Step], places: dict[Buffer, Buffer], held: set[Buffer], sizes: dict[Buffer, int] | None = None
+    steps: list[Step],
+    places: dict[Buffer, Buffer],
+    held: set[Buffer],
+    sizes: dict[Buffer, int] | None = None,
+    first_byte: int = 0,
 ) -> MemoryPlan:
     """First-fit by order of first use; ``held`` places are memory of somebody else and get no offset.
 
-    ``sizes`` gives the bytes of places whose size is not that of their largest buffer.
+    ``sizes`` gives the bytes of places whose size is not that of their largest buffer. What lies before ``first_byte``
+    is in use.
     """
     first: dict[Buffer, int] = {}
     last: dict[Buffer, int] = {}
@@ -44,11 +49,11 @@ def plan(
         size[place] = (sizes or {}).get(place, needed)
     offsets: dict[Buffer, int] = {}
     active: list[tuple[int, int, int]] = []  # (offset, end offset, last use)
-    total = 0
+    total = first_byte
     for place, start in sorted(first.items(), key=lambda entry: entry[1]):
         active = [entry for entry in active if entry[2] >= start]
         need = max(1, -(-size[place] // ALIGNMENT)) * ALIGNMENT
-        offset = 0
+        offset = first_byte
         for begin, end, _ in active:
             if begin - offset >= need:
                 break

@@ -42,7 +42,8 @@ class Call:
     """One line of source: ``template`` with ``{0}``, ``{1}``, ... for operands and ``{out}`` for the result.
 
     ``fits`` tells that the result is an integer that is known not to leave its type. ``kernel`` names the function of
-    machine code that ``{kernel}`` stands for.
+    machine code that ``{kernel}`` stands for, ``function`` that of the program which ``{function}`` does; ``{host}``
+    is what that gets of the host.
     """
 
     template: str
@@ -51,6 +52,7 @@ class Call:
     origin: Origin
     fits: bool = False
     kernel: str = ""
+    function: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.text import in_docstring, printable
 from ipu_mlir.runtime import numeric
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import transfers_by
+from ipu_mlir.runtime.translator.array_ir.control import all_statements, transfers_by
 from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber
-from ipu_mlir.runtime.translator.array_ir.statements import Origin, Program
+from ipu_mlir.runtime.translator.array_ir.statements import FunctionCall, Origin, Program
 from ipu_mlir.runtime.translator.codegen.local_numbers import local_numbers
 from ipu_mlir.runtime.translator.codegen.memory_plan import MemoryPlan, plan
 from ipu_mlir.runtime.translator.codegen.names import Names
@@ -24,6 +25,7 @@ from ipu_mlir.runtime.translator.codegen.schedule import (
     ControlStep,
     Loop,
     Operand,
+    Schedule,
     Step,
     View,
 )
@@ -34,11 +36,22 @@ _BUILTIN = {"abs", "int"}
 
 @dataclass
 class SourceWriter:
-    """Writes the source of one program."""
+    """Writes the source of a program, or of a function that it calls.
+
+    Attributes:
+        name: of the function in the source.
+        shared: the writer of the program, for a function: set-up, constants, names and imports are one for all.
+        called: the writers of all functions, by their names in the program.
+        first_byte: where its temporaries begin, beyond those of all that call it.
+    """
 
     program: Program
     places: dict[Buffer, Buffer]
     steps: list[Step]
+    name: str = "main"
+    shared: "SourceWriter | None" = None
+    called: dict[str, "SourceWriter"] = field(default_factory=dict)
+    first_byte: int = 0
     names: Names = field(default_factory=Names)
     functions: set[str] = field(default_factory=set)
     _nested: int = 0
@@ -49,14 +62,46 @@ class SourceWriter:
     def __post_init__(self) -> None:
         held = {self.places.get(access.buffer, access.buffer) for access in self.program.results}
         self.numbers = local_numbers(self.steps, self.places)
-        self.plan = plan(self.steps, self.places, held | set(self.numbers.dtypes))
+        self.plan = plan(self.steps, self.places, held | set(self.numbers.dtypes), first_byte=self.first_byte)
         self.texts = OperandTexts(self.program, self.places, self.plan, self.names)
+        if self.shared is not None:
+            self.texts.setup, self.texts.constants = self.shared.setup, self.shared.texts.constants
         self.setup, self.body = self.texts.setup, self.texts.body
         for place, dtype in self.numbers.dtypes.items():
             self.texts.locals[place] = self.names.fresh(place.name), dtype
 
+    @staticmethod
+    def of(program: Program, schedules: Sequence[Schedule]) -> "SourceWriter":
+        """The writer of ``program`` and its functions, of which these are the calls."""
+        first, *others = schedules
+        main = SourceWriter(program, first.places, first.steps)
+        for function, schedule in reversed(list(zip(program.functions, others, strict=True))):  # callers first
+            callers = [main, *main.called.values()]
+            ends = [each.plan.total_bytes for each in callers if function.name in _called_by(each.program)]
+            name, end = main.names.fresh(function.name), max(ends, default=0)
+            main.called[function.name] = SourceWriter(
+                function, schedule.places, schedule.steps, name, main, main.called, end, main.names, main.functions
+            )
+        return main
+
+    @property
+    def temporary_bytes(self) -> int:
+        """Of the program and its functions."""
+        return max(each.plan.total_bytes for each in (self, *self.called.values()))
+
     def write(self) -> str:
         """The whole source; the constants in ``texts`` are then the arrays that it asks ``memory`` for."""
+        functions = [line for each in reversed(self.called.values()) for line in (*each._function(), "")]
+        return self._assembled([*functions, *self._function()])
+
+    @cached_property
+    def _host(self) -> list[str]:
+        """What a run, or a call, gets of the host."""
+        inside = {who for name in _called_by(self.program) for who in self.called[name]._host}
+        return [who for who in ("streams", "remote") if who in inside or transfers_by(self.program, who)]
+
+    def _function(self) -> list[str]:
+        """The lines of the function of this program alone."""
         for place in self.numbers.unset:
             name, dtype = self.texts.locals[place]
             zero = self.texts.number(Const.of(0, dtype), self.body)
@@ -65,7 +110,13 @@ class SourceWriter:
         for result, name in self.texts.result_names.items():
             if self.texts.place(result) in self.texts.locals:
                 self._line(f"{name}[()] = {self.texts.locals[self.texts.place(result)][0]}")
-        return self._assembled()
+        parameters = [*self.texts.arguments.values(), *self._host, *self.texts.result_names.values()]
+        return [
+            f"    def {self.name}({', '.join(parameters)}):",
+            *self.texts.prologue.lines,
+            *self._inner_functions,
+            *(self.body.lines or ["        pass"]),
+        ]
 
     def _steps(self, steps: Sequence[Step]) -> None:
         """The lines of ``steps``, with a comment wherever another op begins."""
@@ -78,15 +129,13 @@ class SourceWriter:
 
     # -- text of the parts
 
-    def _assembled(self) -> str:
+    def _assembled(self, functions: Sequence[str]) -> str:
         taken, given = counted(len(self.texts.arguments), "argument"), counted(len(self.texts.results), "result")
         own = sorted(name for name in self.functions if numeric.is_own(name))
         of_numpy = sorted(self.functions - set(own))
-        host = [who for who in ("streams", "remote") if transfers_by(self.program, who)]
-        parameters = ", ".join([*self.texts.arguments.values(), *host, *self.texts.result_names.values()])
         lines = [
             f'"""@{in_docstring(self.program.name)} as NumPy calls: {taken}, {given}, '
-            f"{self.plan.total_bytes:,} bytes of temporaries.",
+            f"{self.temporary_bytes:,} bytes of temporaries.",
             "",
             "The last array of a call is the one that it writes.",
             '"""',
@@ -102,10 +151,7 @@ class SourceWriter:
             '    """The program with memory of its own: run it in one thread at a time."""',
             *self.setup.lines,
             "",
-            f"    def main({parameters}):",
-            *self.texts.prologue.lines,
-            *self._inner_functions,
-            *(self.body.lines or ["        pass"]),
+            *functions,
             "",
             "    return main",
             "",
@@ -210,6 +256,11 @@ class SourceWriter:
         if call.kernel:
             operands = [self.texts.text(operand, scope) for operand in call.operands]
             return call.template.format(*operands, kernel=self._kernel(call.kernel))
+        if call.function:
+            function = self.called[call.function]
+            operands = [self.texts.text(operand, scope) for operand in call.operands]
+            host = "".join(f"{who}, " for who in function._host)
+            return call.template.format(*operands, function=function.name, host=host)
         function = re.match(r"(?!if )\w+", call.template)  # a method has its array first
         if function is not None and function[0] not in ("streams", "remote"):
             self.functions.add(function[0])
@@ -340,6 +391,11 @@ class SourceWriter:
             inner.views[text] = self.names.fresh(f"{whole}_b")
             inner.lines.append(f"{inner.indent}{inner.views[text]} = {text}")
         inner.views[view] = inner.views[text]
+
+
+def _called_by(program: Program) -> set[str]:
+    """The names of the functions that ``program`` itself calls."""
+    return {each.function for each in all_statements(program.statements) if isinstance(each, FunctionCall)}
 
 
 def comment(origin: Origin) -> str:

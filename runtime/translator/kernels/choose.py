@@ -1,7 +1,7 @@
 """Which statements become kernels, and the calls that stand for them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import prod
 
@@ -25,7 +25,7 @@ from ipu_mlir.runtime.translator.codegen.schedule import Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.function import Function
-from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
+from ipu_mlir.runtime.translator.kernels.module import KernelText
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
 from ipu_mlir.runtime.translator.kernels.products import beats_blas, lanes_of, saved_copies_us, write_product
@@ -50,11 +50,8 @@ class Kernels:
     options: TranslatorOptions
     places: Mapping[Buffer, Buffer]
     users: Mapping[Buffer, Set[int]]
-    functions: list[KernelText] = field(default_factory=list)
-
-    def module(self) -> str:
-        """All of them as MLIR; "" if there are none."""
-        return module_text(self.functions) if self.functions else ""
+    functions: list[KernelText]
+    """Those that there are so far, of this program and of others."""
 
     def of_loop(self, statement: Control) -> Call | None:
         """The call that does all of ``statement``; None if that is not possible, or not worth it."""

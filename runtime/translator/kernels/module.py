@@ -43,7 +43,9 @@ class KernelText:
 
 
 def module_text(kernels: Sequence[KernelText]) -> str:
-    """A module with ``kernels``."""
+    """A module with ``kernels``; "" if there are none."""
+    if not kernels:
+        return ""
     functions = with_table("\n".join(kernel.text for kernel in kernels))
     asks = "@interrupted" in functions
     lines = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover, is_contiguous
 from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Const,
@@ -24,6 +24,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Check,
     Elementwise,
     Fold,
+    FunctionCall,
     LibraryCall,
     Program,
     Scan,
@@ -34,6 +35,9 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
 from ipu_mlir.runtime.translator.array_ir.timeline import Timeline
 from ipu_mlir.runtime.translator.array_ir.transform import same, with_accesses, with_loop_split
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
+
+_ACTS = (Check, FunctionCall, Transfer)
+"""What may do more than write its results."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ def _needed(statements: Sequence[Statement], live: set[Buffer]) -> tuple[list[St
             if not any(found.blocks()):
                 continue
             kept.append(found)
-        elif isinstance(statement, Check | Transfer) or any(dest.buffer in live for dest in statement.dests()):
+        elif isinstance(statement, _ACTS) or any(dest.buffer in live for dest in statement.dests()):
             live.update(source.buffer for source in statement.sources())
             kept.append(statement)
     return kept[::-1], live
@@ -200,7 +204,9 @@ def _call_on_sources(call: LibraryCall, copies: dict[Buffer, Copied]) -> Library
     inputs = []
     for access, shape in zip(call.inputs, call.shapes[: len(call.inputs)], strict=True):
         copied = copies.get(access.buffer)
-        inputs.append((copied and reading_through(access, shape, copied)) or access)
+        through = (copied and reading_through(access, shape, copied)) or access
+        is_possible = not isinstance(call, FunctionCall) or is_contiguous(shape, through.strides)
+        inputs.append(through if is_possible else access)
     return replace(call, inputs=tuple(inputs))
 
 

@@ -12,16 +12,17 @@ def with_fresh_results(program: Program) -> Program:
     """Give every result a temporary buffer of its own, whole and in order.
 
     Arguments, constants, slices, and buffers that are returned twice are copied. Floats of 16 and 8 bits are given back
-    as their bits.
+    as their bits, but by functions that the program calls.
     """
     claimed: set[Buffer] = set()
     results: list[Access] = []
     statements = list(program.statements)
     for index, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True)):
         buffer = access.buffer
+        is_narrow = buffer.narrow is not None and not program.is_called
         whole = access.offset == 0 and buffer.elements == _count(shape) and is_contiguous(shape, access.strides)
-        if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed or buffer.narrow is not None:
-            value = _given_back(access)
+        if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed or is_narrow:
+            value = _bits(access) if is_narrow else Read(buffer.dtype, access)
             fresh = Buffer(f"result{index}", _count(shape), value.dtype, Role.TEMPORARY, shape, narrow=buffer.narrow)
             copy = Access(fresh, 0, row_major(shape))
             if 0 not in shape:
@@ -32,12 +33,9 @@ def with_fresh_results(program: Program) -> Program:
     return replace(program, statements=tuple(statements), results=tuple(results))
 
 
-def _given_back(access: Access) -> Expression:
-    buffer = access.buffer
-    value = Read(buffer.dtype, access)
-    if buffer.narrow is None:
-        return value
-    return Apply(bits_dtype(buffer.narrow), bits_of(buffer.narrow), (value,))
+def _bits(access: Access) -> Expression:
+    narrow = str(access.buffer.narrow)
+    return Apply(bits_dtype(narrow), bits_of(narrow), (Read(access.buffer.dtype, access),))
 
 
 def _count(shape: tuple[int, ...]) -> int:

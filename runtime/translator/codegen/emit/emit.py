@@ -8,6 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Dot,
     Elementwise,
     FirstExtreme,
+    FunctionCall,
     LibraryCall,
     Reduce,
     Scan,
@@ -15,7 +16,12 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Statement,
     Transfer,
 )
-from ipu_mlir.runtime.translator.codegen.emit.emit_calls import emit_check, emit_library_call, emit_transfer
+from ipu_mlir.runtime.translator.codegen.emit.emit_calls import (
+    emit_check,
+    emit_function_call,
+    emit_library_call,
+    emit_transfer,
+)
 from ipu_mlir.runtime.translator.codegen.emit.emit_contraction import emit_contraction
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.emit.emit_reduction import emit_first_extreme, emit_reduction
@@ -33,6 +39,7 @@ EMITTERS: dict[type[Statement], Callable[[Any, Schedule], None]] = {
     Check: emit_check,
     LibraryCall: emit_library_call,
     Transfer: emit_transfer,
+    FunctionCall: emit_function_call,
 }
 
 

@@ -1,13 +1,13 @@
-"""Statements that are one call of something other than NumPy: assertions, library codelets, transfers to queues."""
+"""Statements that are one call of something other than NumPy: assertions, codelets, functions, transfers to queues."""
 
 import numpy as np
 
 from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.runtime.translator.array_ir.access import temporary
 from ipu_mlir.runtime.translator.array_ir.expression import reads
-from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, LibraryCall, Transfer
+from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, FunctionCall, LibraryCall, Transfer
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
-from ipu_mlir.runtime.translator.codegen.schedule import Schedule, View
+from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule, View
 
 
 def emit_check(statement: Check, schedule: Schedule) -> None:
@@ -36,6 +36,24 @@ def emit_library_call(statement: LibraryCall, schedule: Schedule) -> None:
     schedule.call(template, tuple(views), views[count], statement.origin)
 
 
+def emit_function_call(statement: FunctionCall, schedule: Schedule) -> None:
+    """Hand whole arrays to a function of the program: arguments, state, results."""
+    views = [
+        View(access.buffer, access.buffer.dtype, access.offset, shape, access.strides)
+        for access, shape in zip((*statement.inputs, *statement.outputs), statement.shapes, strict=True)
+    ]
+    first = len(statement.inputs) + sum(statement.updated)
+    taken, given = ("".join(f"{{{i}}}, " for i in part) for part in (range(first), range(first, len(views))))
+    out = views[-1] if statement.outputs else _nothing(schedule)
+    template = f"{{function}}({taken}{{host}}{given}".rstrip(", ") + ")"
+    schedule.steps.append(Call(template, tuple(views), out, statement.origin, function=statement.function))
+
+
+def _nothing(schedule: Schedule) -> View:
+    """What a call writes that fills nothing."""
+    return View(schedule.scratch("nothing", 0, np.dtype(np.uint8)), np.dtype(np.uint8), 0, (0,), (1,))
+
+
 def emit_transfer(statement: Transfer, schedule: Schedule) -> None:
     """Ask the streams or the remote memory of the run, or hand them something; a call that fills none has no result."""
     views = [
@@ -46,6 +64,5 @@ def emit_transfer(statement: Transfer, schedule: Schedule) -> None:
     arguments = [repr(statement.queue).replace("{", "{{").replace("}", "}}")]
     arguments += [] if call.number is None else [str(statement.index)]
     arguments += [f"{{{number}}}" for number in range(len(views))]
-    nothing = View(schedule.scratch("nothing", 0, np.dtype(np.uint8)), np.dtype(np.uint8), 0, (0,), (1,))
     template = f"{call.server}.{statement.codelet}({', '.join(arguments)})"
-    schedule.call(template, tuple(views), views[-1] if statement.outputs else nothing, statement.origin)
+    schedule.call(template, tuple(views), views[-1] if statement.outputs else _nothing(schedule), statement.origin)

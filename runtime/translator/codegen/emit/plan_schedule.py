@@ -17,30 +17,53 @@ from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule
 from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
 from ipu_mlir.runtime.translator.kernels.choose import Kernels, rounds_of
+from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 
 _ROUNDS = 16  # of a loop of which nobody knows how many it has
 
 
-def scheduled(program: Program, options: TranslatorOptions) -> tuple[Schedule, bool, str]:
-    """The calls of ``program``, whether some run in block loops, and the module of the kernels that are called.
+def scheduled(program: Program, options: TranslatorOptions) -> tuple[list[Schedule], bool, str]:
+    """The calls of ``program`` and of each of its functions, whether some run in block loops, and the module of the
+    kernels that are called.
 
     One threading regime per program: after a product on several threads, BLAS's own threads spin for milliseconds and
     take the cores from ours. So either everything is left to BLAS, or it gets one thread and we share out the rest.
     """
-    places = shared_places(program)
-    program = program.with_statements(_moving(program.statements, places))
-    runs = list(_runs(program.statements))
-    groups = [find_groups(run, places, options) if options.threads > 0 else [] for run in runs]
-    has_groups = any(groups)
-    if has_groups:
-        groups = [split_products(run, found, options) for run, found in zip(runs, groups, strict=True)]
-    users = _users(program, places)
-    kernels = Kernels(options, places, users)
-    planner = _Planner(users, {id(run[0]): g for run, g in zip(runs, groups, strict=True)}, kernels)
-    schedule = Schedule(options, places)
-    planner.block(program.statements, schedule)
-    schedule.steps = with_sliced_operands(schedule.steps, places)
-    return schedule, has_groups, kernels.module()
+    parts = [_Part.of(part, options) for part in (program, *program.functions)]
+    has_groups = any(any(part.groups) for part in parts)
+    texts: list[KernelText] = []
+    return [part.scheduled(options, has_groups, texts) for part in parts], has_groups, module_text(texts)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A program or a function by itself, with its runs of statements and the groups in each."""
+
+    program: Program
+    places: dict[Buffer, Buffer]
+    runs: list[tuple[Statement, ...]]
+    groups: list[list[Group]]
+
+    @staticmethod
+    def of(program: Program, options: TranslatorOptions) -> "_Part":
+        places = shared_places(program)
+        program = program.with_statements(_moving(program.statements, places))
+        runs = list(_runs(program.statements))
+        groups = [find_groups(run, places, options) if options.threads > 0 else [] for run in runs]
+        return _Part(program, places, runs, groups)
+
+    def scheduled(self, options: TranslatorOptions, has_groups: bool, texts: list[KernelText]) -> Schedule:
+        """The calls; the kernels are added to ``texts``."""
+        groups = self.groups
+        if has_groups:
+            groups = [split_products(run, found, options) for run, found in zip(self.runs, groups, strict=True)]
+        users = _users(self.program, self.places)
+        kernels = Kernels(options, self.places, users, texts)
+        planner = _Planner(users, {id(run[0]): g for run, g in zip(self.runs, groups, strict=True)}, kernels)
+        schedule = Schedule(options, self.places)
+        planner.block(self.program.statements, schedule)
+        schedule.steps = with_sliced_operands(schedule.steps, self.places)
+        return schedule
 
 
 @dataclass
