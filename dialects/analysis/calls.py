@@ -23,8 +23,8 @@ def callees_first(functions: Sequence[ir.Operation]) -> list[ir.Operation]:
         if name in found or name in waiting or name not in by_name:
             return
         waiting.add(name)
-        for called in _called_in(by_name[name]):
-            add(called)
+        for call in calls_in(by_name[name]):
+            add(callee_of(call))
         found[name] = by_name[name]
 
     for name in by_name:
@@ -32,12 +32,13 @@ def callees_first(functions: Sequence[ir.Operation]) -> list[ir.Operation]:
     return list(found.values())
 
 
-def _called_in(function: ir.Operation) -> list[str]:
-    found: list[str] = []
+def calls_in(function: ir.Operation) -> list[ir.Operation]:
+    """Every ``func.call`` in ``function``."""
+    found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "func.call":
-            found.append(callee_of(op))
+            found.append(op)
         return ADVANCE
 
     function.walk(visit)

@@ -56,7 +56,7 @@ def hand_over(reader: "Reader", targets: Sequence[Value], values: Sequence[Value
     pairs = [(target, value) for target, value in zip(targets, values, strict=True) if not _same(target, value)]
     late: list[tuple[Value, Value]] = []
     for target, value in pairs:
-        if len(pairs) > 1 and owned.intersection(_memory(reader, value)):
+        if len(pairs) > 1 and owned.intersection(memory_of(reader, value)):
             aside = _aside(reader, value)
             reader.statements.append(_copy(aside, value, origin))
             value = aside
@@ -76,7 +76,7 @@ def _buffers(value: Value) -> list[Buffer]:
     return [access.buffer for access in reads([value])]
 
 
-def _memory(reader: "Reader", value: Value) -> set[Buffer]:
+def memory_of(reader: "Reader", value: Value) -> set[Buffer]:
     """The buffers in which ``value`` may lie."""
     found: set[Buffer] = set()
     pending = _buffers(value)

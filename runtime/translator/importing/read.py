@@ -1,10 +1,11 @@
 """From a module in the IR to a ``Program``: every structured op becomes loops, accesses and a scalar body."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.analysis.host_calls import HostCall, host_call_of
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
@@ -36,6 +37,7 @@ from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice, C
 from ipu_mlir.runtime.translator.importing.hand_over import in_memory
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported, is_scalar_op, read_scalar_op
+from ipu_mlir.runtime.translator.importing.read_calls import Called, functions_called, functions_that_stay
 from ipu_mlir.runtime.translator.importing.read_control import CONTROL_OPS, read_choice
 from ipu_mlir.runtime.translator.importing.read_load import loaded
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, constant_buffer, memref_parts
@@ -77,9 +79,31 @@ class Reader:
     unknown: set[ir.Value] = field(default_factory=set)
     functions: dict[str, ir.Operation] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
+    staying: Set[str] = frozenset()
+    """The functions that stay functions."""
+    called: dict[str, Called | None] = field(default_factory=dict)
+    """Those of them that were read, behind those that they call; None for one that cannot stay."""
     path: tuple[int, ...] = ()
     blocks: Iterator[int] = field(default_factory=count)
     choices: dict[Buffer, Choice] = field(default_factory=dict)
+
+    def inside(self, name: str) -> "Reader":
+        """A reader of the function ``name``, which this one calls."""
+        names, calls = value_names(self.functions[name]), [*self.calls, name]
+        reader = Reader(self.globals, self.problems, names=names, functions=self.functions, calls=calls)
+        reader.staying, reader.called = self.staying, self.called
+        return reader
+
+    def block_of(self, ops: Sequence[ir.Operation]) -> list[ir.Value]:
+        """Read ``ops``; the operands of the terminator, which is the last, are what the block hands on."""
+        for op in ops:
+            if op.name in TERMINATORS:
+                for value in op.operands:
+                    if value in self.unknown:
+                        raise Unsupported("it needs an op inside that the runtime cannot run")
+                return list(op.operands)
+            self.read(op)
+        return []
 
     def new_block(self) -> int:
         """A number for a block."""
@@ -124,7 +148,8 @@ class Reader:
         shapes = tuple(view.shape for view in self.results)
         name = ir.StringAttr(function.attributes["sym_name"]).value
         statements = with_choices(self.statements, self.results, self.new_block)
-        program = Program(name, tuple(arguments), tuple(statements), accesses, shapes)
+        called = functions_called(statements, self.called)
+        program = Program(name, tuple(arguments), tuple(statements), accesses, shapes, called)
         return without_dead(program) if self.choices else program
 
     def read(self, op: ir.Operation) -> None:
@@ -334,9 +359,10 @@ def read_program(module: ir.Operation, entry: str) -> tuple[Program, list[Proble
     functions = {
         ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == "func.func"
     }
-    reader = Reader(constants, functions=functions, calls=[entry])
-    program = reader.function(find_function(module, entry))
-    return program, reader.problems
+    function = find_function(module, entry)
+    staying = functions_that_stay(function, functions)
+    reader = Reader(constants, functions=functions, calls=[entry], staying=staying)
+    return reader.function(function), reader.problems
 
 
 def unsupported_ops(module: ir.Module | ir.Operation) -> list[Problem]:

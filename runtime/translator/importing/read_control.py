@@ -1,9 +1,8 @@
-"""``scf`` and ``func.call``: blocks of statements, and buffers for what they hand on.
+"""``scf``: blocks of statements, and buffers for what they hand on.
 
 A loop or a branch hands on values, not buffers: whatever is carried or yielded is copied into a buffer that belongs to
 the loop or the branch. For a loop that is the same for every program in which an update in place is not seen under
-another name, which bufferization guarantees; of a branch, ``choices`` knows the other names. A call is replaced by what
-it calls.
+another name, which bufferization guarantees; of a branch, ``choices`` knows the other names.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
@@ -21,10 +19,10 @@ from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expres
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.statements import Origin
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of
-from ipu_mlir.runtime.translator.array_ir.walk import children, value_names
+from ipu_mlir.runtime.translator.array_ir.walk import children
 from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice
 from ipu_mlir.runtime.translator.importing.hand_over import Value, bind, bound, hand_over, in_memory, own, value_of
-from ipu_mlir.runtime.translator.importing.read_body import Unsupported
+from ipu_mlir.runtime.translator.importing.read_calls import read_call
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 
 if TYPE_CHECKING:
@@ -57,7 +55,7 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
     with reader.block(inside) as body:
         reader.scalars[number] = Read(count.dtype, variable)
         bind(reader, arguments, carried)
-        yielded = _read_block(reader, ops)
+        yielded = reader.block_of(ops)
         hand_over(reader, carried, [value_of(reader, value) for value in yielded], origin)
     loop = ForLoop((), origin, (inside,), bounds[0], bounds[1], bounds[2], variable, tuple(body), unsigned)
     reader.statements.append(loop)
@@ -86,12 +84,12 @@ def read_while(reader: "Reader", op: ir.Operation) -> None:
     ids = tuple(reader.new_block() for _ in range(3))
     with reader.block(ids[0]) as before:
         bind(reader, first, carried)
-        condition, *forwarded = _read_block(reader, split[0])
+        condition, *forwarded = reader.block_of(split[0])
         held = in_memory(reader, reader.scalars[condition], origin)
         handed = [value_of(reader, value) for value in forwarded]
     with reader.block(ids[1]) as after:
         bind(reader, second, handed)
-        yielded = _read_block(reader, split[1])
+        yielded = reader.block_of(split[1])
         hand_over(reader, carried, [value_of(reader, value) for value in yielded], origin)
     with reader.block(ids[2]) as leaving:
         hand_over(reader, results, handed, origin)
@@ -135,27 +133,6 @@ def read_switch(reader: "Reader", op: ir.Operation) -> None:
     bind(reader, op.results, results)
 
 
-def read_call(reader: "Reader", op: ir.Operation) -> None:
-    """``func.call``: the callee's ops, with the operands for its arguments."""
-    name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-    callee = reader.functions.get(name)
-    if callee is None or not children(callee):
-        raise Unsupported(f"@{name} has no body in this module")
-    if name in reader.calls:
-        raise Unsupported(f"@{name} calls itself; a machine without a stack has no recursion")
-    bind(reader, callee.regions[0].blocks[0].arguments, [value_of(reader, operand) for operand in op.operands])
-    names, reader.names = reader.names, value_names(callee)
-    for _ in callee.regions[0].blocks[0].arguments:
-        next(reader.names)
-    reader.calls.append(name)
-    try:
-        returned = _read_block(reader, children(callee))
-    finally:
-        reader.calls.pop()
-        reader.names = names
-    bind(reader, op.results, [value_of(reader, value) for value in returned])
-
-
 CONTROL_OPS: dict[str, Callable[["Reader", ir.Operation], None]] = {
     "scf.for": read_for,
     "scf.while": read_while,
@@ -171,7 +148,7 @@ _Fill = Callable[[], list[Alternative]]
 
 def _filler(reader: "Reader", ops: list[ir.Operation], results: Sequence[Value], origin: Origin) -> _Fill:
     def fill() -> list[Alternative]:
-        yielded = [value_of(reader, value) for value in _read_block(reader, ops)]
+        yielded = [value_of(reader, value) for value in reader.block_of(ops)]
         hand_over(reader, results, yielded, origin)
         return [reader.alternative(value) if isinstance(value, BufferView) else None for value in yielded]
 
@@ -199,18 +176,6 @@ def _choose(reader: "Reader", results: Sequence[Value], found: Sequence[Alternat
     for result, choice in zip(results, found, strict=False):
         if isinstance(result, BufferView) and isinstance(choice, Choice):
             reader.choose(result, choice, origin, holds=True)
-
-
-def _read_block(reader: "Reader", ops: list[ir.Operation]) -> list[ir.Value]:
-    """Read ``ops``; the operands of the terminator are what the block hands on."""
-    for op in ops:
-        if op.name in TERMINATORS:
-            for value in op.operands:
-                if value in reader.unknown:
-                    raise Unsupported("it needs an op inside that the runtime cannot run")
-            return list(op.operands)
-        reader.read(op)
-    return []
 
 
 def _regions(op: ir.Operation) -> list[list[ir.Operation] | None]:
