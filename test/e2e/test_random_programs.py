@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.case import assert_close
 from support.compare import same_bits
 from support.llvm_jit import run_on_llvm
+from support.random_calls import Called
 from support.random_casts import casts
 from support.random_control import MOVING_KINDS, control_flow
 from support.random_gathers import gathers
@@ -53,6 +54,9 @@ KINDS = {
     "casts": casts(),
     "narrow floats": narrow_expressions(),
 }
+KINDS["outlined calls"] = st.one_of(
+    KINDS[kind] for kind in ("mixed", "views", "windows", "gathers", "slices", "scatters", "control flow")
+).map(Called)
 WITHOUT_LLVM = {"smooth", "casts", "narrow floats", "narrow scatters"}
 WITHOUT_LLVM |= {"gathers outside", "slices outside", "scatters outside", "any indices"}
 """LLVM's functions round otherwise, its casts of narrow floats call functions that the wheel lacks, what lies outside
@@ -155,7 +159,7 @@ def test_llvm_agrees(kind: str) -> None:
     run(check_with_llvm, KINDS[kind], max_examples=FEW // 4, derandomize=True)
 
 
-@pytest.mark.parametrize("kind", ["mixed", "control flow", "narrow floats"])
+@pytest.mark.parametrize("kind", ["mixed", "control flow", "narrow floats", "outlined calls"])
 def test_kernels_agree(kind: str) -> None:
     run(check_with_kernels, KINDS[kind], max_examples=FEW // 4, derandomize=True)
 

@@ -1,4 +1,4 @@
-"""Functions that several marked calls share: their source stands once, and what they do is what the calls did inlined."""
+"""Functions that several marked calls share: source that stands once, and what the calls did when they were inlined."""
 
 import numpy as np
 import pytest
@@ -122,8 +122,8 @@ func.func private @one(%p: memref<i1>, %a: {V}, %b: {V}) -> {V} {{
 
 def test_numbers_and_views_go_in_and_out(engine):
     rows = "memref<2x3xf32, strided<[3, 1], offset: 3>>"
-    text = f"""
-func.func private @scaled(%a: memref<2x3xf32>, %n: index, %s: f32) -> (memref<6xf32>, f32, index) {{
+    text = """
+func.func private @scaled(%a: memref<2x3xf32>, %n: index, %s: f32) -> (memref<6xf32>, f32, index) {
   %t = memref.alloc() : memref<2x3xf32>
   linalg.fill ins(%s : f32) outs(%t : memref<2x3xf32>)
   linalg.mul ins(%a, %t : memref<2x3xf32>, memref<2x3xf32>) outs(%t : memref<2x3xf32>)
@@ -131,7 +131,7 @@ func.func private @scaled(%a: memref<2x3xf32>, %n: index, %s: f32) -> (memref<6x
   %v = memref.load %flat[%n] : memref<6xf32>
   %m = arith.addi %n, %n : index
   return %flat, %v, %m : memref<6xf32>, f32, index
-}}
+}
 """
     kind = "(memref<2x3xf32>, index, f32) -> (memref<6xf32>, f32, index)"
     body = f"""
