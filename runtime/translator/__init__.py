@@ -2,6 +2,7 @@
 
 ======================  ================================================================================================
 ``read``                ops become loops, accesses (buffer, offset, stride per loop), scalar bodies
+``read_calls``          a function that several calls share becomes a program by itself, which all steps see alike
 ``rename_buffers``      a buffer that is overwritten becomes a new buffer: values again
 ``results``             what is returned is fresh, whole and its own
 ``forward_copies``      copies, transposes and fills become accesses and scalars; what nobody reads is gone

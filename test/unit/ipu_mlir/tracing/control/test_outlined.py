@@ -109,6 +109,73 @@ def test_what_has_state_is_inlined():
     assert len(functions_in(exe)) == 1
 
 
+def test_a_hundred_calls_are_one_body_and_a_hundred_calls():
+    once = ipu.outlined(layer)
+
+    def stack(count):
+        def main(x, w):
+            for _ in range(count):
+                x = once(x, w) / 8
+            return x
+
+        return check(main, np.abs(X), np.abs(X))
+
+    few, many = stack(2), stack(100)
+    assert few.source().count("dot(") == many.source().count("dot(") == 1
+    assert functions_in(many) == ["main", "layer"]
+    lines = [len(exe.source().splitlines()) for exe in (few, many)]
+    assert lines[1] - lines[0] < 98 * 5  # a call and the division, a comment for each
+    assert many.mlir("l3").count("linalg.matmul") == 1
+
+
+def test_each_call_has_its_own_place_in_loops_and_branches():
+    once = ipu.outlined(layer)
+
+    def main(x, w, n):
+        y = ipu.cond(n > 2, lambda: once(x, w), lambda: once(w, x) * 2)
+        z = ipu.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, once(c[1], w) / 8), (np.int32(0), y))[1]
+        return ipu.fori_loop(0, 3, lambda i, c: ipu.cond(i == 1, lambda: once(c.T, x) / 8, lambda: c), z)
+
+    def expected(x, w, n):
+        y = layer(x, w) if n > 2 else layer(w, x) * 2
+        for _ in range(n):
+            y = layer(y, w) / 8
+        return layer(y.T, x) / 8
+
+    exe = ipu.compile(main, args=[X, X + 1, np.int32(0)], target=TARGET)
+    assert functions_in(exe) == ["main", "layer"] and exe.source().count("dot(") == 1
+    for n in map(np.int32, (1, 4)):
+        for found in (exe(X, X + 1, n), exe.run_per_tile([X, X + 1, n])[0]):
+            np.testing.assert_allclose(found, expected(X, X + 1, n), rtol=1e-4)
+
+
+@pytest.mark.parametrize("sum_", [False, True])
+def test_replicas_share_a_function_that_takes_what_differs_and_what_does_not(sum_):
+    """What differs in one call may differ in all; a sum over replicas is one value for all of them."""
+
+    @ipu.outlined
+    def mixed(x, w):
+        return (ipu.all_reduce(x) if sum_ else x) @ w + 1
+
+    def main(x, w):
+        return mixed(mixed(x, w), w), mixed(w, w)
+
+    target = ipu.Target(name="two", tiles_per_ipu=4, replicas=2)
+    x = np.stack([X, X + 1])
+    exe = ipu.compile(main, args=[ipu.per_replica(X), X], target=target)
+    own, common = exe(x, X)
+    tiles = exe.run_per_tile([x, X])
+
+    def expected(x):
+        return (x.sum(0) if sum_ else x) @ X + 1
+
+    np.testing.assert_allclose(own, expected(np.stack([expected(x)] * 2) if sum_ else expected(x)), rtol=1e-4)
+    np.testing.assert_allclose(common, expected(np.stack([X, X])), rtol=1e-4)
+    for a, b in zip((own, common), tiles, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+    assert functions_in(exe) == ["main", "mixed"] and exe.source().count("    def ") == 2
+
+
 def test_branches_in_a_function_are_counted_over_its_calls():
     once = ipu.outlined(lambda x: ipu.cond(x[0, 0] > 0, lambda: x * 2, lambda: x + 1))
     exe = check(lambda x: once(once(x)), X)
