@@ -1,6 +1,6 @@
 """``ipu-specialize-shapes``: a program for sizes that are known now."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.matchers import terminator
@@ -8,6 +8,13 @@ from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.importing.dynamic_types import before_cast, dynamic_sizes
 from ipu_mlir.passes.importing.infer_sizes import infer_sizes
+from ipu_mlir.passes.importing.stablehlo.refine_shapes import (
+    as_general,
+    drop_assertions,
+    failed_assertions,
+    is_stablehlo,
+    refine_shapes,
+)
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -17,8 +24,9 @@ class SpecializeShapes(Pass):
 
     Options: ``function``, and ``sizes``, one for each ``?`` in the types of its arguments, in order.
 
-    Needs:  linalg on tensors.
-    Leaves: static types, inferred from those of the arguments; no calls, whose functions serve tensors of other sizes.
+    Needs:  linalg on tensors, or StableHLO.
+    Leaves: static types, inferred from those of the arguments; no calls, whose functions serve tensors of other sizes;
+            of StableHLO this function alone, without the assertions about sizes that hold.
     """
 
     name = "ipu-specialize-shapes"
@@ -37,7 +45,16 @@ class SpecializeShapes(Pass):
             if unknown != len(self.sizes):
                 refuse(function, f"has {unknown} sizes that are not known, but {len(self.sizes)} are given")
                 return
-            _set_arguments(function, self.sizes)
+            if is_stablehlo(module):
+                _set_arguments(function, self.sizes, as_general)
+                for location, message in failed_assertions(module, self.function):
+                    refuse.at(location, message)
+                if not refuse.diagnostics:
+                    refine_shapes(module, function)
+                    drop_assertions(module)
+                    _set_type(function)
+                return
+            _set_arguments(function, self.sizes, _cast)
             passmanager.PassManager.parse("builtin.module(inline)", context=module.context).run(module)
             infer_sizes(module)
             _drop_casts_of_results(ir.SymbolTable(module)[self.function].operation)
@@ -54,7 +71,11 @@ def with_sizes(shaped: ir.Type, sizes: Sequence[int]) -> ir.Type:
     return ir.RankedTensorType.get(shape, shaped.element_type, shaped.encoding)
 
 
-def _set_arguments(function: ir.Operation, sizes: Sequence[int]) -> None:
+def _cast(argument: ir.Value, general: ir.Type) -> ir.Value:
+    return upstream("tensor").CastOp(general, argument).result
+
+
+def _set_arguments(function: ir.Operation, sizes: Sequence[int], cast: Callable[[ir.Value, ir.Type], ir.Value]) -> None:
     block = function.regions[0].blocks[0]
     rest = list(sizes)
     for argument in block.arguments:
@@ -64,9 +85,9 @@ def _set_arguments(function: ir.Operation, sizes: Sequence[int]) -> None:
         general = argument.type
         argument.set_type(with_sizes(general, rest[:count]))
         rest = rest[count:]
-        with ir.InsertionPoint.at_block_begin(block):
-            cast = upstream("tensor").CastOp(general, argument, loc=function.location)
-        argument.replace_all_uses_except(cast.result, cast.operation)
+        with ir.InsertionPoint.at_block_begin(block), function.location:
+            same = cast(argument, general)
+        argument.replace_all_uses_except(same, same.owner.operation)
     _set_type(function)
 
 

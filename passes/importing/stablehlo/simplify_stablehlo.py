@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import is_ordered_call
@@ -43,7 +44,7 @@ class SimplifyStablehlo(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             ops = list_ops(module)
-            comparators = {_comparator(op) for op in ops if is_top_k(op)}
+            comparators = {called_function(op) for op in ops if is_top_k(op)}
             for op in ops:
                 with ir.InsertionPoint(op) if op.parent is not None else ir.Location.unknown(), op.location:
                     _simplify(op)
@@ -118,19 +119,24 @@ def _top_k(op: ir.Operation) -> list[ir.Value]:
     attributes = {"dimension": along, "is_stable": ir.BoolAttr.get(True)}
     types = [operand.type for operand in operands]
     sort = ir.Operation.create("stablehlo.sort", types, operands, attributes, regions=1)
-    copied = _comparator(op).clone()
-    body = copied.regions[0].blocks[0]
-    end = body.operations[len(body.operations) - 1].operation
-    with ir.InsertionPoint(end):
-        ir.Operation.create("stablehlo.return", operands=list(end.operands))
-    end.erase()
-    body.append_to(sort.regions[0])
-    copied.erase()
+    copy_called(op, sort.regions[0])
     return [_begin(sorted_, result.type) for sorted_, result in zip(sort.results, op.results, strict=True)]
 
 
-def _comparator(op: ir.Operation) -> ir.Operation:
-    """The function that says which of two elements a call for the top k takes first."""
+def copy_called(op: ir.Operation, region: ir.Region) -> None:
+    """Put a copy of the function that a custom call names into ``region``."""
+    copied = called_function(op).clone()
+    body = copied.regions[0].blocks[0]
+    end = terminator(body)
+    with ir.InsertionPoint(end):
+        ir.Operation.create("stablehlo.return", operands=list(end.operands))
+    end.erase()
+    body.append_to(region)
+    copied.erase()
+
+
+def called_function(op: ir.Operation) -> ir.Operation:
+    """The function that a custom call names, such as the one that says which of two elements comes first."""
     module = op
     while module.parent is not None:
         module = module.parent.operation
