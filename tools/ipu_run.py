@@ -161,12 +161,12 @@ def _sized(program: "Executable | DynamicExecutable", arrays: "dict[str, np.ndar
 def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable":
     from ipu_mlir.compilation.compiler import compile_module
     from ipu_mlir.compilation.lowering import plan_lowering
-    from ipu_mlir.compilation.sources import load_module
+    from ipu_mlir.compilation.sources import read_module
     from ipu_mlir.dialects.attributes.attributes import module_target
     from ipu_mlir.passes.core.pipeline_text import PipelineError
     from ipu_mlir.tools.programs import read_program
 
-    module = load_module(read_program(arguments.file))
+    module = read_module(read_program(arguments.file))
     target = machine(
         arguments,
         module_target(module.operation),

@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable
+from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable, ReimportedExecutable
 from ipu_mlir.compilation.entry import entry_name, entry_of
 from ipu_mlir.compilation.executable import Executable, lower_together
 from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
 from ipu_mlir.compilation.programs import Programs, put_together
-from ipu_mlir.compilation.sources import load_module, with_quotes
+from ipu_mlir.compilation.sources import import_stablehlo, read_module, with_quotes
 from ipu_mlir.dialects.analysis.queues import queues_in
 from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
-from ipu_mlir.frontends.table import Call, front_end_of, import_program
+from ipu_mlir.frontends.table import Call, OpenProgram, front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.runtime.translator.array_ir.options import KERNELS
 
@@ -108,7 +108,9 @@ def _compile(
         if entry is not None and not isinstance(entry, str):
             raise CompileError("several entries are for a module; compile one function of another framework at a time")
         imported = import_program(front_end, source, args, kwargs)
-        return compile_module(load_module(imported.program), entry, lowering, imported.call)
+        if isinstance(imported.program, OpenProgram):
+            return ReimportedExecutable(imported.program, lowering, imported.call)
+        return compile_module(read_module(imported.program), entry, lowering, imported.call)
     if callable(source):
         from ipu_mlir.programs.trace_all import trace_all
 
@@ -121,7 +123,7 @@ def _compile(
         return compile_module(traced.module, name, lowering, traced.calls[name], traced.declared)
     if args is not None:
         raise CompileError("args= is for a Python function; a module has the types of its arguments in it")
-    module = load_module(source)
+    module = read_module(source)
     if entry is not None and not isinstance(entry, str):
         return compile_together(module, [entry_name(module, each) for each in entry], lowering)
     return compile_module(module, entry, lowering)
@@ -142,6 +144,7 @@ def compile_together(
     """
     for entry in entries:
         _refuse_unknown_sizes(module, entry)
+    import_stablehlo(module.operation)
     lowering = lowering.beginning_at(level_of(entry_of(module, entries[0])))
     with remembering():
         lowered = lower_together(module, entries, lowering)
@@ -179,5 +182,7 @@ def compile_module(
         if variables_in(module.operation) or queues_in(module.operation):
             _refuse_unknown_sizes(module, entry)
         return DynamicExecutable(module, entry, lowering, call)
+    import_stablehlo(module.operation)
+    function = entry_of(module, entry)
     with remembering():
         return Executable(module, entry, lowering.beginning_at(level_of(function)), call, declared)

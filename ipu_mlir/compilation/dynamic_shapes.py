@@ -8,17 +8,17 @@ import numpy as np
 
 from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import Lowering
-from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
+from ipu_mlir.compilation.portable import NotPortableError, bytecode_of, module_of, portable
+from ipu_mlir.compilation.sources import import_stablehlo, load_module
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.steps import PassStep
-from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 
 if TYPE_CHECKING:
-    from ipu_mlir.frontends.table import Call
+    from ipu_mlir.frontends.table import Call, OpenProgram
     from ipu_mlir.runtime.profile.profile import Profile
 
 
@@ -34,7 +34,8 @@ class DynamicExecutable:
         self._call = call
         self._module = module
         self._lowering = lowering
-        self._types = list(ir.SymbolTable(module.operation)[entry].attributes["function_type"].value.inputs)
+        types = ir.SymbolTable(module.operation)[entry].attributes["function_type"].value.inputs
+        self._inputs = tuple((_shape(each), str(each)) for each in types)
         self._compiled: dict[tuple[int, ...], Executable] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -78,33 +79,37 @@ class DynamicExecutable:
         """
         sizes = self._sizes(inputs)
         if sizes not in self._compiled:
-            module = self._module.operation.clone()
             try:
-                run_steps(module, [PassStep(SpecializeShapes(self.entry, sizes))])
+                module, call = self._for_sizes(sizes)
             except CompileError as error:
                 raise CompileError(
                     f"{error}\nfor these sizes, which do not go together: {self._named(sizes)}"
                 ) from error
-            self._compiled[sizes] = Executable(module, self.entry, self._lowering, self._call)
+            self._compiled[sizes] = Executable(module, self.entry, self._lowering, call)
         return self._compiled[sizes]
+
+    def _for_sizes(self, sizes: tuple[int, ...]) -> "tuple[ir.Operation, Call | None]":
+        module = self._module.operation.clone()
+        run_steps(module, [PassStep(SpecializeShapes(self.entry, sizes))])
+        import_stablehlo(module)
+        return module, self._call
 
     def _sizes(self, inputs: Sequence[np.ndarray]) -> tuple[int, ...]:
         """What stands in the inputs where the types have ``?``."""
-        if len(inputs) != len(self._types):
-            raise RunError(f"{self.entry} takes {counted(len(self._types), 'argument')}, got {len(inputs)}")
+        if len(inputs) != len(self._inputs):
+            raise RunError(f"{self.entry} takes {counted(len(self._inputs), 'argument')}, got {len(inputs)}")
         sizes: list[int] = []
-        for number, (array, wanted) in enumerate(zip(inputs, self._types, strict=True)):
-            if not dynamic_sizes(wanted):
+        for number, (array, (shape, kind)) in enumerate(zip(inputs, self._inputs, strict=True)):
+            if None not in shape:
                 continue  # checked by the program that it is compiled to
-            if np.ndim(array) != wanted.rank:
-                raise RunError(f"argument {number} has {np.ndim(array)} dimensions, expected {wanted.rank}: {wanted}")
-            for dimension, size in enumerate(np.shape(array)):
-                if wanted.is_dynamic_dim(dimension):
+            if np.ndim(array) != len(shape):
+                raise RunError(f"argument {number} has {np.ndim(array)} dimensions, expected {len(shape)}: {kind}")
+            for dimension, (size, expected) in enumerate(zip(np.shape(array), shape, strict=True)):
+                if expected is None:
                     sizes.append(size)
-                elif wanted.shape[dimension] != size:
+                elif expected != size:
                     raise RunError(
-                        f"argument {number} has size {size} in dimension {dimension}, "
-                        f"expected {wanted.shape[dimension]}: {wanted}"
+                        f"argument {number} has size {size} in dimension {dimension}, expected {expected}: {kind}"
                     )
         return tuple(sizes)
 
@@ -112,15 +117,47 @@ class DynamicExecutable:
         """``sizes`` with the arguments and dimensions that they belong to."""
         unknown = [
             f"argument {number}, dimension {dimension}"
-            for number, wanted in enumerate(self._types)
-            if dynamic_sizes(wanted)
-            for dimension in range(wanted.rank)
-            if wanted.is_dynamic_dim(dimension)
+            for number, (shape, _) in enumerate(self._inputs)
+            for dimension, size in enumerate(shape)
+            if size is None
         ]
         return "; ".join(f"{name}: {size}" for name, size in zip(unknown, sizes, strict=True))
 
     def __repr__(self) -> str:
-        return f"<DynamicExecutable {self.entry}({', '.join(map(str, self._types))})>"
+        return f"<DynamicExecutable {self.entry}({', '.join(kind for _, kind in self._inputs)})>"
+
+
+class ReimportedExecutable(DynamicExecutable):
+    """A program whose framework does not say what it is for unknown sizes: imported anew for those of each call."""
+
+    def __init__(self, program: "OpenProgram", lowering: Lowering, call: "Call | None") -> None:
+        self.entry, self._inputs = "main", program.inputs
+        self._program, self._lowering, self._call = program, lowering, call
+        self._compiled = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse: the function of the framework belongs to this process."""
+        raise NotPortableError(
+            "the executable cannot be pickled, because its sizes are open and another process could not trace the "
+            "function for others; compile it for fixed sizes"
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "ReimportedExecutable":
+        other = ReimportedExecutable(self._program, self._lowering, self._call)
+        other._compiled.update(deepcopy(self._compiled, memo))
+        return other
+
+    def _for_sizes(self, sizes: tuple[int, ...]) -> "tuple[ir.Operation, Call | None]":
+        imported = self._program.for_sizes(sizes)
+        return load_module(imported.program).operation, imported.call
+
+
+def _shape(kind: ir.Type) -> tuple[int | None, ...]:
+    """The sizes of the array that is an argument of type ``kind``: complex numbers have a dimension for their parts."""
+    if not isinstance(kind, ir.RankedTensorType):
+        return ()
+    parts = (2,) if isinstance(kind.element_type, ir.ComplexType) else ()
+    return (*(None if kind.is_dynamic_dim(n) else size for n, size in enumerate(kind.shape)), *parts)
 
 
 def _made_again(

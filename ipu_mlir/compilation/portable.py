@@ -5,6 +5,7 @@ import pickle
 from typing import Any
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 
@@ -38,5 +39,8 @@ def bytecode_of(module: ir.Module | ir.Operation) -> bytes:
 
 def module_of(bytecode: bytes) -> ir.Module:
     """The module that was written as ``bytecode``, in a context of its own."""
-    with ipu.context():
+    context = ipu.context()
+    if stablehlo.mentions(bytecode):
+        stablehlo.load(context)
+    with context:
         return ir.Module.parse(bytecode)  # whoever unpickles trusts more than this

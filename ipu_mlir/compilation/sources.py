@@ -21,8 +21,8 @@ from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.core.steps import Registry
+from ipu_mlir.passes.importing.stablehlo.refine_shapes import is_stablehlo
 from ipu_mlir.passes.pipelines import PIPELINES
-from ipu_mlir.passes.support.rewriting import list_ops
 
 _LONGEST_PATH = 4096
 _MOST_QUOTES = 20
@@ -31,7 +31,28 @@ _UNKNOWN_DIALECT = re.compile(r"Dialect `(\w+)' not found")
 
 
 def load_module(source: Any) -> ir.Module:
-    """The program of ``source`` as a new module; StableHLO as linalg on tensors.
+    """The program of ``source`` as ``read_module`` reads it; StableHLO as linalg on tensors.
+
+    Raises:
+        CompileError: as of ``read_module``, or StableHLO cannot be imported.
+    """
+    module = read_module(source)
+    import_stablehlo(module.operation)
+    return module
+
+
+def import_stablehlo(module: ir.Operation) -> None:
+    """Bring ``module`` to linalg on tensors in place, if it is StableHLO.
+
+    Raises:
+        DiagnosedError: it cannot be imported, with all the ops that are in the way.
+    """
+    if is_stablehlo(module):
+        run_steps(module, Registry(by_name(PASSES), PIPELINES).resolve("ipu-import-stablehlo"))
+
+
+def read_module(source: Any) -> ir.Module:
+    """The program of ``source`` as a new module.
 
     Args:
         source: a path, MLIR text or bytecode, a ``Source`` of them, or an ``ir.Module``, which is copied and stays as
@@ -41,7 +62,7 @@ def load_module(source: Any) -> ir.Module:
         CompileError: the file is missing, or the text does not parse or verify; with file, line and column.
     """
     if isinstance(source, ir.Module):
-        return _imported(_copy(source))
+        return _copy(source)
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         source = Path(source)
     elif not isinstance(source, str | bytes | Source):
@@ -50,7 +71,7 @@ def load_module(source: Any) -> ir.Module:
             "MLIR text, an ir.Module or a Python function on tensors"
         )
     try:
-        return _imported(parse_module(source, ipu.context()))
+        return parse_module(source, ipu.context())
     except DiagnosedError as error:
         raise _with_all_unknown_ops(error, source) from error
 
@@ -82,17 +103,6 @@ def _lines_at_hand(source: Any, file: str) -> list[str]:
     if not isinstance(source, Source) or isinstance(source.content, bytes) or source.name != file:
         return []
     return [""] * source.line_offset + source.content.split("\n")
-
-
-def _imported(module: ir.Module) -> ir.Module:
-    """``module`` as linalg on tensors, if it is StableHLO."""
-    if module.context.is_dialect_loaded("stablehlo") and any(_is_stablehlo(op) for op in list_ops(module.operation)):
-        run_steps(module.operation, Registry(by_name(PASSES), PIPELINES).resolve("ipu-import-stablehlo"))
-    return module
-
-
-def _is_stablehlo(op: ir.Operation) -> bool:
-    return op.name.partition(".")[0] in ("stablehlo", "chlo", "mhlo")
 
 
 def _is_path(text: str) -> bool:

@@ -15,6 +15,8 @@ from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX
 from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
 from ipu_mlir.specs.specs import TensorSpec
 
+Shape = tuple[int | None, ...]
+
 
 @dataclass(frozen=True)
 class JaxCall:
@@ -22,7 +24,7 @@ class JaxCall:
 
     Attributes:
         in_tree, out_tree: how ``(args, kwargs)``, without static arguments, and the results are nested.
-        inputs: shape and type of every leaf of the arguments.
+        inputs: shape and type of every leaf of the arguments; None is a size that the argument gives.
         kept: numbers of the leaves that the program takes; JAX drops those that nobody reads.
         outputs: shape and type of every leaf of the results.
         static: values of the static arguments, by position or name.
@@ -30,9 +32,9 @@ class JaxCall:
 
     in_tree: Any
     out_tree: Any
-    inputs: tuple[tuple[tuple[int, ...], str], ...]
+    inputs: tuple[tuple[Shape, str], ...]
     kept: tuple[int, ...]
-    outputs: tuple[tuple[tuple[int, ...], str], ...]
+    outputs: tuple[tuple[Shape, str], ...]
     static: Mapping[int | str, Any]
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
@@ -114,11 +116,11 @@ def _call(exported: export.Exported, static: Mapping[int | str, Any]) -> JaxCall
     return JaxCall(exported.in_tree, exported.out_tree, inputs, exported.module_kept_var_idx, outputs, static)
 
 
-def _shape_and_type(aval: Any) -> tuple[tuple[int, ...], str]:
-    return tuple(aval.shape), str(aval.dtype)
+def _shape_and_type(aval: Any) -> tuple[Shape, str]:
+    return tuple(size if isinstance(size, int) else None for size in aval.shape), str(aval.dtype)
 
 
-def _array(leaf: Any, shape: tuple[int, ...], dtype: str, number: int) -> np.ndarray:
+def _array(leaf: Any, shape: Shape, dtype: str, number: int) -> np.ndarray:
     """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers, and its
     complex numbers are pairs."""
     if dtype.startswith("key<"):
@@ -126,17 +128,19 @@ def _array(leaf: Any, shape: tuple[int, ...], dtype: str, number: int) -> np.nda
     array = np.asarray(leaf)
     if not hasattr(leaf, "dtype"):
         array = array.astype(dtype)  # a Python number
-    if array.shape != shape or str(array.dtype) != dtype:
+    fits = len(array.shape) == len(shape) and all(b in (a, None) for a, b in zip(array.shape, shape, strict=True))
+    if not fits or str(array.dtype) != dtype:
+        expected = ", ".join("?" if size is None else str(size) for size in shape)
         raise RunError(
             f"leaf {number} of the arguments is {array.dtype}{list(array.shape)}, the program was compiled for "
-            f"{dtype}{list(shape)}; compile it for these"
+            f"{dtype}[{expected}]; compile it for these"
         )
     if array.dtype.kind == "c":
-        return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*shape, 2)
+        return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*array.shape, 2)
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 
-def _jax_array(result: np.ndarray, wanted: tuple[tuple[int, ...], str]) -> Any:
+def _jax_array(result: np.ndarray, wanted: tuple[Shape, str]) -> Any:
     _, dtype = wanted
     if dtype.startswith("key<"):
         name = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}[dtype]

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.frontends.table import Imported
+from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64")
@@ -40,7 +40,10 @@ class TensorFlowCall:
             tf.nest.assert_same_structure(self.structure, given)
         except (TypeError, ValueError) as error:
             raise RunError(f"the arguments are not those that the program was compiled for: {error}") from error
-        pairs = zip(tf.nest.flatten(given), tf.nest.flatten(self.structure), strict=True)
+        pairs = list(zip(tf.nest.flatten(given), tf.nest.flatten(self.structure), strict=True))
+        for value, known in pairs:
+            if not isinstance(known, tf.TypeSpec) and not np.array_equal(value, known):
+                raise RunError(f"an argument is {value!r}, the program was compiled for {known!r}")
         own = [_array(leaf, spec.dtype) for leaf, spec in pairs if isinstance(spec, tf.TensorSpec)]
         return [*own, *(_array(each, each.dtype) for each in self.captured)]
 
@@ -85,16 +88,34 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
         positional, named = tf.nest.pack_sequence_as(structure, whole)
         return function(*positional, **named)
 
-    specs = [leaf for leaf in leaves if isinstance(leaf, tf.TensorSpec)]
     compiled = tf.function(flat, jit_compile=True, autograph=not _is_keras(source))
+    specs = [leaf for leaf in leaves if isinstance(leaf, tf.TensorSpec)]
+    if not any(each.shape.rank is None or None in each.shape for each in specs):
+        return _traced(compiled, specs, structure, _name(source))
+    if unranked := [str(each) for each in specs if each.shape.rank is None]:
+        raise CompileError(
+            f"{_name(source)} is for tensors of any rank: {', '.join(unranked)}; say how many dimensions"
+        )
+
+    def for_sizes(sizes: Sequence[int]) -> Imported:
+        rest = iter(sizes)
+        known = [tf.TensorSpec([next(rest) if n is None else n for n in each.shape], each.dtype) for each in specs]
+        return _traced(compiled, known, structure, _name(source))
+
+    inputs = tuple((tuple(each.shape), f"{each.dtype.name}{each.shape}") for each in specs)
+    return Imported(OpenProgram(inputs, for_sizes), TensorFlowCall(structure, None, ()))
+
+
+def _traced(compiled: Any, specs: Sequence[tf.TensorSpec], structure: Any, name: str) -> Imported:
+    """A function on flat tensors, for ``specs``, whose sizes are known."""
     try:
         concrete = compiled.get_concrete_function(*specs)
         text = compiled.experimental_get_compiler_ir(*specs)(stage="stablehlo")
     except (TypeError, ValueError, tf.errors.OpError) as error:
-        raise CompileError(f"TensorFlow cannot compile {_name(source)}: {error}") from error
+        raise CompileError(f"TensorFlow cannot compile {name}: {error}") from error
     if _ALIAS.search(text.partition("func.func")[0]):
         raise CompileError(
-            f"{_name(source)} changes variables, which a program here cannot; return their new values, and assign them"
+            f"{name} changes variables, which a program here cannot; return their new values, and assign them"
         )
     variables = {id(each.handle): each for each in concrete.graph.variables}
     captured = tuple(variables.get(id(outside), outside) for outside, _ in concrete.graph.captures)

@@ -3,7 +3,7 @@
 import importlib
 import importlib.util
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -33,12 +33,25 @@ class Imported:
     """A program of another framework.
 
     Attributes:
-        program: MLIR that ``load_module`` takes: text, bytecode, or a module.
+        program: MLIR that ``load_module`` takes: text, bytecode, or a module; or one whose sizes are open.
         call: how it is called; None as any program, with flat arrays.
     """
 
-    program: str | bytes | ir.Module
+    program: "str | bytes | ir.Module | OpenProgram"
     call: Call | None = None
+
+
+@dataclass(frozen=True)
+class OpenProgram:
+    """A program that has to be imported anew for all sizes of its arguments.
+
+    Attributes:
+        inputs: of each flat argument the shape, with None where a size is open, and its type as text.
+        for_sizes: gives the program for the open sizes, in order.
+    """
+
+    inputs: tuple[tuple[tuple[int | None, ...], str], ...]
+    for_sizes: Callable[[Sequence[int]], Imported]
 
 
 @dataclass(frozen=True)

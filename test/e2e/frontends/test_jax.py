@@ -162,3 +162,39 @@ def test_approximate_top_k_is_exact():
 
 def test_a_key_is_folded_with_a_number_of_run_time():
     check(jax.jit(jax.random.fold_in), jax.random.key(3), jnp.int32(2))
+
+
+def test_symbolic_sizes_come_with_the_arguments():
+    n, m = jax.export.symbolic_shape("n, m")
+
+    def f(x, y):
+        total, partial_sums = jax.lax.scan(lambda carry, row: (carry + row, carry), jnp.zeros(x.shape[1]), x)
+        bits = jax.random.bits(jax.random.key(3, impl="rbg"), (y.shape[0] + 1,))
+        largest, where = jax.lax.top_k(x[:, 0], (x.shape[0] + 1) // 2)
+        return total, partial_sums, jnp.cumsum(x, axis=0) @ y, jax.nn.gelu(y, approximate=False), bits, largest, where
+
+    specs = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in ((n, m), (m, 3))]
+    exported = jax.export.export(jax.jit(f))(*specs)
+    program = pickle.loads(pickle.dumps(ipu.compile(exported, target=TARGET)))
+    rng = np.random.default_rng(0)
+    for rows, columns in ((1, 1), (5, 2)):
+        x, y = (
+            jnp.array(rng.normal(size=(rows, columns)), "float32"),
+            jnp.array(rng.normal(size=(columns, 3)), "float32"),
+        )
+        assert_same(program(x, y), f(x, y))
+    with pytest.raises(ipu.CompileError, match=r"args\[1\]\.shape\[0\] \(= 3\) and the specification 'm' \(= 2\)\n"):
+        program(jnp.ones((2, 2)), jnp.ones((3, 3)))
+    with pytest.raises(ipu.RunError, match=r"leaf 1 of the arguments is float32\[2, 4\], .* for float32\[\?, 3\]"):
+        program(jnp.ones((2, 2)), jnp.ones((2, 4)))
+
+
+def test_functions_are_compiled_for_symbolic_sizes():
+    (n,) = jax.export.symbolic_shape("n", constraints=["n >= 2"])
+    program = ipu.compile(
+        lambda x: {"rest": x[1:] + 1j}, args=[jax.ShapeDtypeStruct((n,), jnp.complex64)], target=TARGET
+    )
+    x = jnp.arange(4) * (1 - 2j)
+    assert_same(program(x), {"rest": x[1:] + 1j})
+    with pytest.raises(ipu.CompileError, match="n >= 2"):
+        program(x[:1])

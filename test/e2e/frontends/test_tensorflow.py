@@ -1,5 +1,7 @@
 """Programs of TensorFlow and Keras: their results are those of the framework, in its structures and tensors."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -108,3 +110,36 @@ def test_sparse_rows_are_results():
 def test_a_recurrent_layer_of_keras_carries_its_weights_through_the_loop():
     layer = keras.layers.LSTM(4, return_sequences=True)
     check(layer, tf.random.stateless_normal((2, 5, 3), (1, 2)))
+
+
+def test_open_sizes_come_with_the_arguments():
+    offset = tf.Variable([1.0, 2.0])
+
+    def f(x, y, times):
+        return {
+            "mean": tf.reduce_sum(x, 0) / tf.cast(tf.shape(x)[0], tf.float32) + offset,
+            "all": tf.concat([x, y], 0) * times,
+        }
+
+    specs = [tf.TensorSpec((None, 2)), tf.TensorSpec((None, 2)), 3]
+    program = ipu.compile(tf.function(f), args=specs, target=TARGET)
+    for rows in (2, 4, 2):
+        x, y = tf.ones((rows, 2)), tf.zeros((1, 2))
+        offset.assign_add([1.0, 1.0])
+        found, expected = program(x, y, 3), f(x, y, 3)
+        np.testing.assert_allclose(found["mean"], expected["mean"])
+        np.testing.assert_allclose(found["all"], expected["all"])
+    assert program.specialized([x, y]) is program.specialized([x, y])
+    with pytest.raises(ipu.RunError, match="argument 1 has size 3 in dimension 1, expected 2"):
+        program(x, tf.zeros((1, 3)), 3)
+    with pytest.raises(ipu.RunError, match="an argument is 4, the program was compiled for 3"):
+        program(x, y, 4)
+    with pytest.raises(ipu.CompileError, match="cannot be pickled, because its sizes are open"):
+        pickle.dumps(program)
+    added = ipu.compile(lambda x, y: x + y, args=[tf.TensorSpec((None,)), tf.TensorSpec((None,))], target=TARGET)
+    with pytest.raises(
+        ipu.CompileError, match="do not go together: argument 0, dimension 0: 2; argument 1, dimension 0: 3"
+    ):
+        added(tf.ones(2), tf.ones(3))
+    with pytest.raises(ipu.CompileError, match=r"for tensors of any rank: TensorSpec.*; say how many dimensions"):
+        ipu.compile(f, args=[tf.TensorSpec(None), tf.TensorSpec((None, 2)), 3])
