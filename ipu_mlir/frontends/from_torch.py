@@ -31,6 +31,7 @@ class TorchCall:
     Attributes:
         in_spec, out_spec: how ``(args, kwargs)`` and the results are nested.
         types: of every leaf of the arguments, PyTorch's type; None for what is part of the program.
+        known: the values of what is part of the program, by the numbers of the leaves.
         constants: results that are part of the program, by their numbers.
         gives_constants: whether the program gives those, too.
         unsigned: results of type uint8, which the program has as int8.
@@ -39,6 +40,7 @@ class TorchCall:
     in_spec: Any
     out_spec: Any
     types: tuple[torch.dtype | None, ...]
+    known: Mapping[int, Any]
     constants: Mapping[int, Any]
     gives_constants: bool = False
     unsigned: frozenset[int] = frozenset()
@@ -52,6 +54,10 @@ class TorchCall:
         leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
         if spec != self.in_spec:
             raise RunError(f"the arguments are {spec}, the program was compiled for {self.in_spec}")
+        for place, known in self.known.items():
+            value = leaves[place]
+            if isinstance(value, torch.Tensor) or value != known:
+                raise RunError(f"leaf {place} of the arguments is {value!r}, the program was compiled for {known!r}")
         pairs = zip(leaves, self.types, strict=True)
         return [to_numpy(leaf, kind) for leaf, kind in pairs if kind is not None]
 
@@ -146,7 +152,7 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, decompositions: Mappin
         name = getattr(source, "__name__", None) or type(source).__name__
         raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
     out_spec, constants, unsigned = known[0]
-    return graph, TorchCall(in_spec, out_spec, _types(leaves), constants, unsigned=unsigned)
+    return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, unsigned=unsigned)
 
 
 def trace_plainly(settings: ExitStack) -> None:
@@ -182,12 +188,14 @@ def _imported(program: ExportedProgram, in_spec: Any, leaves: list[Any]) -> Impo
     constants = {place: each.value for place, each in enumerate(outputs) if isinstance(each, ConstantArgument)}
     (nodes,) = program.graph_module.graph.output_node().args
     unsigned = _unsigned([each.meta.get("val") if isinstance(each, torch.fx.Node) else each for each in nodes])
-    call = TorchCall(in_spec, program.call_spec.out_spec, _types(leaves), constants, True, unsigned)
+    call = TorchCall(in_spec, program.call_spec.out_spec, *_inputs(leaves), constants, True, unsigned)
     return Imported(_module(program), call)
 
 
-def _types(leaves: list[Any]) -> tuple[torch.dtype | None, ...]:
-    return tuple(leaf.dtype if isinstance(leaf, torch.Tensor) else None for leaf in leaves)
+def _inputs(leaves: list[Any]) -> tuple[tuple[torch.dtype | None, ...], dict[int, Any]]:
+    """The types of the tensors among ``leaves``, and the others."""
+    types = tuple(leaf.dtype if isinstance(leaf, torch.Tensor) else None for leaf in leaves)
+    return types, {place: leaf for place, leaf in enumerate(leaves) if not isinstance(leaf, torch.Tensor)}
 
 
 def _unsigned(results: Sequence[Any]) -> frozenset[int]:
@@ -201,7 +209,20 @@ def _module(program: ExportedProgram) -> ir.Module:
     if changed := ", ".join(_changed(program)):
         raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
     _refuse_lost_signs(program.graph)
+    _drop_known_inputs(program)
     return import_safely("the PyTorch program", type(program.graph_module).__name__, lambda: _linalg(program))
+
+
+def _drop_known_inputs(program: ExportedProgram) -> None:
+    """Take away the arguments that are no tensors: their values are in the program, where torch-mlir would ask for them
+    again."""
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    specs = program.graph_signature.input_specs
+    for spec in list(specs):
+        node = nodes.get(spec.arg.name)
+        if node is not None and not node.users and not isinstance(node.meta.get("val"), torch.Tensor):
+            specs.remove(spec)
+            program.graph.erase_node(node)
 
 
 def _changed(program: ExportedProgram) -> list[str]:

@@ -129,6 +129,20 @@ def test_arguments_of_another_structure_are_refused():
         exe(torch.ones(2))
 
 
+class Scaled(torch.nn.Module):
+    def forward(self, x, factor, mode=None):
+        return x * factor if mode is None else x
+
+
+@pytest.mark.parametrize("make", [Scaled, lambda: lambda x, factor, mode=None: Scaled()(x, factor, mode)])
+def test_numbers_among_the_arguments_are_part_of_the_program(make):
+    x = torch.arange(3.0)
+    program = ipu.compile(make(), args=[x, 2, None], target=TARGET)
+    torch.testing.assert_close(program(x, 2, None), 2 * x)
+    with pytest.raises(ipu.RunError, match="leaf 1 of the arguments is 3, the program was compiled for 2"):
+        program(x, 3, None)
+
+
 def test_one_tensor_for_two_arguments_is_two_arguments():
     zeros, x = torch.zeros(3), torch.tensor([1.0, 2.0, 3.0])
     for source in (lambda a, b: a - 2 * b, Difference()):
