@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.onnx_folding import fold_sizes
-from ipu_mlir.frontends.onnx_sizes import deciding_inputs, with_values
+from ipu_mlir.frontends.onnx_sizes import deciding_inputs, named_sizes, with_sizes, with_values
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
 from ipu_mlir.specs.specs import TensorSpec
@@ -31,12 +31,14 @@ class OnnxCall:
         known: by name, the inputs that are part of the program.
         outputs: the name of each result.
         types: NumPy's type of each result.
+        declared: by name, what the model says of the inputs that are no part of the program.
     """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     types: tuple[np.dtype[Any], ...]
     known: Mapping[str, np.ndarray]
+    declared: Mapping[str, onnx.ValueInfoProto]
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The inputs in their order; integers without a sign are bits."""
@@ -48,7 +50,9 @@ class OnnxCall:
         for name, value in self.known.items():
             if not np.array_equal(array_of(given[name]), value):
                 raise RunError(f"input {name} is {given[name]}, the program was compiled for {value}")
-        return [signless(array_of(given[name])) for name in self.inputs if name not in self.known]
+        arrays = {name: array_of(given[name]) for name in self.inputs if name not in self.known}
+        list(named_sizes(self.declared, {name: array.shape for name, array in arrays.items()}))  # refuses them
+        return list(map(signless, arrays.values()))
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results with the types that the model says."""
@@ -135,10 +139,13 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     given = dict(zip(inputs, args or (), strict=False)) | dict(kwargs)
     deciding = [each for each in deciding_inputs(model) if not isinstance(given.get(each), TensorSpec | None)]
     known = {each: array_of(given[each]) for each in deciding}
-    fixed = with_values(model, known)
+    others = {name: value for name, value in given.items() if name in inputs and name not in known}
+    shapes = {name: getattr(value, "shape", None) or array_of(value).shape for name, value in others.items()}
+    fixed = with_values(with_sizes(model, shapes), known)
     module = import_safely("the ONNX model", name, lambda: _linalg(fixed))
     outputs = tuple(each.name for each in model.graph.output)
-    return Imported(module, OnnxCall(inputs, outputs, tuple(map(_dtype, model.graph.output)), known))
+    declared = {each.name: each for each in fixed.graph.input if each.name in inputs}
+    return Imported(module, OnnxCall(inputs, outputs, tuple(map(_dtype, model.graph.output)), known, declared))
 
 
 def _load(path: Path) -> onnx.ModelProto:

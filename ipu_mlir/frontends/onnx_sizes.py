@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import onnx
 
+from ipu_mlir.dialects.support.errors import CompileError, RunError
+
 _DECIDING: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(
         [
@@ -54,6 +56,58 @@ def with_values(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> onn
     kept = [each for each in copy.graph.input if each.name not in values]
     del copy.graph.input[:]
     copy.graph.input.extend(kept)
+    return copy
+
+
+def named_sizes(
+    inputs: Mapping[str, onnx.ValueInfoProto], shapes: Mapping[str, tuple[int, ...]]
+) -> Iterator[tuple[str, str, int]]:
+    """By input, a name that stands in its shape and the size there is in ``shapes``.
+
+    Raises:
+        RunError: an input has another shape than the model says, or one name stands for two sizes.
+    """
+    known: dict[str, tuple[int, str]] = {}
+    for name, shape in shapes.items():
+        kind = inputs[name].type.tensor_type
+        if not kind.HasField("shape"):
+            continue
+        expected = [
+            each.dim_param or (each.dim_value if each.HasField("dim_value") else "?") for each in kind.shape.dim
+        ]
+        text = f"input {name} has shape {list(shape)}, the model says [{', '.join(map(str, expected))}]"
+        if len(expected) != len(shape):
+            raise RunError(text)
+        for size, wanted in zip(shape, expected, strict=True):
+            if isinstance(wanted, int) and wanted != size:
+                raise RunError(text)
+            if isinstance(wanted, str) and wanted != "?":
+                before, where = known.setdefault(wanted, (size, name))
+                if before != size:
+                    raise RunError(f"{text}, and {wanted} is {before} in input {where}")
+                yield name, wanted, size
+
+
+def with_sizes(model: onnx.ModelProto, shapes: Mapping[str, tuple[int, ...]]) -> onnx.ModelProto:
+    """``model`` for inputs of ``shapes``: the names of sizes are numbers wherever they stand.
+
+    Raises:
+        CompileError: the inputs of the model have other shapes.
+    """
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    inputs = {each.name: each for each in copy.graph.input}
+    try:
+        known = {name: size for _, name, size in named_sizes(inputs, shapes)}
+    except RunError as error:
+        raise CompileError(str(error)) from error
+    for name, shape in shapes.items():
+        for dimension, size in zip(inputs[name].type.tensor_type.shape.dim, shape, strict=False):
+            dimension.dim_value = size
+    for value in (*copy.graph.input, *copy.graph.output, *copy.graph.value_info):
+        for dimension in value.type.tensor_type.shape.dim:
+            if dimension.dim_param in known:
+                dimension.dim_value = known[dimension.dim_param]
     return copy
 
 

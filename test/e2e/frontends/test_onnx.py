@@ -70,6 +70,24 @@ def test_sizes_may_be_left_open():
         assert_same(exe, model, x)
 
 
+def test_names_of_sizes_stand_for_one_size_each():
+    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", "m", 2]) for name in ("x", "y", "z")]
+    graph = helper.make_graph([helper.make_node("Add", ["x", "y"], ["z"])], "sum", types[:2], types[2:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    ones = np.ones((3, 1, 2), np.float32)
+    for args in (None, [ones, ipu.TensorSpec((3, 1, 2))]):
+        program = ipu.compile(model, args=args, target=TARGET)
+        np.testing.assert_array_equal(program(ones, ones), ones + 1)
+        with pytest.raises(ipu.RunError, match=r"input y has shape \[1, 1, 2\], the model says \[.*"):
+            program(ones, ones[:1])
+    with pytest.raises(ipu.RunError, match=r"\[2, 1, 2\], the model says \[3, 1, 2\]"):
+        program(ones[:2], ones[:2])
+    with pytest.raises(ipu.CompileError, match=r"\[1, 1, 2\], the model says \[n, m, 2\], and n is 3 in input x"):
+        ipu.compile(model, args=[ones, ones[:1]])
+    with pytest.raises(ipu.CompileError, match=r"input x has shape \[3, 1\], the model says \[n, m, 2\]$"):
+        ipu.compile(model, args=[ones[:, :, 0]])
+
+
 def test_inputs_that_sizes_depend_on_are_part_of_the_program_where_they_are_given():
     nodes = [helper.make_node("Cast", ["n"], ["m"], to=TensorProto.INT64), helper.make_node("Tile", ["x", "m"], ["y"])]
     types = [("x", TensorProto.FLOAT, [2, 3]), ("n", TensorProto.INT32, [2])]
