@@ -94,3 +94,49 @@ func.func @splat_becomes_a_fill(%c: f32) -> tensor<2x3xf32> {
   %y = tensor.splat %c : tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+
+// CHECK-LABEL: func.func @what_follows_from_constants_is_computed_here
+// CHECK: %[[C:.*]] = arith.constant -6.0{{.*}} : f32
+// CHECK-NOT: linalg.generic
+// CHECK: linalg.fill ins(%[[C]] : f32)
+func.func @what_follows_from_constants_is_computed_here() -> tensor<4xf32> {
+  %c = arith.constant 2.0 : f32
+  %d = arith.constant dense<3.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%f, %d : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%y : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @what_an_index_or_the_output_gives_stays
+// CHECK-NOT: linalg.fill
+// CHECK-COUNT-2: linalg.generic
+func.func @what_an_index_or_the_output_gives_stays(%x: tensor<4xf32>) -> (tensor<4xindex>, tensor<4xf32>) {
+  %c = arith.constant 2 : index
+  %d = arith.constant dense<3.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xindex>
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<4xindex>) {
+  ^bb0(%o: index):
+    %i = linalg.index 0 : index
+    %m = arith.muli %i, %c : index
+    linalg.yield %m : index
+  } -> tensor<4xindex>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%d : tensor<4xf32>) outs(%x : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.addf %a, %o : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  return %y, %z : tensor<4xindex>, tensor<4xf32>
+}
