@@ -1,51 +1,66 @@
 """``ipu-raise-splats``: an op that gives every element one value is a ``linalg.fill``."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from ipu_mlir.dialects import linalg
+from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import fill_with
-from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
+from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, Patterns, rewrite
+
+_SCALAR = ("arith.", "math.")
+_MOST_STEPS = 64
 
 
 def fill_of_constant(op: Any, rewriter: Any) -> bool:
     """A generic that computes one value of constants for every element becomes ``linalg.fill``, which folds into users.
 
-    Its scalar ops stand before it then, where folders of ``arith`` and ``math`` make one constant of them.
+    So does a reduction of few such elements. The scalar ops stand before it then, where folders of ``arith`` and
+    ``math`` make one constant of them.
     """
     *body, end = op.regions[0].blocks[0].operations
     if len(op.results) != 1 or "library_call" in op.operation.attributes:
         return SKIP
-    if any("parallel" not in str(kind) for kind in op.iterator_types):
+    if not all(inner.operation.name.startswith(_SCALAR) for inner in body):
         return SKIP
-    if not all(inner.operation.name.startswith(("arith.", "math.")) for inner in body):
-        return SKIP
-    arguments = list(op.regions[0].blocks[0].arguments)
+    arguments, total = list(op.regions[0].blocks[0].arguments), end.operands[0]
+    made = {result for inner in body for result in inner.operation.results}
+    used = {value for inner in (*body, end) for value in inner.operation.operands} - made
     spread = {
         argument: value
-        for argument, operand in zip(arguments, op.inputs, strict=False)
-        if (value := _spread_constant(operand)) is not None
+        for argument, operand in zip(arguments, op.operands, strict=True)
+        if argument in used and (value := _spread_constant(operand)) is not None
     }
-    made = {result for inner in body for result in inner.operation.results}
-    used = {value for inner in (*body, end) for value in inner.operation.operands}
-    if any(value not in made and value not in spread and constant_of(value) is None for value in used):
+    steps = _steps(op)
+    if steps is None or not all(value in spread or _follows_from_constants(value) for value in used):
         return SKIP
     with rewriter.ip, op.location:
         known: Known = {
-            argument: upstream("arith").ConstantOp(argument.type, spread[argument]).result
-            for argument in spread
-            if argument in used
+            argument: upstream("arith").ConstantOp(argument.type, value).result for argument, value in spread.items()
         }
-        for inner in body:
-            clone_into(inner.operation, known)
-        (value,) = end.operands
-        filled = fill_with(known.get(value, value), op.operands[-1])
+        for _ in range(steps):
+            for inner in body:
+                clone_into(inner.operation, known)
+            known[arguments[-1]] = known.get(total, total)
+        filled = fill_with(known[arguments[-1]], op.operands[-1])
     rewriter.replace_op(op, filled)
     return REWRITTEN
+
+
+def _steps(op: Any) -> int | None:
+    """The number of terms of each element of the result; None if there are many, or none."""
+    if all("parallel" in str(kind) for kind in op.iterator_types):
+        return 1
+    nest = loop_nest(op)
+    if nest is None or any(multiple > 1 for multiple in nest.cut_multiples):
+        return None
+    steps = prod(extent for extent, parallel in zip(nest.extents, nest.parallel, strict=True) if not parallel)
+    return steps if 0 < steps <= _MOST_STEPS else None
 
 
 def fill_of_splat(op: Any, rewriter: Any) -> bool:
@@ -58,6 +73,23 @@ def fill_of_splat(op: Any, rewriter: Any) -> bool:
         filled = fill_with(op.operands[0], empty)
     rewriter.replace_op(op, filled)
     return REWRITTEN
+
+
+def fold_truncation(op: Any, rewriter: Any) -> bool:
+    """``arith.truncf`` of a constant is one; upstream leaves those that round."""
+    constant = constant_of(op.operands[0])
+    if not isinstance(constant, ir.FloatAttr):
+        return SKIP
+    kind = op.results[0].type
+    with rewriter.ip, op.location:
+        rewriter.replace_op(op, upstream("arith").ConstantOp(kind, ir.FloatAttr.get(kind, constant.value)))
+    return REWRITTEN
+
+
+def _follows_from_constants(value: ir.Value) -> bool:
+    """True if ``value`` is a constant scalar, or one that folders have not computed yet."""
+    op = defining_op(value)
+    return op is not None and op.name.startswith(_SCALAR) and all(map(_follows_from_constants, op.operands))
 
 
 def _spread_constant(value: ir.Value) -> ir.Attribute | None:
@@ -74,11 +106,17 @@ class RaiseSplats(Pass):
     """Write ops that give every element one value as linalg.fill, and compute what follows from constants.
 
     Needs:  linalg on tensors.
-    Leaves: no ``tensor.splat`` of static shape, no element-wise ``linalg.generic`` whose operands are constants that
-            are alike in every element; fills fold into element-wise users as scalars (``ipu-fuse-elementwise-ops``).
+    Leaves: no ``tensor.splat`` of static shape; no ``linalg.generic``, element-wise or of at most 64 terms, whose
+            operands are constants that are alike in every element; no constant that is rounded at run time. Fills fold
+            into element-wise users as scalars (``ipu-fuse-elementwise-ops``).
     """
 
     name = "ipu-raise-splats"
 
     def run(self, module: ir.Operation) -> None:
-        rewrite(module, {linalg.GenericOp: fill_of_constant, "tensor.splat": fill_of_splat})
+        patterns: Patterns = {
+            linalg.GenericOp: fill_of_constant,
+            "tensor.splat": fill_of_splat,
+            "arith.truncf": fold_truncation,
+        }
+        rewrite(module, patterns)

@@ -140,3 +140,59 @@ func.func @what_an_index_or_the_output_gives_stays(%x: tensor<4xf32>) -> (tensor
   } -> tensor<4xf32>
   return %y, %z : tensor<4xindex>, tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @a_product_of_few_constants_is_computed_here
+// CHECK: %[[C:.*]] = arith.constant 16 : i32
+// CHECK-NOT: linalg.generic
+// CHECK: linalg.fill ins(%[[C]] : i32)
+func.func @a_product_of_few_constants_is_computed_here() -> tensor<i32> {
+  %one = arith.constant 1 : i32
+  %c = arith.constant dense<2> : tensor<4xi32>
+  %e = tensor.empty() : tensor<i32>
+  %f = linalg.fill ins(%one : i32) outs(%e : tensor<i32>) -> tensor<i32>
+  %y = linalg.generic {indexing_maps = [#id, #point], iterator_types = ["reduction"]}
+      ins(%c : tensor<4xi32>) outs(%f : tensor<i32>) {
+  ^bb0(%a: i32, %o: i32):
+    %m = arith.muli %o, %a : i32
+    linalg.yield %m : i32
+  } -> tensor<i32>
+  return %y : tensor<i32>
+}
+
+// CHECK-LABEL: func.func @sums_of_many_or_of_what_is_given_stay
+// CHECK-COUNT-2: linalg.generic
+func.func @sums_of_many_or_of_what_is_given_stay(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %many = arith.constant dense<2.0> : tensor<65xf32>
+  %few = arith.constant dense<2.0> : tensor<4xf32>
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %y = linalg.generic {indexing_maps = [#id, #point], iterator_types = ["reduction"]}
+      ins(%many : tensor<65xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.addf %o, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  %z = linalg.generic {indexing_maps = [#id, #point], iterator_types = ["reduction"]}
+      ins(%few : tensor<4xf32>) outs(%x : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.addf %o, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<f32>
+  return %y, %z : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: func.func @a_constant_is_rounded_here
+// CHECK: %[[C:.*]] = arith.constant 1.0{{.*}}e-01 : f32
+// CHECK-NOT: arith.truncf
+// CHECK: linalg.fill ins(%[[C]] : f32)
+func.func @a_constant_is_rounded_here() -> tensor<4xf32> {
+  %c = arith.constant 0.1 : f64
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %m = arith.truncf %c : f64 to f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
