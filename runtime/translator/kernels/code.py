@@ -10,6 +10,8 @@ import numpy as np
 LANES = 16
 """Elements of a vector. A constant, not the width of the machine: results have the same bits everywhere."""
 
+_PURE = ("arith.", "math.", "vector.", "llvm.getelementptr ", "llvm.ptrtoint ")
+
 I64 = np.dtype(np.int64)
 I32 = np.dtype(np.int32)
 BOOL = np.dtype(np.bool_)
@@ -57,6 +59,7 @@ class Code:
     lines: list[str] = field(default_factory=list)
     indent: str = "    "
     _constants: dict[tuple[str, str], str] = field(default_factory=dict)
+    _known: list[dict[str, str]] = field(default_factory=lambda: [{}])
     _count: int = 0
 
     def fresh(self) -> str:
@@ -69,8 +72,15 @@ class Code:
         self.lines.append(self.indent + text)
 
     def value(self, text: str) -> str:
-        """Append an operation with one result; its name."""
-        name = self.fresh()
+        """Append an operation with one result; its name. One that computes the same from the same is not repeated."""
+        if not text.startswith(_PURE):
+            name = self.fresh()
+            self.line(f"{name} = {text}")
+            return name
+        for known in self._known:
+            if text in known:
+                return known[text]
+        name = self._known[-1][text] = self.fresh()
         self.line(f"{name} = {text}")
         return name
 
@@ -85,7 +95,9 @@ class Code:
         """Lines inside of ``opening`` and ``closing``."""
         self.line(opening)
         before, self.indent = self.indent, self.indent + "  "
+        self._known.append({})
         yield
+        self._known.pop()
         self.indent = before
         self.line(closing)
 
