@@ -25,7 +25,7 @@ from ipu_mlir.runtime.translator.codegen.schedule import Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.function import Function
-from ipu_mlir.runtime.translator.kernels.module import KernelText
+from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
 from ipu_mlir.runtime.translator.kernels.products import beats_blas, lanes_of, saved_copies_us, write_product
@@ -50,7 +50,7 @@ class Kernels:
     options: TranslatorOptions
     places: Mapping[Buffer, Buffer]
     users: Mapping[Buffer, Set[int]]
-    functions: list[KernelText]
+    functions: KernelTexts
     """Those that there are so far, of this program and of others."""
 
     def of_loop(self, statement: Control) -> Call | None:
@@ -231,15 +231,23 @@ class Kernels:
         arrays = list(function.parameters)
         if not any(place in written for place in arrays):
             return None
-        name = f"{kind}{len(self.functions)}"
-        text = function.text(name, [f"%{number}" for number in numbers])
-        self.functions.append(KernelText(name, len(numbers) + len(function.outer), len(arrays), text))
+        name = self._kept(function, kind, numbers)
         rounds: list[Operand] = [LoopNumber(INDEX, buffer) for buffer in function.outer]
         views = {place: _view(function, place) for place in arrays}
         operands = (*rounds, *views.values())
         out = next(view for place, view in views.items() if place in written)
         taken = ", ".join([*numbers, *(f"{{{number}}}" for number in range(len(operands)))])
         return Call(f"{{kernel}}.run({taken})", operands, out, statements[0].origin, kernel=name)
+
+    def _kept(self, function: Function, kind: str, numbers: Sequence[str]) -> str:
+        """The name of ``function``: of the one before that does the same, if there is one."""
+        name = f"{kind}{len(self.functions)}"
+        text = function.text(name, [f"%{number}" for number in numbers])
+        does = kind, text.replace(f"@{name}(", "", 1)
+        if does not in self.functions:
+            integers, arrays = len(numbers) + len(function.outer), len(function.parameters)
+            self.functions[does] = KernelText(name, integers, arrays, text)
+        return self.functions[does].name
 
 
 def _view(function: Function, place: Buffer) -> View:

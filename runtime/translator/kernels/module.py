@@ -1,6 +1,6 @@
 """The module that all kernels of a program are in, and the function that says where they are."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ipu_mlir.runtime.translator.kernels.code import begin_function
@@ -42,7 +42,11 @@ class KernelText:
     text: str
 
 
-def module_text(kernels: Sequence[KernelText]) -> str:
+KernelTexts = dict[tuple[str, str], KernelText]
+"""The kernels of a module, by kind and by what they do."""
+
+
+def module_text(kernels: Collection[KernelText]) -> str:
     """A module with ``kernels``; "" if there are none."""
     if not kernels:
         return ""

@@ -17,7 +17,7 @@ from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule
 from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
 from ipu_mlir.runtime.translator.kernels.choose import Kernels, rounds_of
-from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
+from ipu_mlir.runtime.translator.kernels.module import KernelTexts, module_text
 
 _ROUNDS = 16  # of a loop of which nobody knows how many it has
 
@@ -31,8 +31,8 @@ def scheduled(program: Program, options: TranslatorOptions) -> tuple[list[Schedu
     """
     parts = [_Part.of(part, options) for part in (program, *program.functions)]
     has_groups = any(any(part.groups) for part in parts)
-    texts: list[KernelText] = []
-    return [part.scheduled(options, has_groups, texts) for part in parts], has_groups, module_text(texts)
+    texts: KernelTexts = {}
+    return [part.scheduled(options, has_groups, texts) for part in parts], has_groups, module_text(texts.values())
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Part:
         groups = [find_groups(run, places, options) if options.threads > 0 else [] for run in runs]
         return _Part(program, places, runs, groups)
 
-    def scheduled(self, options: TranslatorOptions, has_groups: bool, texts: list[KernelText]) -> Schedule:
+    def scheduled(self, options: TranslatorOptions, has_groups: bool, texts: KernelTexts) -> Schedule:
         """The calls; the kernels are added to ``texts``."""
         groups = self.groups
         if has_groups:

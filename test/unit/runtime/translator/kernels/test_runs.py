@@ -6,6 +6,7 @@ import pytest
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.kernels.code import Code
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
 
@@ -72,3 +73,35 @@ def test_kernels_beside_products_compute_what_numpy_does() -> None:
     x, w = rng.normal(0, 1, (4, 64)).astype("f4"), rng.normal(0, 0.1, (64, 64)).astype("f4")
     auto, never = (Engine.of(translated(looped(300), kernels)).run([x, w])[0] for kernels in ("auto", "never"))
     np.testing.assert_array_equal(auto, never)
+
+
+def test_runs_that_do_the_same_on_other_arrays_are_one_kernel() -> None:
+    def layer(number: int, source: str) -> str:
+        return f"""
+  dot 64x64x64 {source}[64*d0 + d2], %w[d1 + 64*d2], %p{number}[64*d0 + d1]
+  elementwise 64x64 {{
+    store tanh(tanh(tanh(tanh(%p{number}[64*d0 + d1])))), %t{number}[64*d0 + d1]
+  }}"""
+
+    declared = "".join(f"\n  temporary %{name} : float32[64x64]" for name in ("p0", "t0", "p1", "t1"))
+    text = f"""program @main(%x, %w) -> (%t1[64*d0 + d1] : 64x64) {{
+  argument %x : float32[64x64]
+  argument %w : float32[64x64]{declared}{layer(0, "%x")}{layer(1, "%t0")}
+}}"""
+    found = translated(text)
+    assert found.source.count("run0.run(") == 2 and "run1" not in found.source
+    rng = np.random.default_rng(0)
+    given = [rng.random((64, 64), np.float32) / 8 for _ in range(2)]
+    (got,), (want,) = (Engine.of(translated(text, how)).run(given) for how in ("auto", "never"))
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_what_is_computed_twice_at_one_place_is_written_once() -> None:
+    code = Code()
+    one = code.value("arith.addi %a, %b : i64")
+    with code.block("scf.if %c {"):
+        assert code.value("arith.addi %a, %b : i64") == one
+        inner = code.value("arith.muli %a, %b : i64")
+        assert code.value("arith.muli %a, %b : i64") == inner
+    assert code.value("arith.muli %a, %b : i64") != inner  # not known where the branch is not taken
+    assert code.value("llvm.load %p : !llvm.ptr -> i64") != code.value("llvm.load %p : !llvm.ptr -> i64")
