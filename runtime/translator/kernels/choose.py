@@ -7,7 +7,7 @@ from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, all_statements, known_rounds
-from ipu_mlir.runtime.translator.array_ir.cost import gemm_us, largest_array, saved_us
+from ipu_mlir.runtime.translator.array_ir.cost import largest_array, saved_us
 from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
@@ -28,7 +28,13 @@ from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
-from ipu_mlir.runtime.translator.kernels.products import beats_blas, lanes_of, saved_copies_us, write_product
+from ipu_mlir.runtime.translator.kernels.products import (
+    beats_blas,
+    gained_by_threads_us,
+    lanes_of,
+    saved_product_us,
+    write_product,
+)
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of, scatter_us
 
@@ -98,7 +104,7 @@ class Kernels:
 
         def is_candidate(each: Statement) -> bool:
             if isinstance(each, Dot):
-                return always or saved_copies_us(each) > gemm_us(each) / 2  # which two threads of BLAS would save
+                return always or saved_product_us(each) > gained_by_threads_us(each)
             return always or isinstance(each, Elementwise | Reduce) or is_scatter(each)
 
         for is_wanted, members in groupby(statements, is_candidate):
@@ -274,7 +280,7 @@ def _saved_us(statement: Statement) -> float:
     """What a kernel saves of the time of ``statement``."""
     if isinstance(statement, LibraryCall):
         return scatter_us(statement)
-    return saved_copies_us(statement) if isinstance(statement, Dot) else saved_us(statement)
+    return saved_product_us(statement) if isinstance(statement, Dot) else saved_us(statement)
 
 
 def _is_large_copy(statements: Sequence[Statement]) -> bool:

@@ -15,6 +15,7 @@ from numpy._core._multiarray_umath import __cpu_features__
 
 from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.contraction import is_matrix, loop_kinds, merges
+from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
 from ipu_mlir.runtime.translator.array_ir.statements import Dot
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.function import Function
@@ -28,22 +29,30 @@ _LARGEST_FACTOR = (
     1 << 19
 )  # elements: 2 MiB of f32. Without a copy in the order of its use, a larger one is slow to read
 _COPY_US, _PER_ELEMENTS = 20.0, 65536  # of windows: runs of 9 to 64 elements
+_CALL_US = 0.8  # of BLAS, by way of NumPy
+_ONE_THREAD = 1 << 18  # terms, up to which OpenBLAS uses one
+_WAKING_US = 20.0  # what it takes the second to begin
 
 
 def beats_blas(dot: Dot, loop: int | None = None) -> bool:
     """True if BLAS needs copies for ``dot``, and registers do without, cut along ``loop``: convolutions mostly."""
-    return loop != lanes_of(dot) and saved_copies_us(dot) > 0
+    return loop != lanes_of(dot) and saved_product_us(dot) > _CALL_US
 
 
-def saved_copies_us(dot: Dot) -> float:
-    """Time to copy what registers read where it lies, so that BLAS has matrices."""
+def saved_product_us(dot: Dot) -> float:
+    """Time to call BLAS, and to copy what registers read where it lies; 0 if they do not."""
     lanes, types = lanes_of(dot), {each.buffer.dtype for each in (dot.a, dot.b, dot.out)}
     if lanes is None or len(types) > 1 or dot.out.buffer.dtype.kind not in "fiu":
         return 0.0
     wide = dot.b if dot.b.strides[lanes] else dot.a
     if _elements(wide, dot.extents) > _LARGEST_FACTOR:
         return 0.0
-    return copied_elements(dot) * _COPY_US / _PER_ELEMENTS
+    return _CALL_US + copied_elements(dot) * _COPY_US / _PER_ELEMENTS
+
+
+def gained_by_threads_us(dot: Dot) -> float:
+    """Time that BLAS saves with a second thread."""
+    return max(0.0, gemm_us(dot) / 2 - _WAKING_US) if prod(dot.extents) > _ONE_THREAD else 0.0
 
 
 def copied_elements(dot: Dot) -> int:

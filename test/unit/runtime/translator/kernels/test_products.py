@@ -8,7 +8,13 @@ from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Origin
-from ipu_mlir.runtime.translator.kernels.products import beats_blas, copied_elements, sizes
+from ipu_mlir.runtime.translator.kernels.products import (
+    beats_blas,
+    copied_elements,
+    gained_by_threads_us,
+    saved_product_us,
+    sizes,
+)
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
 Strides = tuple[int, ...]
@@ -172,3 +178,32 @@ def test_parts_cover_all_and_are_of_almost_one_size(total: int, most: int) -> No
     assert [n for start, size in parts for n in range(start, start + size)] == list(range(total))
     assert max(size for _, size in parts) <= most
     assert {size for _, size in parts} <= {min(size for _, size in parts) + n for n in (0, 1)}
+
+
+def of_matrices(side: int) -> Dot:
+    size, steps = side * side, ((side, 0, 1), (0, 1, side), (side, 1, 0))
+    x, y, z = (Buffer(name, size, np.dtype("f4"), Role.ARGUMENT) for name in "xyz")
+    a, b, out = (Access(buffer, 0, strides) for buffer, strides in zip((x, y, z), steps, strict=True))
+    return Dot((side, side, side), Origin("", ""), a, b, out)
+
+
+@pytest.mark.parametrize(("side", "gains"), [(32, False), (64, False), (512, True)])
+def test_a_second_thread_of_blas_pays_for_large_products(side: int, gains: bool) -> None:
+    assert (gained_by_threads_us(of_matrices(side)) > saved_product_us(of_matrices(side))) == gains
+
+
+def test_a_factor_that_leaves_the_cache_is_for_blas() -> None:
+    assert saved_product_us(of_matrices(1024)) == 0 and saved_product_us(of_matrices(64)) > 0
+
+
+@pytest.mark.parametrize(("kernels", "calls"), [("auto", False), ("never", True)])
+def test_a_convolution_of_few_channels_is_a_kernel_unless_told_otherwise(kernels: str, calls: bool) -> None:
+    text = """program @main(%x, %k) -> (%z[6272*d0 + 224*d1 + 8*d2 + d3] : 4x28x28x8) {
+  argument %x : float32[4x30x30]
+  argument %k : float32[3x3x8]
+  temporary %z : float32[4x28x28x8]
+  dot 4x28x28x8x3x3 %x[900*d0 + 30*d1 + d2 + 30*d4 + d5], %k[d3 + 24*d4 + 8*d5],\
+ %z[6272*d0 + 224*d1 + 8*d2 + d3]
+}"""
+    source = translate_arrays(parse_program(text), TranslatorOptions(kernels=kernels)).source
+    assert ("copyto(" in source) == calls and ("run0.run(" in source) != calls
