@@ -16,6 +16,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Elementwise,
     LibraryCall,
     Reduce,
+    Scan,
     SliceUpdate,
     Statement,
 )
@@ -36,6 +37,7 @@ from ipu_mlir.runtime.translator.kernels.products import (
     write_product,
 )
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of, scatter_us
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
@@ -105,7 +107,7 @@ class Kernels:
         def is_candidate(each: Statement) -> bool:
             if isinstance(each, Dot):
                 return always or saved_product_us(each) > gained_by_threads_us(each)
-            return always or isinstance(each, Elementwise | Reduce) or is_scatter(each)
+            return always or isinstance(each, Elementwise | Reduce | Scan) or is_scatter(each)
 
         for is_wanted, members in groupby(statements, is_candidate):
             run = list(members)
@@ -278,9 +280,14 @@ def _is_worth_it(statements: Sequence[Statement], rounds: int) -> bool:
 
 def _saved_us(statement: Statement) -> float:
     """What a kernel saves of the time of ``statement``."""
-    if isinstance(statement, LibraryCall):
-        return scatter_us(statement)
-    return saved_product_us(statement) if isinstance(statement, Dot) else saved_us(statement)
+    match statement:
+        case LibraryCall():
+            return scatter_us(statement)
+        case Dot():
+            return saved_product_us(statement)
+        case Scan():
+            return scan_us(statement)
+    return saved_us(statement)
 
 
 def _is_large_copy(statements: Sequence[Statement]) -> bool:

@@ -23,6 +23,7 @@ from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.scans import write_scan
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, write_scatter
 
 
@@ -49,7 +50,7 @@ def write_statements(function: Function, statements: Sequence[Statement]) -> Non
             case SliceUpdate():
                 _write_slice_update(function, statement)
             case Scan():
-                _write_scan(function, statement)
+                write_scan(function, statement)
             case LibraryCall() if is_scatter(statement):
                 write_scatter(function, statement)
             case _:
@@ -130,29 +131,6 @@ def _write_branch(function: Function, branch: Branch) -> None:
 def _condition(function: Function, access: Access) -> str:
     value = _number(function, access)
     return function.ops.cast(value, BOOL).name
-
-
-def _write_scan(function: Function, scan: Scan) -> None:
-    """One point after the other: those that are reduced inside, in their order."""
-    loops = range(len(scan.extents))
-    order = [n for n in loops if not scan.reduced[n]] + [n for n in loops if scan.reduced[n]]
-    points = Points(function, scan.extents, [[n] for n in order if scan.extents[n] > 1])
-    _write_points(points, scan, 0)
-
-
-def _write_points(points: Points, scan: Scan, depth: int) -> None:
-    function = points.function
-    if depth == len(points.axes):
-        values: dict[int, Value] = {}
-        for node in postorder(scan.values):
-            values[id(node)] = points.value(node, values)
-        for out, root in zip(scan.outputs, scan.values, strict=True):
-            points.store(out, values[id(root)])
-        return
-    with function.loop(points.known_count(depth)) as number:
-        points.at[depth] = number
-        _write_points(points, scan, depth + 1)
-    points.at.pop(depth)
 
 
 def _write_slice_update(function: Function, update: SliceUpdate) -> None:

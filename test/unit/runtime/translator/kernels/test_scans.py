@@ -1,0 +1,90 @@
+"""Reductions with any body as kernels: the bits of NumPy calls, whatever lies side by side."""
+
+import numpy as np
+import pytest
+
+from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+
+
+def largest_and_place(rows: int, columns: int, source: str, out: str) -> str:
+    """The largest of three, and which of them it is, as a gradient of a pooling looks for it."""
+    return f"""program @main(%x) -> (%m[d0] : {rows * columns}, %p[d0] : {rows * columns}) {{
+  argument %x : float32[{3 * rows * columns}]
+  constant %n : int64[3] = [7, 5, 9]
+  temporary %m : float32[{rows * columns}] mutable
+  temporary %p : int64[{rows * columns}] mutable
+  elementwise {rows * columns} {{
+    store float32(-inf), %m[d0]
+  }}
+  elementwise {rows * columns} {{
+    store int64(0), %p[d0]
+  }}
+  scan {rows}x{columns}x3 over d2 {{
+    %0 = greater(%x[{source}], %m[{out}]) : bool
+    store select(%0, %x[{source}], %m[{out}]) : float32, %m[{out}]
+    store select(%0, %n[d2], %p[{out}]) : int64, %p[{out}]
+  }}
+}}"""
+
+
+def of(text: str, kernels: str) -> Translation:
+    return translate_arrays(parse_program(text), TranslatorOptions(kernels=kernels))
+
+
+@pytest.mark.parametrize("columns", [1, 3, 16, 37])
+@pytest.mark.parametrize("kind", ["apart", "side by side", "turned"])
+def test_running_values_are_those_of_numpy(kind: str, columns: int) -> None:
+    rows = 5
+    source, out = {
+        "apart": (f"{3 * columns}*d0 + 3*d1 + d2", f"{columns}*d0 + d1"),
+        "side by side": (f"{3 * columns}*d0 + d1 + {columns}*d2", f"{columns}*d0 + d1"),
+        "turned": (f"{3 * columns}*d0 + d1 + {columns}*d2", f"d0 + {rows}*d1"),
+    }[kind]
+    text = largest_and_place(rows, columns, source, out)
+    x = np.random.default_rng(columns).integers(0, 4, 3 * rows * columns).astype("f4")
+    always, never = of(text, "always"), of(text, "never")
+    assert ".run(" in always.source and "for " in never.source and "for " not in always.source
+    for got, want in zip(Engine.of(always).run([x]), Engine.of(never).run([x]), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_points_are_reduced_in_their_order() -> None:
+    text = """program @main(%x) -> (%y[d0] : 20) {
+  argument %x : float32[20x3x4]
+  temporary %y : float32[20] mutable
+  elementwise 20 {
+    store float32(1.0), %y[d0]
+  }
+  scan 20x3x4 over d1, d2 {
+    store subtract(%x[12*d0 + 4*d1 + d2], multiply(%y[d0], float32(0.5))), %y[d0]
+  }
+}"""
+    x = np.random.default_rng(0).normal(0, 1, (20, 12)).astype("f4")
+    want = np.ones(20, "f4")
+    for n in range(12):
+        want = x[:, n] - want * np.float32(0.5)
+    (got,) = Engine.of(of(text, "always")).run([x.reshape(20, 3, 4)])
+    np.testing.assert_array_equal(got, want)
+
+
+def test_a_reduction_that_reads_other_results_stays_calls() -> None:
+    text = """program @main(%x) -> (%y[d0] : 20) {
+  argument %x : float32[20x3]
+  temporary %y : float32[20] mutable
+  elementwise 20 {
+    store float32(1.0), %y[d0]
+  }
+  scan 20x3 over d1 {
+    store add(%x[3*d0 + d1], %y[-1*d0 + 19]), %y[d0]
+  }
+}"""
+    x = np.arange(60, dtype="f4").reshape(20, 3)
+    want = np.ones(20, "f4")
+    for n in range(3):
+        want = x[:, n] + want[::-1]
+    found = of(text, "always")
+    assert "for " in found.source
+    np.testing.assert_array_equal(Engine.of(found).run([x])[0], want)
