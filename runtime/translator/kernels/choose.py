@@ -29,13 +29,13 @@ from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut
-from ipu_mlir.runtime.translator.kernels.products import (
+from ipu_mlir.runtime.translator.kernels.product_forms import (
     beats_blas,
     gained_by_threads_us,
     lanes_of,
     saved_product_us,
-    write_product,
 )
+from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of, scatter_us

@@ -9,89 +9,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import product
-from math import prod
 
 from numpy._core._multiarray_umath import __cpu_features__
 
 from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.contraction import is_matrix, loop_kinds, merges
-from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
 from ipu_mlir.runtime.translator.array_ir.statements import Dot
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
+from ipu_mlir.runtime.translator.kernels.product_forms import lanes_of, turned
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 
-_FEWEST_LANES = 4  # columns from which a vector with a mask beats single numbers
 _MOST_VECTORS, _MOST_ROWS = (4, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
 _SUMS = 24 if __cpu_features__.get("AVX512F") else 6  # 16 f32 each: they fit into registers with what they are made of
-_LARGEST_FACTOR = (
-    1 << 19
-)  # elements: 2 MiB of f32. Without a copy in the order of its use, a larger one is slow to read
-_COPY_US, _PER_ELEMENTS = 20.0, 65536  # of windows: runs of 9 to 64 elements
-_CALL_US = 0.8  # of BLAS, by way of NumPy
-_ONE_THREAD = 1 << 18  # terms, up to which OpenBLAS uses one
-_WAKING_US = 20.0  # what it takes the second to begin
-
-
-def beats_blas(dot: Dot, loop: int | None = None) -> bool:
-    """True if BLAS needs copies for ``dot``, and registers do without, cut along ``loop``: convolutions mostly."""
-    return loop != lanes_of(dot) and saved_product_us(dot) > _CALL_US
-
-
-def saved_product_us(dot: Dot) -> float:
-    """Time to call BLAS, and to copy what registers read where it lies; 0 if they do not."""
-    lanes, types = lanes_of(dot), {each.buffer.dtype for each in (dot.a, dot.b, dot.out)}
-    if lanes is None or len(types) > 1 or dot.out.buffer.dtype.kind not in "fiu":
-        return 0.0
-    wide = dot.b if dot.b.strides[lanes] else dot.a
-    if _elements(wide, dot.extents) > _LARGEST_FACTOR:
-        return 0.0
-    return _CALL_US + copied_elements(dot) * _COPY_US / _PER_ELEMENTS
-
-
-def gained_by_threads_us(dot: Dot) -> float:
-    """Time that BLAS saves with a second thread."""
-    return max(0.0, gemm_us(dot) / 2 - _WAKING_US) if prod(dot.extents) > _ONE_THREAD else 0.0
-
-
-def copied_elements(dot: Dot) -> int:
-    """The elements that are copied so that BLAS has matrices; where it has none, the terms of all sums."""
-    kinds = loop_kinds(dot)
-    if not kinds.columns or not kinds.rows:
-        return prod(dot.extents) if kinds.batch else 0
-    total = 0
-    for factor, own in ((dot.a, kinds.rows), (dot.b, kinds.columns)):
-        loops = [sorted(each, key=lambda loop: -factor.strides[loop]) for each in (own, kinds.summed)]
-        counts = [prod(dot.extents[loop] for loop in each) for each in loops]
-        steps = [factor.strides[each[-1]] if each else 0 for each in loops]
-        as_one = all(merges(tuple(each), dot.extents, factor) for each in loops)
-        if not as_one or not is_matrix(counts[0], counts[1], steps[0], steps[1]):
-            total += _elements(factor, dot.extents)
-    return total
-
-
-def _elements(access: Access, extents: tuple[int, ...]) -> int:
-    return prod(extents[loop] for loop in access.loops())
-
-
-def lanes_of(dot: Dot) -> int | None:
-    """The loop whose results lie side by side, if the factors do so too, or stand still; None if there is none.
-
-    >>> import numpy as np
-    >>> from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-    >>> from ipu_mlir.runtime.translator.array_ir.statements import Origin
-    >>> x, y, z = (Buffer(name, 512, np.dtype("f4"), Role.TEMPORARY) for name in "xyz")
-    >>> def of(b):
-    ...     return Dot((8, 16, 32), Origin("", ""), Access(x, 0, (32, 0, 1)), Access(y, 0, b), Access(z, 0, (16, 1, 0)))
-    >>> lanes_of(of((0, 1, 16))), lanes_of(of((0, 32, 1)))
-    (1, None)
-    """
-    for loop, extent in enumerate(dot.extents):
-        steps = dot.a.strides[loop], dot.b.strides[loop]
-        if dot.out.strides[loop] == 1 and extent >= _FEWEST_LANES and steps in ((0, 1), (1, 0), (1, 1)):
-            return loop
-    return None
 
 
 def sizes(total: int, most: int) -> Iterator[tuple[int, int, int]]:
@@ -114,6 +45,10 @@ def write_product(function: Function, dot: Dot, loop: int | None = None, part: C
         NoKernel: there is no form of it.
     """
     lanes, dtype = lanes_of(dot), dot.out.buffer.dtype
+    if lanes is None and (found := turned(dot, loop)):
+        copy, dot = found
+        write_nest(function, ordered(copy))
+        lanes = lanes_of(dot)
     if lanes in (None, loop):
         write_reduction(function, dot, loop, part)
         return

@@ -1,5 +1,7 @@
 """Products in registers: every kind of loop, beside NumPy, with the same bits in all blocks and threads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,13 +10,15 @@ from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Origin
-from ipu_mlir.runtime.translator.kernels.products import (
+from ipu_mlir.runtime.translator.kernels import product_forms
+from ipu_mlir.runtime.translator.kernels.product_forms import (
     beats_blas,
     copied_elements,
     gained_by_threads_us,
     saved_product_us,
-    sizes,
+    turned,
 )
+from ipu_mlir.runtime.translator.kernels.products import sizes
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
 Strides = tuple[int, ...]
@@ -31,6 +35,7 @@ CASES: dict[str, tuple[Strides, Strides, Strides, Strides]] = {
     "windows with gaps": ((3, 4, 16, 2, 2, 2), (36, 4, 0, 54, 6, 1), (0, 0, 1, 64, 32, 16), (64, 16, 1, 0, 0, 0)),
     "a window for each channel": ((5, 6, 21, 3, 3), (168, 21, 1, 168, 21), (0, 0, 1, 63, 21), (126, 21, 1, 0, 0)),
     "gradients of weights": ((3, 3, 4, 18, 6, 5), (28, 4, 1, 0, 28, 4), (0, 0, 0, 1, 90, 18), (216, 72, 18, 1, 0, 0)),
+    "a factor that is turned": ((9, 9, 8, 3, 3, 5), (55, 5, 0, 55, 5, 1), (0, 0, 5, 120, 40, 1), (72, 8, 1, 0, 0, 0)),
     "no sum": ((7, 19), (1, 0), (0, 1), (19, 1)),
 }
 
@@ -54,6 +59,10 @@ def program(name: str, dtype: str) -> str:
 }}"""
 
 
+def of(text: str, kernels: str) -> Translation:
+    return translate_arrays(parse_program(text), TranslatorOptions(kernels=kernels))
+
+
 def in_blocks(text: str, threads: int, block_elements: int) -> Translation:
     options = TranslatorOptions(
         kernels="always",
@@ -74,7 +83,7 @@ def test_a_product_in_registers_is_the_sum_of_products(name: str, dtype: str) ->
     extents, *strides = CASES[name]
     rng = np.random.default_rng(0)
     a, b = (rng.integers(0, 9, elements(extents, each)).astype(dtype) for each in strides[:2])
-    found = translate_arrays(parse_program(program(name, dtype)), TranslatorOptions(kernels="always"))
+    found = of(program(name, dtype), "always")
     assert "run0.run(" in found.source and "dot(" not in found.source and "matmul(" not in found.source
     (got,) = Engine.of(found).run([a, b])
     want = np.zeros(elements(extents, strides[2]), dtype)
@@ -105,19 +114,26 @@ CONVOLUTION = """program @main(%x, %k, %b) -> (%z[60*d0 + 20*d1 + d2] : 5x3x20) 
     store add(%m[60*d0 + 20*d1 + d2], %b[d2]), %z[60*d0 + 20*d1 + d2]
   }
 }"""
+KERNEL_BY_COLUMNS = "%k[27*d3 + 9*d4 + 3*d5 + d6]"
 
 
-def test_a_convolution_and_what_follows_is_one_kernel_with_the_same_bits_in_all_blocks() -> None:
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_convolution_and_what_follows_is_one_kernel_with_the_same_bits_in_all_blocks(
+    is_turned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(1)
     x, k, b = (rng.normal(0, 1, shape).astype("f4") for shape in ((5, 6, 8, 3), (3, 3, 3, 20), (20,)))
-    never = translate_arrays(parse_program(CONVOLUTION), TranslatorOptions(kernels="never"))
-    want = Engine.of(never).run([x, k, b])[0]
+    text, want = CONVOLUTION, Engine.of(of(CONVOLUTION, "never")).run([x, k, b])[0]
+    if is_turned:
+        monkeypatch.setattr(product_forms, "_FEWEST_ROWS", 1)
+        text = text.replace("[3x3x3x20]", "[20x3x3x3]").replace("%k[d3 + 180*d4 + 60*d5 + 20*d6]", KERNEL_BY_COLUMNS)
+        k = np.ascontiguousarray(np.moveaxis(k, 3, 0))
     found = []
     for threads, size in ((1, 1), (2, 400), (3, 100_000)):
-        translation = in_blocks(CONVOLUTION, threads, size)
-        assert "block0.run(lo, hi, " in translation.source
+        translation = in_blocks(text, threads, size)
+        assert "block0.run(lo, hi, " in translation.source and ("k_turned" in translation.source) == is_turned
         assert not any(f"{call}(" in translation.source for call in ("dot", "matmul", "copyto", "maximum"))
-        assert translation.temporary_bytes <= never.temporary_bytes
+        assert translation.temporary_bytes <= of(text, "never").temporary_bytes
         found.append(Engine.of(translation, threads).run([x, k, b])[0])
     np.testing.assert_allclose(found[0], want, rtol=1e-5, atol=1e-5)
     for other in found[1:]:
@@ -164,6 +180,7 @@ def dot_of(name: str) -> Dot:
         ("a stack of matrices", 0),
         ("windows", 6 * 7 * 3 * 3 * 2),
         ("a window for each channel", 5 * 6 * 21 * 3 * 3),
+        ("a factor that is turned", 9 * 9 * 3 * 3 * 5 + 3 * 3 * 8 * 5),
     ],
 )
 def test_what_is_copied_for_blas(name: str, copied: int) -> None:
@@ -178,6 +195,14 @@ def test_parts_cover_all_and_are_of_almost_one_size(total: int, most: int) -> No
     assert [n for start, size in parts for n in range(start, start + size)] == list(range(total))
     assert max(size for _, size in parts) <= most
     assert {size for _, size in parts} <= {min(size for _, size in parts) + n for n in (0, 1)}
+
+
+def test_a_factor_is_turned_for_windows_only() -> None:
+    found = turned(dot_of("a factor that is turned"))
+    assert found is not None and found[0].extents == (1, 1, 8, 3, 3, 5) and found[1].b.strides == (0, 0, 1, 120, 40, 8)
+    matrices = replace(of_matrices(64), b=replace(of_matrices(64).b, strides=(0, 64, 1)))
+    assert turned(matrices) is None and saved_product_us(matrices) == 0
+    assert turned(dot_of("a factor that is turned"), loop=0) is None  # nine rows in a block
 
 
 def of_matrices(side: int) -> Dot:
@@ -205,5 +230,5 @@ def test_a_convolution_of_few_channels_is_a_kernel_unless_told_otherwise(kernels
   dot 4x28x28x8x3x3 %x[900*d0 + 30*d1 + d2 + 30*d4 + d5], %k[d3 + 24*d4 + 8*d5],\
  %z[6272*d0 + 224*d1 + 8*d2 + d3]
 }"""
-    source = translate_arrays(parse_program(text), TranslatorOptions(kernels=kernels)).source
+    source = of(text, kernels).source
     assert ("copyto(" in source) == calls and ("run0.run(" in source) != calls

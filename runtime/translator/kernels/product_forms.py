@@ -1,0 +1,114 @@
+"""Which products registers do, and what that saves of the time of BLAS."""
+
+from dataclasses import replace
+from math import prod
+
+from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
+from ipu_mlir.runtime.translator.array_ir.contraction import is_matrix, loop_kinds, merges
+from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
+from ipu_mlir.runtime.translator.array_ir.expression import Read
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise
+
+_FEWEST_LANES = 4  # columns from which a vector with a mask beats single numbers
+_FEWEST_ROWS = 64  # for which a factor is turned
+_LARGEST_FACTOR = 1 << 19  # elements: 2 MiB of f32. A larger one is slow to read unless it is copied in order
+_COPY_US, _PER_ELEMENTS = 20.0, 65536  # of windows: runs of 9 to 64 elements
+_CALL_US = 0.8  # of BLAS, by way of NumPy
+_ONE_THREAD = 1 << 18  # terms, up to which OpenBLAS uses one
+_WAKING_US = 20.0  # what it takes the second to begin
+
+
+def lanes_of(dot: Dot) -> int | None:
+    """The loop whose results lie side by side, if the factors do so too, or stand still; None if there is none.
+
+    >>> import numpy as np
+    >>> from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
+    >>> from ipu_mlir.runtime.translator.array_ir.statements import Origin
+    >>> x, y, z = (Buffer(name, 512, np.dtype("f4"), Role.TEMPORARY) for name in "xyz")
+    >>> def of(b):
+    ...     return Dot((8, 16, 32), Origin("", ""), Access(x, 0, (32, 0, 1)), Access(y, 0, b), Access(z, 0, (16, 1, 0)))
+    >>> lanes_of(of((0, 1, 16))), lanes_of(of((0, 32, 1)))
+    (1, None)
+    """
+    for loop, extent in enumerate(dot.extents):
+        steps = dot.a.strides[loop], dot.b.strides[loop]
+        if dot.out.strides[loop] == 1 and extent >= _FEWEST_LANES and steps in ((0, 1), (1, 0), (1, 1)):
+            return loop
+    return None
+
+
+def turned(dot: Dot, loop: int | None = None) -> tuple[Elementwise, Dot] | None:
+    """A copy of a factor in which results lie side by side, and ``dot`` with it; None if that is no use.
+
+    BLAS would copy the windows of the other factor; ``loop`` is the one that blocks are cut along.
+    """
+    for lanes, extent in enumerate(dot.extents):
+        if dot.out.strides[lanes] != 1 or extent < _FEWEST_LANES or lanes == loop:
+            continue
+        moving = [factor for factor in (dot.a, dot.b) if factor.strides[lanes]]
+        if len(moving) != 1 or (loop is not None and moving[0].strides[loop]):
+            continue
+        (factor,) = moving
+        rows = prod(
+            n
+            for each, n in enumerate(dot.extents)
+            if each != loop and dot.out.strides[each] and not factor.strides[each]
+        )
+        if rows < _FEWEST_ROWS or copied_elements(dot) <= _elements(factor, dot.extents):
+            continue
+        others = sorted(factor.loops() - {lanes}, key=lambda each: (-abs(factor.strides[each]), each))
+        name, dtype = f"{factor.buffer.name}_turned", factor.buffer.dtype
+        copied = temporary(name, dtype, dot.extents, [*others, lanes])
+        extents = tuple(n if s else 1 for n, s in zip(dot.extents, factor.strides, strict=True))
+        copy = Elementwise(extents, dot.origin, (copied,), (Read(dtype, factor),))
+        return copy, replace(dot, a=copied) if factor is dot.a else replace(dot, b=copied)
+    return None
+
+
+def beats_blas(dot: Dot, loop: int | None = None) -> bool:
+    """True if BLAS needs copies for ``dot``, and registers do without, cut along ``loop``: convolutions mostly."""
+    return (loop is None or loop != lanes_of(dot)) and saved_product_us(dot, loop) > _CALL_US
+
+
+def saved_product_us(dot: Dot, loop: int | None = None) -> float:
+    """Time to call BLAS, and to copy what registers read where it lies; 0 if they do not."""
+    types = {each.buffer.dtype for each in (dot.a, dot.b, dot.out)}
+    if len(types) > 1 or dot.out.buffer.dtype.kind not in "fiu":
+        return 0.0
+    lanes, saved = lanes_of(dot), copied_elements(dot)
+    if lanes is None:
+        found = turned(dot, loop)
+        if found is None:
+            return 0.0
+        copy, dot = found
+        lanes, saved = lanes_of(dot), saved - prod(copy.extents)
+    assert lanes is not None, "what is turned has lanes"
+    wide = dot.b if dot.b.strides[lanes] else dot.a
+    if _elements(wide, dot.extents) > _LARGEST_FACTOR:
+        return 0.0
+    return _CALL_US + saved * _COPY_US / _PER_ELEMENTS
+
+
+def gained_by_threads_us(dot: Dot) -> float:
+    """Time that BLAS saves with a second thread."""
+    return max(0.0, gemm_us(dot) / 2 - _WAKING_US) if prod(dot.extents) > _ONE_THREAD else 0.0
+
+
+def copied_elements(dot: Dot) -> int:
+    """The elements that are copied so that BLAS has matrices; where it has none, the terms of all sums."""
+    kinds = loop_kinds(dot)
+    if not kinds.columns or not kinds.rows:
+        return prod(dot.extents) if kinds.batch else 0
+    total = 0
+    for factor, own in ((dot.a, kinds.rows), (dot.b, kinds.columns)):
+        loops = [sorted(each, key=lambda loop: -factor.strides[loop]) for each in (own, kinds.summed)]
+        counts = [prod(dot.extents[loop] for loop in each) for each in loops]
+        steps = [factor.strides[each[-1]] if each else 0 for each in loops]
+        as_one = all(merges(tuple(each), dot.extents, factor) for each in loops)
+        if not as_one or not is_matrix(counts[0], counts[1], steps[0], steps[1]):
+            total += _elements(factor, dot.extents)
+    return total
+
+
+def _elements(access: Access, extents: tuple[int, ...]) -> int:
+    return prod(extents[loop] for loop in access.loops())
