@@ -75,6 +75,11 @@ class Feed:
         return self._taken(self._queue)
 
     def __iter__(self) -> "Feed":
+        if is_tracing():
+            raise ValueError(
+                "a program takes elements by next(iterator), in a loop such as `for _ in tf.range(count)`: it cannot "
+                "ask where the dataset ends, as `for element in iterator` does"
+            )
         return self
 
     get_next = __next__

@@ -27,17 +27,24 @@ class IPUInfeedQueue:
             optimise_latency: without effect: elements are handed over as soon as they are there.
 
         Raises:
-            ValueError: a shape is not fully defined, elements nest lists, or a number is out of range.
+            TypeError: ``dataset`` is none.
+            ValueError: a shape is not fully defined, elements nest lists or have text, or a number is out of range.
         """
         _check_ordinal(device_ordinal)
         if prefetch_depth is not None and prefetch_depth <= 0:
             raise ValueError(f"prefetch_depth must be greater than zero, got {prefetch_depth}")
         if prefetch_depth is not None and prefetch_depth > MOST_PREFETCHED:
             raise ValueError(f"prefetch_depth must be less than {MOST_PREFETCHED + 1}, got {prefetch_depth}")
+        if not isinstance(dataset, tf.data.Dataset):
+            raise TypeError(f"an infeed queue streams a tf.data.Dataset, got {type(dataset).__name__}")
         spec = dataset.element_spec
         if isinstance(spec, tuple) and any(isinstance(each, tuple | list) for each in spec):
             raise ValueError(f"elements nest tuples in tuples, which a queue does not: {spec}; flatten them by map")
         for each in tf.nest.flatten(spec):
+            if each.dtype in (tf.string, tf.variant):
+                raise ValueError(
+                    f"elements have {each.dtype.name}, and the device takes numbers; make some of it before, by map"
+                )
             if not each.shape.is_fully_defined():
                 raise ValueError(
                     f"Output shape {each.shape} is not fully defined: the device takes elements of one size; use "

@@ -79,6 +79,17 @@ def test_what_a_dataset_raises_reaches_who_runs_the_program(strategy):
     assert float(strategy.run(step, args=(iterator,))) == 3
 
 
+def test_a_program_does_not_ask_where_a_dataset_ends(strategy):
+    def total(source):
+        found = 0.0
+        for each in source:
+            found += each
+        return found
+
+    with pytest.raises(ValueError, match=r"a program takes elements by next\(iterator\)"):
+        strategy.run(compiled(total), args=(iter(numbers(3)),))
+
+
 def test_elements_of_unknown_size_are_refused(strategy):
     rows = numbers(5).batch(2)
     with pytest.raises(ValueError, match=r"Output shape \(None,\) is not fully defined.*drop_remainder=True"):
@@ -202,6 +213,10 @@ def test_queues_are_made_of_what_they_can_be_made_of(strategy):
     ]:
         with pytest.raises(ValueError, match=message):
             Infeed(rows, **kwargs)
+    with pytest.raises(TypeError, match=r"streams a tf\.data\.Dataset, got list"):
+        Infeed([1.0])
+    with pytest.raises(ValueError, match="elements have string, and the device takes numbers"):
+        Infeed(tf.data.Dataset.from_tensors("a"))
     with pytest.raises(ValueError, match="nest tuples in tuples"):
         Infeed(rows.map(lambda x: (x, (x, x))))
     with pytest.raises(tf.errors.FailedPreconditionError, match="Unsupported datatype int64 on index 0"):
