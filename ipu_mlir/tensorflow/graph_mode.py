@@ -16,15 +16,20 @@ from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.program import Program
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers
-from ipu_mlir.tensorflow.variables import offload, offloaded, resident, tracing
+from ipu_mlir.tensorflow.variables import offload, offloaded, own_handle, resident, tracing, variable_of
 
 
 @dataclass(frozen=True)
 class _State:
-    """A variable of a graph, and the one that stands for it in the program."""
+    """A variable that a graph uses, and the one that stands for it in the program: itself, if no graph has made it."""
 
     handle: Any
     shadow: tf.Variable
+
+    @property
+    def is_handed_over(self) -> bool:
+        """True if sessions have its value between runs."""
+        return self.handle is not own_handle(self.shadow)
 
     @property
     def dtype(self) -> tf.DType:
@@ -61,7 +66,7 @@ def add_to_graph(
     cells = {id(own): cell for own, cell in program.residents}
     written = {id(own) for own, _ in program.changed}
     own = {id(state): resident(state.shadow, is_new=True) for state in states.values()}
-    kept = [state for state in states.values() if id(own[id(state)]) in cells]
+    kept = [state for state in states.values() if id(own[id(state)]) in cells and state.is_handed_over]
     changed = [state for state in kept if id(own[id(state)]) in written]
     outputs = list(tf.nest.flatten(inner.structured_outputs))
 
@@ -103,6 +108,9 @@ def _state(handle: Any) -> _State:
     with context.eager_mode():
         made = _State(handle, tf.Variable(tf.zeros(shape, tf.as_dtype(about.dtype)), name=handle.op.name))
     if (is_cut := offloaded(handle)) is not None:
+    variable = variable_of(handle)
+    if variable is not None:
+        return _State(handle, variable)
         offload(made.shadow, is_cut)
     return made
 

@@ -63,11 +63,14 @@ def reset_ipu_seed(
     Raises:
         ValueError: ``device`` is not the name of an IPU.
     """
+    from tensorflow.python.eager import context
+
     from ipu_mlir.tensorflow.random_state import state
 
     ordinal_of(device)
     low = seed & 0x7FFFFFFF
-    state().assign([low, 0, int(not experimental_identical_replicas)])
+    with context.eager_mode():  # at once, where a graph is being made too
+        state().assign([low, 0, int(not experimental_identical_replicas)])
 
 
 def export_dataset_to_file(

@@ -129,6 +129,35 @@ def test_devices_of_tensorflow_are_scopes_of_ours():
         np.testing.assert_allclose(run.run(found, {x: [1, 2]}), [2, 3])
 
 
+def test_random_numbers_follow_the_seed_that_strategies_follow():
+    given = compile_(lambda: (tf.random.normal([9]), tf.nn.dropout(tf.ones(9), 0.5), tf1.random_uniform([9], seed=1)))
+    with session() as run:
+        ipu.utils.reset_ipu_seed(3)
+        first, second = run.run(given), run.run(given)
+        ipu.utils.reset_ipu_seed(3)
+        again = run.run(given)
+        with context.eager_mode():
+            ipu.utils.reset_ipu_seed(3)
+            strategy = ipu.ipu_strategy.IPUStrategy()
+            others = strategy.run(tf.function(lambda: tf.random.normal([9]), jit_compile=True))
+    for one, other, same in zip(first, second, again, strict=True):
+        assert not np.array_equal(one, other)
+        np.testing.assert_array_equal(one, same)
+    np.testing.assert_array_equal(first[0], others)
+
+
+def test_a_variable_of_eager_mode_is_used_where_it_is():
+    with context.eager_mode():
+        strategy = ipu.ipu_strategy.IPUStrategy()
+        with strategy.scope():
+            v = tf.Variable(1.0)
+    (found,) = compile_(lambda: [v.assign_add(2.0)])
+    with session() as run:
+        assert [run.run(found), run.run(found)] == [3, 5]
+    with context.eager_mode():
+        assert float(v) == 5
+
+
 @pytest.mark.parametrize(
     ("compiles", "error", "message"),
     [
