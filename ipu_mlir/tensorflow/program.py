@@ -284,7 +284,7 @@ def _tensor(result: np.ndarray, spec: tf.TensorSpec) -> tf.Tensor:
     wanted = np.dtype(spec.dtype.as_numpy_dtype)
     if wanted.kind == "c":
         result = (result[..., 0] + 1j * result[..., 1]).astype(wanted)
-    result = result if result.shape == tuple(spec.shape) else result[0]  # of the first replica
+    result = result if result.ndim == spec.shape.rank else result[0]  # of the first replica
     return tf.constant(result.view(wanted) if wanted.kind == "u" else result, dtype=spec.dtype)
 
 

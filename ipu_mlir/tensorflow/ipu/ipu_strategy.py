@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.distribute.one_device_strategy import OneDeviceExtended
+from tensorflow.python.util import nest
 
 from ipu_mlir.tensorflow.collectives import all_reduce
 from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of
@@ -114,7 +115,9 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         given: Any = tf.nest.map_structure(_streamed, (tuple(args), dict(kwargs or {})))
         bound = inspect.signature(fn.python_function).bind(*given[0], **given[1])  # by place or by name: one program
         bound.apply_defaults()
-        return self._programs.call(fn, bound.args, bound.kwargs, self.device, self.trace)
+        return self._programs.call(
+            fn, _as_signed(bound.args, fn.input_signature), bound.kwargs, self.device, self.trace
+        )
 
     def experimental_run_v2(self, *args: Any, **kwargs: Any) -> Any:
         """The former name of ``run``."""
@@ -127,6 +130,18 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
     def trace(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Call ``function`` as a replica does: optimizers of Keras ask in which context they are."""
         return self.extended.call_for_each_replica(function, args=args, kwargs=kwargs)
+
+
+def _as_signed(args: Sequence[Any], signature: Sequence[Any] | None) -> tuple[Any, ...]:
+    """Arguments in which arrays, numbers and lists are tensors, where the signature of the function asks for some."""
+
+    def tensor(spec: Any, given: Any) -> Any:
+        plain = isinstance(spec, tf.TensorSpec) and not tf.is_tensor(given)
+        return tf.convert_to_tensor(given, spec.dtype) if plain else given
+
+    each = zip(signature or (), args, strict=False)  # the rest has defaults
+    signed = [nest.map_structure_up_to(spec, tensor, spec, given) for spec, given in each]
+    return *signed, *args[len(signed) :]
 
 
 def _streamed(leaf: Any) -> Any:

@@ -62,6 +62,29 @@ def test_a_gradient_of_rows_comes_as_rows(strategy):
         np.testing.assert_allclose(table[2], [-18.0, -21.0, -24.0])
 
 
+def test_a_signature_makes_tensors_of_arrays_numbers_and_lists(strategy):
+    spec = tf.TensorSpec
+
+    class Scaled(tf.Module):
+        @tf.function(jit_compile=True, input_signature=[spec([None, 2]), {"by": spec([])}])
+        def scaled(self, x, more, offset=1.0):
+            return x * more["by"] + offset
+
+    own = Scaled()
+    for x in (np.ones((2, 2)), [[1, 1], [1, 1]], tf.ones((2, 2))):
+        np.testing.assert_array_equal(strategy.run(own.scaled, args=(x, {"by": 3})), np.full((2, 2), 4))
+    assert len(strategy._programs._programs) == 1
+    with pytest.raises(TypeError, match=r"int32.*to TensorSpec"):
+        strategy.run(own.scaled, args=(tf.ones((2, 2), tf.int32), {"by": 3}))
+
+
+def test_ragged_results(strategy):
+    found = strategy.run(
+        compiled(lambda x: tf.RaggedTensor.from_row_lengths(x, [2, 1])), args=(tf.constant([1, 2, 3]),)
+    )
+    assert found.to_list() == [[1, 2], [3]]
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int32", "uint8", "uint32", "int64", "bool"])
 def test_element_types_of_arguments_variables_and_results(strategy, dtype):
     with strategy.scope():
