@@ -60,9 +60,14 @@ def add_to_graph(
     for each in (*inputs, *values):
         if each.dtype in (tf.string, tf.variant):
             raise CompileError(f"{name} takes {each.name} of type {each.dtype.name}, which no device has")
+        if not each.shape.is_fully_defined():
+            raise CompileError(
+                f"{name} takes {each.name} of shape {each.shape}, and is compiled for known sizes; give a placeholder "
+                "all of its shape, and datasets batch(..., drop_remainder=True)"
+            )
     with context.eager_mode():
         specs = _specs([*inputs, *values])
-        program = Program(_importing(inner, states, len(inputs)), specs, device, name)
+        program = Program(_importing(inner, states, len(inputs)), specs, device, name, written_in=inner)
     cells = {id(own): cell for own, cell in program.residents}
     written = {id(own) for own, _ in program.changed}
     own = {id(state): resident(state.shadow, is_new=True) for state in states.values()}
@@ -103,14 +108,14 @@ def _is_state(outside: Any) -> bool:
 
 
 def _state(handle: Any) -> _State:
+    variable = variable_of(handle)
+    if variable is not None:
+        return _State(handle, variable)
     about = handle_data_util.get_resource_handle_data(handle).shape_and_type[0]
     shape = tf.TensorShape(about.shape)
     with context.eager_mode():
         made = _State(handle, tf.Variable(tf.zeros(shape, tf.as_dtype(about.dtype)), name=handle.op.name))
     if (is_cut := offloaded(handle)) is not None:
-    variable = variable_of(handle)
-    if variable is not None:
-        return _State(handle, variable)
         offload(made.shadow, is_cut)
     return made
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.compilation.entry import entry_of
 from ipu_mlir.compilation.sources import load_module
@@ -19,12 +20,26 @@ from ipu_mlir.tensorflow.calls import is_token
 from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers
-from ipu_mlir.tensorflow.source_lines import with_user_lines
+from ipu_mlir.tensorflow.source_lines import line_of, with_user_lines
 from ipu_mlir.tensorflow.variables import offloaded, own_handle, tracing, variable_of
 from ipu_mlir.tracing.graph import dense_attribute
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64(?:: (\d+))?>")
 
+
+_UNSUPPORTED = re.compile(r"unsupported operations.*?: (\w+) \(No registered.*?\{\{node ([^}]+)\}\}", re.DOTALL)
+"""The first op that XLA does not have, and its name."""
+_IN_SCOPE = "ipu.scopes.outside_compilation_scope()"
+_WAYS = (
+    (
+        re.compile("Dataset|Iterator"),
+        "make iter(dataset) before, and take elements by next(iterator) in a loop of tf.range",
+    ),
+    (re.compile("^Print|^StringFormat"), f"print by ipu.internal_ops.print_tensor, or in {_IN_SCOPE}"),
+    (re.compile("String|Regex|Table"), "make numbers of text before, as in dataset.map"),
+    (re.compile(""), f"let the host do it in {_IN_SCOPE}"),
+)
+"""By words in the name of an op, what to do instead of it."""
 
 _SHARD = re.compile(r"ipu\.shard\.(\d+)")
 
@@ -48,8 +63,16 @@ class Traced:
     ipus: int
 
 
-def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: str) -> Traced:
+def trace(
+    function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: str, written_in: FuncGraph | None = None
+) -> Traced:
     """``function`` of flat tensors as a module.
+
+    Args:
+        function: gives tensors.
+        specs: what it takes.
+        name: what messages call it.
+        written_in: the graph that knows the lines of the user, if ``function`` only imports its operations.
 
     Raises:
         CompileError: XLA cannot compile it; with the line of the user where TensorFlow knows it.
@@ -71,8 +94,10 @@ def trace(function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: st
         try:
             text = wrapper.experimental_get_compiler_ir(*specs)(stage="stablehlo")
         except (ValueError, tf.errors.OpError) as error:
-            raise CompileError(f"TensorFlow cannot compile {name}: {_without_frames(error)}") from error
-    text = with_user_lines(text, concrete.graph)
+            raise CompileError(
+                f"TensorFlow cannot compile {name}: {_why(error, written_in or concrete.graph)}"
+            ) from error
+    text = with_user_lines(text, written_in or concrete.graph)
     outputs = concrete.structured_outputs
     count = len([each for each in tf.nest.flatten(outputs, expand_composites=True) if each is not None])
     tokens = {place for place, each in captured.items() if is_token(known.get(id(each)))}
@@ -99,8 +124,19 @@ def _ipus(text: str) -> int:
     return 1 + max(map(int, _SHARD.findall(text)), default=0)
 
 
-def _without_frames(error: Exception) -> str:
-    return str(error).split("\n\nStack trace for op definition:")[0].strip()
+def _why(error: Exception, graph: Any) -> str:
+    """What is wrong, on one line where it is an op that XLA does not have."""
+    text = str(error)
+    found = _UNSUPPORTED.search(text)
+    if found is None:
+        return text.split("\n\nStack trace for op definition:")[0].strip()
+    kind, node = found.groups()
+    line = line_of(node, graph)
+    where = "" if line is None else f" ({line})"
+    if kind == "_Retval":
+        return "it gives text or another value of the host, and programs give numbers"
+    way = next(way for words, way in _WAYS if words.search(kind))
+    return f"programs have no op {kind!r}{where}; {way}"
 
 
 def _spec(leaf: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.compilation.lowering import Lowering, plan_lowering
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
@@ -51,14 +52,28 @@ class Program:
         changed: those that a run changes.
     """
 
-    def __init__(self, function: Callable[..., Any], specs: Sequence[tf.TensorSpec], device: Device, name: str) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        specs: Sequence[tf.TensorSpec],
+        device: Device,
+        name: str,
+        written_in: FuncGraph | None = None,
+    ) -> None:
         """Trace and compile ``function``.
+
+        Args:
+            function: of flat tensors.
+            specs: what it takes.
+            device: that it is for.
+            name: what messages call it.
+            written_in: the graph that knows the lines of the user, if ``function`` only imports its operations.
 
         Raises:
             CompileError: TensorFlow cannot compile it, or we cannot.
         """
         begun = time.perf_counter()
-        traced = trace(function, specs, name)
+        traced = trace(function, specs, name, written_in)
         products = _largest_product(traced.module)
         self.executable = executable = executable_of(traced.module, _lowering(device, traced.ipus), device, name)
         self._name, self._connection = name, device.connection

@@ -21,14 +21,25 @@ _THEIRS = tuple(
 def with_user_lines(text: str, graph: Any) -> str:
     """``text``, in which ops of ``graph`` and of the bodies of its loops are on the lines that made them."""
     names = dict(_NAME.findall(text))
-    wanted = {names[one] for _, one in _FUSED.findall(text) if one in names}
-    lines = dict(_lines(graph, wanted))
+    lines = dict(_lines(graph, {each for name in names.values() for each in name.split(";")}))
 
-    def place(found: re.Match[str]) -> str:
-        line = lines.get(names.get(found[2], ""))
-        return found[0] if line is None else f"{found[1]} = loc(fused[{found[2]}, {line}])"
+    def with_line(alias: str, operand: str, name: str) -> str | None:
+        line = next((lines[each] for each in name.split(";") if each in lines), None)
+        return line and f"{alias} = loc(fused[{operand}, {line}])"
 
-    return _FUSED.sub(place, text)
+    def fused(found: re.Match[str]) -> str:
+        return with_line(found[1], found[2], names.get(found[2], "")) or found[0]
+
+    def named(found: re.Match[str]) -> str:
+        return with_line(found[1], f'"{found[2]}"', found[2]) or found[0]
+
+    return _NAME.sub(named, _FUSED.sub(fused, text))  # of some ops XLA has the name alone
+
+
+def line_of(name: str, graph: Any) -> str | None:
+    """The file and the line of the user that made the op ``name`` in ``graph`` or a body of it, if they are known."""
+    found = next((line for _, line in _lines(graph, {name})), None)
+    return found and found.removesuffix(":0").replace('"', "")
 
 
 def _lines(graph: Any, wanted: set[str], caller: str = "") -> Iterator[tuple[str, str]]:

@@ -158,9 +158,29 @@ def test_a_variable_of_eager_mode_is_used_where_it_is():
         assert float(v) == 5
 
 
+def test_errors_name_the_line_of_the_user_in_graphs_too():
+    def told(x):
+        return tf.cond(x[0] > 0, lambda: tf.strings.length(tf.strings.as_string(x)), lambda: tf.zeros([2], tf.int32))
+
+    def of_several(x):
+        return tf.where(x > 0)
+
+    number = told.__code__.co_firstlineno + 1
+    with pytest.raises(CompileError, match=rf"'AsString' \(\S*test_graph_mode.py:{number}\); make numbers of text"):
+        compile_(told, [tf.zeros(2)])
+    number = of_several.__code__.co_firstlineno + 1
+    with pytest.raises(CompileError, match=rf"test_graph_mode.py:{number}:.*a size that depends on data"):
+        compile_(of_several, [tf.zeros(2)])
+
+
 @pytest.mark.parametrize(
     ("compiles", "error", "message"),
     [
+        (
+            lambda: compile_(abs, [tf1.placeholder(tf.float32, [None, 3])]),
+            CompileError,
+            r"of shape \(None, 3\), and is",
+        ),
         (lambda: compile_(lambda: (tf.no_op(), tf.constant(1.0))), CompileError, "tensors first, and operations after"),
         (lambda: compile_(lambda x: tf.strings.length(x), [tf.constant("a")]), CompileError, "of type string"),
     ],
