@@ -15,6 +15,7 @@ from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.importing.stablehlo.check_stablehlo import CheckStablehlo
 from ipu_mlir.passes.importing.stablehlo.convert_control_flow import ConvertControlFlow
 from ipu_mlir.passes.importing.stablehlo.convert_program_calls import ConvertProgramCalls
+from ipu_mlir.passes.importing.stablehlo.expand_batch_norms import ExpandBatchNorms
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import ExpandLinearAlgebra
 from ipu_mlir.passes.importing.stablehlo.expand_random import ExpandRandom
 from ipu_mlir.passes.importing.stablehlo.expand_scatters import ExpandScatters
@@ -109,6 +110,7 @@ PASSES: tuple[type[Pass], ...] = (
     DropPlacement,
     DropRepeatedChecks,
     ExpandFifos,
+    ExpandBatchNorms,
     ExpandLinearAlgebra,
     ExpandRandom,
     ExpandScatters,

@@ -6,6 +6,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "ipu-check-stablehlo",
     "ipu-simplify-stablehlo",
     "ipu-expand-random",
+    "ipu-expand-batch-norms",
     "func.func(chlo-legalize-to-stablehlo)",
     "func.func(stablehlo-legalize-composite-to-call)",
     "func.func(stablehlo-legalize-deprecated-ops)",

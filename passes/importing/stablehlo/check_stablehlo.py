@@ -35,10 +35,6 @@ _REFUSED = {
     "stablehlo.infeed": "reads from a queue of the framework; give what it reads as an argument",
     "stablehlo.outfeed": "writes to a queue of the framework; return what it writes",
     **dict.fromkeys(
-        [f"stablehlo.batch_norm_{name}" for name in ("training", "inference", "grad")],
-        "is not imported; write the normalisation with means and variances",
-    ),
-    **dict.fromkeys(
         [f"stablehlo.{name}" for name in ("get_dimension_size", "map", "tuple")],
         "is not imported; write the program without it",
     ),

@@ -243,3 +243,22 @@ def test_what_slices_and_histograms_refuse():
     ]:
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_batches_are_normalised_as_tensorflow_does(ran):
+    norm = tf.compat.v1.nn.fused_batch_norm
+    x = tf.constant(np.random.default_rng(0).normal(2.0, 3.0, (3, 5, 2, 4)), tf.float32)
+    scale = tf.constant([0.5, 1.0, 1.5, 2.0])
+
+    def f(x, scale):
+        with tf.GradientTape() as tape:
+            tape.watch([x, scale])
+            trained, mean, variance, *_ = norm(x, scale, scale + 1.0)
+            used, *_ = norm(x, scale, scale, mean, variance, is_training=False)
+            loss = tf.reduce_sum(trained**3 + used * trained)
+        return trained, used, mean, variance, tape.gradient(loss, [x, scale])
+
+    expected = f(x, scale)
+    found = ipu.ipu_strategy.IPUStrategy().run(tf.function(f, jit_compile=True), args=(x, scale))
+    for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
