@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ _WAYS = (
 )
 """By words in the name of an op, what to do instead of it."""
 
+_TRUTHS = re.compile(r'dense<"0x(\w+)"> : tensor<((?:\d+x)+)i1>')
+"""Many constants of i1, a bit each from the lowest one: TensorFlow's version of MLIR writes them so."""
 _SHARD = re.compile(r"ipu\.shard\.(\d+)")
 
 
@@ -97,7 +100,7 @@ def trace(
             raise CompileError(
                 f"TensorFlow cannot compile {name}: {_why(error, written_in or concrete.graph)}"
             ) from error
-    text = with_user_lines(text, written_in or concrete.graph)
+    text = _TRUTHS.sub(_in_bytes, with_user_lines(text, written_in or concrete.graph))
     outputs = concrete.structured_outputs
     count = len([each for each in tf.nest.flatten(outputs, expand_composites=True) if each is not None])
     tokens = {place for place, each in captured.items() if is_token(known.get(id(each)))}
@@ -122,6 +125,16 @@ def trace(
 def _ipus(text: str) -> int:
     """The number of IPUs that the names of ops speak of."""
     return 1 + max(map(int, _SHARD.findall(text)), default=0)
+
+
+def _in_bytes(constant: re.Match[str]) -> str:
+    """Constants of i1 as our version of MLIR reads them, a byte each."""
+    digits, sizes = constant.groups()
+    number = prod(map(int, sizes.split("x")[:-1]))
+    if len(digits) == 2 * number:
+        return constant[0]
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex(digits), np.uint8), count=number, bitorder="little")
+    return f'dense<"0x{bits.tobytes().hex()}"> : tensor<{sizes}i1>'
 
 
 def _why(error: Exception, graph: Any) -> str:

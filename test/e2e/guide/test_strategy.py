@@ -178,6 +178,12 @@ def test_values_that_a_function_captures_are_constants(strategy):
     np.testing.assert_allclose(strategy.run(f, args=(x,)), expected, rtol=1e-6)
 
 
+def test_many_truths_are_constants(strategy):
+    mask = np.random.default_rng(0).random((3, 7, 9)) > 0.5
+    found = strategy.run(compiled(lambda x: tf.where(mask, x, 0.0)), args=(tf.ones(mask.shape),))
+    np.testing.assert_array_equal(found, mask)
+
+
 def test_a_number_that_shapes_depend_on_is_part_of_the_program(strategy):
     @compiled
     def f(x, n):
