@@ -42,6 +42,7 @@ NORMALIZE: tuple[str, ...] = (
     "symbol-dce",
     "ipu-check-streams",
     "ipu-expand-fifos",
+    "ipu-sink-variables",
     "ipu-offload-variables",
     "ipu-check-remote-buffers",
     "ipu-promote-variables",

@@ -82,3 +82,31 @@ def test_in_one_function_and_not_in_the_other():
 def test_without_a_value_to_begin_with():
     with pytest.raises(TypeError, match="variable w has no value to begin with, and what is offloaded needs one"):
         ipu.Variable(ipu.TensorSpec(3), name="w", offload=True)
+
+
+def test_state_that_loops_and_branches_carry_is_on_no_tile_in_between():
+    x0 = np.linspace(-1, 1, 6, dtype=np.float32)
+
+    def made(offload):
+        state = ipu.Variable(x0, name="state", offload=offload)
+
+        def main(x, n):
+            def body(i, carried):
+                held, total = carried
+                total = total + np.tanh(x * total)
+                return ipu.cond(i % 2 == 1, lambda: (held * 2 + total, total), lambda: (held, total))
+
+            held, total = ipu.fori_loop(0, n, body, (state.value, x))
+            state.assign(held)
+            return total, held
+
+        return ipu.compile(main, args=[x0, np.int32(4)], target=TARGET)
+
+    plain, offloaded, on_tiles = made(False), made(True), made(True)
+    for n in (0, 1, 4):
+        args = [np.full_like(x0, 0.5), np.int32(n)]
+        wanted = plain(*args)
+        for given, by_tiles, value in zip(offloaded(*args), on_tiles.run_per_tile(args), wanted, strict=True):
+            np.testing.assert_array_equal(given, value)
+            np.testing.assert_array_equal(by_tiles, value)
+    assert "scf.if" in offloaded.mlir("l1").partition("ipu.remote_load")[0]

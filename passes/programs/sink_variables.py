@@ -1,0 +1,179 @@
+"""``ipu-sink-variables``: what loops and branches carry of offloaded variables is read and assigned inside of them."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, is_branch
+from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
+from ipu_mlir.dialects.analysis.variables import variables_in
+from ipu_mlir.dialects.ipu import AssignOp, ReadOp
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.rewriting import has_uses, list_ops
+
+_READ, _ASSIGN = "ipu.read", "ipu.assign"
+
+Known = dict[str, ir.Value]
+"""By name of the variable, a value that it has at a point of the program."""
+
+
+@dataclass(frozen=True)
+class SinkVariables(Pass):
+    """Read and assign variables that say ``offload`` in the loops and branches that change them.
+
+    Front ends without variables of their own carry values: a variable is read at the begin, goes through loops as one
+    of their values, and is assigned at the end. It would be on tiles all the time.
+
+    A loop that begins with the value of a variable, and whose result is assigned to it, reads and assigns it in each
+    round instead; a branch whose result is assigned to it does so itself. What only branches use is read there. No loop
+    reads what it does not change: it would do so in each round.
+
+    Needs:  functions in which ``scf`` is all control flow.
+    Leaves: loops and branches without these values; everything else as it was.
+    """
+
+    name = "ipu-sink-variables"
+
+    def run(self, module: ir.Operation) -> None:
+        names = {name for name, op in variables_in(module).items() if "offload" in op.attributes}
+        if not names:
+            return
+        with module.context:
+            for function in list_ops(module, "func.func"):
+                for block in blocks_of(function):
+                    _sink(block, names, {})
+
+
+def _sink(block: ir.Block, names: Container[str], known: Known) -> None:
+    """Rewrite ``block``; ``known`` are the values at its begin, and then those at its end."""
+    for op in [view.operation for view in block.operations]:
+        if control_op(op) is not None:
+            after: Known = {}
+            for name in _assigned_later(op):
+                if name in names and (number := _result_for(op, name)) is not None:
+                    op = _without(op, number, name, known, after)
+            _sink_into(op, names, known)
+            known.update(after)
+        elif op.name not in (_READ, _ASSIGN) or (name := _variable(op)) not in names:
+            continue
+        elif op.name == _READ and known.get(name, op.results[0]) != op.results[0]:
+            op.results[0].replace_all_uses_with(known[name])
+            op.erase()
+        elif op.name == _READ:
+            known[name] = op.results[0]
+        elif op.operands[0] == known.get(name):
+            op.erase()
+        else:
+            known[name] = op.operands[0]
+    for op in [view.operation for view in block.operations]:
+        if op.name == _READ and _variable(op) in names and not has_uses(op):
+            op.erase()
+
+
+def _sink_into(op: ir.Operation, names: Container[str], known: Known) -> None:
+    """Rewrite the blocks of ``op``, and forget what is assigned in them."""
+    assigned = {_variable(inner) for inner in list_ops(op, _ASSIGN)}
+    for block in blocks_of(op):
+        inside: Known = {}
+        for name, value in known.items() if is_branch(op) else ():
+            uses = [use for use in value.uses if _stands_in(use.owner.operation, block)]
+            if uses and defining_op(value, _READ) is not None:
+                inside[name] = _read(name, value, block.operations[0].operation)
+                for use in uses:
+                    use.owner.operation.operands[use.operand_number] = inside[name]
+        _sink(block, names, inside)
+    for name in assigned & known.keys():
+        del known[name]
+
+
+def _without(op: ir.Operation, result: int, name: str, known: Known, after: Known) -> ir.Operation:
+    """``op`` without the value of variable ``name``, its result of that number, if it can do without.
+
+    ``after`` then has the value behind it.
+    """
+    operand: int | None = None  # of ``op``: what the loop begins with
+    if op.name == "scf.for":
+        operand, slots = 3 + result, [(op.regions[0].blocks[0], 1 + result, result)]
+    elif op.name == "scf.while":
+        first, second = (region.blocks[0] for region in op.regions)
+        value = terminator(first).operands[1 + result]
+        operand = next((number for number, each in enumerate(first.arguments) if each == value), len(op.operands))
+        slots = [(first, operand, 1 + result), (second, result, operand)]
+    elif op.name == "scf.if" and len(op.regions[1].blocks):
+        slots = [(block, None, result) for block in blocks_of(op)]
+    else:
+        return op
+    if operand is not None and (operand == len(op.operands) or op.operands[operand] != known.get(name)):
+        return op
+    for block, argument, handed_on in slots:
+        if argument is not None:
+            carried = block.arguments[argument]
+            carried.replace_all_uses_with(_read(name, carried, block.operations[0].operation))
+            block.erase_argument(argument)
+        end = terminator(block)
+        value = end.operands[handed_on]
+        if end.name == "scf.yield" and value != known.get(name):
+            with ir.InsertionPoint(end), op.location:
+                AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=value)
+        _rebuilt(end, [each for number, each in enumerate(end.operands) if number != handed_on], [])
+        end.erase()
+    kept = [each for number, each in enumerate(op.results) if number != result]
+    new = _rebuilt(op, [each for number, each in enumerate(op.operands) if number != operand], kept)
+    after[name] = _read(name, op.results[result], op)
+    op.results[result].replace_all_uses_with(after[name])
+    op.erase()
+    return new
+
+
+def _rebuilt(op: ir.Operation, operands: list[ir.Value], results: list[ir.OpResult]) -> ir.Operation:
+    """``op`` with these operands, and those of its results; its blocks move there."""
+    with ir.InsertionPoint(op):
+        new = ir.Operation.create(
+            op.name,
+            [each.type for each in results],
+            operands,
+            {name: op.attributes[name] for name in op.attributes},
+            regions=len(op.regions),
+            loc=op.location,
+        )
+    for region, old in zip(new.regions, op.regions, strict=True):
+        old.blocks[0].append_to(region)
+    for old, result in zip(results, new.results, strict=True):
+        old.replace_all_uses_with(result)
+    return new
+
+
+def _assigned_later(op: ir.Operation) -> list[str]:
+    """The variables to which results of ``op`` are assigned in its block."""
+    users = {use.owner.operation: None for result in op.results for use in result.uses}
+    return [_variable(user) for user in users if user.name == _ASSIGN and user.block == op.block]
+
+
+def _result_for(op: ir.Operation, name: str) -> int | None:
+    """The number of the result of ``op`` that is assigned to variable ``name``, if nobody uses that until then."""
+    around = [view.operation for view in op.block.operations]
+    for later in around[around.index(op) :]:
+        if later.name == _ASSIGN and _variable(later) == name:
+            return next((number for number, each in enumerate(op.results) if each == later.operands[0]), None)
+        if any(_variable(inner) == name for inner in list_ops(later, _READ, _ASSIGN)):
+            return None
+    return None
+
+
+def _stands_in(op: ir.Operation, block: ir.Block) -> bool:
+    while op.name != "func.func":
+        if op.block == block:
+            return True
+        op = op.parent.operation
+    return False
+
+
+def _read(name: str, value: ir.Value, before: ir.Operation) -> ir.Value:
+    """The value of variable ``name``, of the type of ``value``, in front of ``before``."""
+    with ir.InsertionPoint(before), before.location:
+        op = ReadOp(variable=ir.FlatSymbolRefAttr.get(name), value=value.type).operation
+    return op.results[0]
+
+
+def _variable(op: ir.Operation) -> str:
+    return ir.FlatSymbolRefAttr(op.attributes["variable"]).value
