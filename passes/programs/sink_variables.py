@@ -3,7 +3,7 @@
 from collections.abc import Container
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, is_branch
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_branch
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
@@ -91,38 +91,64 @@ def _without(op: ir.Operation, result: int, name: str, known: Known, after: Know
 
     ``after`` then has the value behind it.
     """
-    operand: int | None = None  # of ``op``: what the loop begins with
-    if op.name == "scf.for":
-        operand, slots = 3 + result, [(op.regions[0].blocks[0], 1 + result, result)]
-    elif op.name == "scf.while":
-        first, second = (region.blocks[0] for region in op.regions)
-        value = terminator(first).operands[1 + result]
-        operand = next((number for number, each in enumerate(first.arguments) if each == value), len(op.operands))
-        slots = [(first, operand, 1 + result), (second, result, operand)]
-    elif op.name == "scf.if" and len(op.regions[1].blocks):
-        slots = [(block, None, result) for block in blocks_of(op)]
-    else:
+    slot = _slot(op, result)
+    begin = None if slot is None else slot.handed_on.get(op)
+    if slot is None or (begin is not None and op.operands[begin] != known.get(name)):
         return op
-    if operand is not None and (operand == len(op.operands) or op.operands[operand] != known.get(name)):
-        return op
-    for block, argument, handed_on in slots:
-        if argument is not None:
-            carried = block.arguments[argument]
-            carried.replace_all_uses_with(_read(name, carried, block.operations[0].operation))
-            block.erase_argument(argument)
-        end = terminator(block)
-        value = end.operands[handed_on]
-        if end.name == "scf.yield" and value != known.get(name):
+    ends = [(block, terminator(block), slot.handed_on[terminator(block)]) for block in blocks_of(op)]
+    for block, end, number in ends:
+        for argument in [each for each in block.arguments if each in slot.members]:
+            argument.replace_all_uses_with(_read(name, argument, block.operations[0].operation))
+            block.erase_argument(argument.arg_number)
+        if end not in slot.tests and end.operands[number] != known.get(name):
             with ir.InsertionPoint(end), op.location:
-                AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=value)
-        _rebuilt(end, [each for number, each in enumerate(end.operands) if number != handed_on], [])
+                AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=end.operands[number])
+        _rebuilt(end, [each for place, each in enumerate(end.operands) if place != number], [])
         end.erase()
     kept = [each for number, each in enumerate(op.results) if number != result]
-    new = _rebuilt(op, [each for number, each in enumerate(op.operands) if number != operand], kept)
+    new = _rebuilt(op, [each for number, each in enumerate(op.operands) if number != begin], kept)
     after[name] = _read(name, op.results[result], op)
     op.results[result].replace_all_uses_with(after[name])
     op.erase()
     return new
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A value that a region op carries.
+
+    Attributes:
+        members: the result and the arguments of blocks that it is.
+        handed_on: by op, which of its operands it is: of the terminators, and of the op itself where it begins with it.
+        tests: the terminator that says whether a loop goes on, and hands on what it got; none for other ops.
+    """
+
+    members: set[ir.Value]
+    handed_on: dict[ir.Operation, int]
+    tests: list[ir.Operation]
+
+
+def _slot(op: ir.Operation, result: int) -> _Slot | None:
+    """What goes into the result of ``op`` of that number; None if a loop hands on what it computes in its test."""
+    row = control_op(op)
+    assert row is not None, "asked of control flow"
+    tests = [terminator(next(blocks_of(op)))] if row.kind == "while" else []
+    slot, known = _Slot({op.results[result]}, {}, tests), 0
+    while known < len(slot.members) + len(slot.handed_on):
+        known = len(slot.members) + len(slot.handed_on)
+        for flow in flows(op):
+            for number, target in enumerate(flow.targets, flow.first):
+                if target in slot.members or slot.handed_on.get(flow.source) == number:
+                    slot.members.add(target)
+                    slot.handed_on[flow.source] = number
+    for test in tests:
+        value = test.operands[slot.handed_on[test]]
+        ways = [(flow, flow.targets.index(value)) for flow in flows(op) if value in flow.targets]
+        if not ways:
+            return None
+        slot.members.add(value)
+        slot.handed_on.update({flow.source: flow.first + place for flow, place in ways})
+    return slot
 
 
 def _rebuilt(op: ir.Operation, operands: list[ir.Value], results: list[ir.OpResult]) -> ir.Operation:
