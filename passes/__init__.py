@@ -20,6 +20,7 @@ from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import ExpandLine
 from ipu_mlir.passes.importing.stablehlo.expand_random import ExpandRandom
 from ipu_mlir.passes.importing.stablehlo.expand_scatters import ExpandScatters
 from ipu_mlir.passes.importing.stablehlo.expand_sorts import ExpandSorts
+from ipu_mlir.passes.importing.stablehlo.outline_branches import OutlineBranches
 from ipu_mlir.passes.importing.stablehlo.read_scopes import ReadScopes
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import SimplifyStablehlo
 from ipu_mlir.passes.importing.stablehlo.split_complex import SplitComplex
@@ -139,6 +140,7 @@ PASSES: tuple[type[Pass], ...] = (
     MergeReductions,
     NormalizeIndices,
     OffloadVariables,
+    OutlineBranches,
     OutlineFunctions,
     Partition,
     PartitionRemoteBuffers,

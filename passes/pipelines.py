@@ -4,6 +4,7 @@ from ipu_mlir.passes.supersteps.copy_views import BUFFERIZE
 
 IMPORT_STABLEHLO: tuple[str, ...] = (
     "ipu-check-stablehlo",
+    "ipu-outline-branches",
     "ipu-simplify-stablehlo",
     "ipu-expand-random",
     "ipu-expand-batch-norms",
@@ -33,7 +34,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "ipu-read-scopes",
 )
 """StableHLO, with or without chlo, -> linalg on tensors. Custom calls can be inlined, the ops that they stand for
-cannot."""
+cannot. Functions are made of branches before equal ops in them and around them become one."""
 
 NORMALIZE: tuple[str, ...] = (
     "ipu-outline-functions",

@@ -30,7 +30,8 @@ def with_table(page: str) -> str:
 
 def _values(call: ProgramCall) -> str:
     takes, gives = ("any" if number is None else number for number in (call.operands, call.results))
-    return f"{takes}, {gives}" + ("; `token`" if call.is_ordered else "")
+    functions = f"; `called_computations`: {', '.join(call.functions)}" if call.functions else ""
+    return f"{takes}, {gives}" + ("; `token`" if call.is_ordered else "") + functions
 
 
 def _settings(call: ProgramCall) -> str:

@@ -9,6 +9,9 @@ PREFIX = "ipu."
 TOKEN = "token"
 """Attribute of a call whose first operand and first result only keep it in its order."""
 
+CONDITION = "condition"
+"""Which function of a call says whether it goes on."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -36,6 +39,7 @@ class Call:
         takes, gives: the types of operands and results; integers have no sign.
         unsigned: for each operand, whether it has integers from 0 on.
         attributes: those that are given, by name.
+        functions: the names of the functions of the module that it calls.
     """
 
     operands: Sequence[ir.Value]
@@ -43,6 +47,7 @@ class Call:
     gives: Sequence[ir.Type]
     unsigned: Sequence[bool]
     attributes: Mapping[str, ir.Attribute]
+    functions: Sequence[str] = ()
 
     def chosen(self, *names: str) -> dict[str, ir.Attribute]:
         """Those of the attributes ``names`` that are given."""
@@ -77,6 +82,8 @@ class ProgramCall:
         scalars: numbers of the operands that are one integer of 32 bits.
         is_ordered: whether it may have a token, to stay where it is among others that have one.
         keeps_types: whether the results are of the operands' types.
+        functions: what those are for that it names as ``called_computations``; each takes the operands. One that is
+            the condition of a loop gives a truth value, any other the results. Integers keep their sign.
         symbol: the op of the module that it needs.
     """
 
@@ -88,4 +95,5 @@ class ProgramCall:
     scalars: Sequence[int] = ()
     is_ordered: bool = False
     keeps_types: bool = False
+    functions: Sequence[str] = ()
     symbol: Symbol | None = None

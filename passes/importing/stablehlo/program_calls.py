@@ -20,6 +20,7 @@ from ipu_mlir.dialects.ops.remote import PARTITIONS
 from ipu_mlir.dialects.ops.streams import MODES
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX, Call, ProgramCall, Setting, Symbol
+from ipu_mlir.passes.importing.stablehlo.region_calls import REGION_CALLS
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import extract
 
 
@@ -327,5 +328,6 @@ CALLS: dict[str, ProgramCall] = {
         settings={"shard": Setting("an integer", "which IPU, from 0; -1 for all of them", is_required=True)},
         keeps_types=True,
     ),
+    **REGION_CALLS,
 }
 """By name without the prefix: a new row is all that a new call needs."""

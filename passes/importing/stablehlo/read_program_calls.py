@@ -6,9 +6,10 @@ from typing import Any
 
 from ipu_mlir.dialects.attributes.attributes import mapping_of_text, mapping_to_attr
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.registry import suggestion
-from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX, TOKEN, Call, ProgramCall, Setting
+from ipu_mlir.passes.importing.stablehlo.program_call import CONDITION, PREFIX, TOKEN, Call, ProgramCall, Setting
 from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
 
 _LARGEST = 1 << 63
@@ -16,18 +17,18 @@ _LARGEST = 1 << 63
 
 def is_program_call(op: ir.Operation) -> bool:
     """True if ``op`` is a custom call with a name of ours."""
-    return op.name == "stablehlo.custom_call" and _target(op).startswith(PREFIX)
+    return op.name == "stablehlo.custom_call" and target_of(op).startswith(PREFIX)
 
 
 def is_ordered_call(op: ir.Operation) -> bool:
     """True if ``op`` is such a call that stays where it is among others."""
-    row = CALLS.get(_target(op).removeprefix(PREFIX)) if is_program_call(op) else None
+    row = CALLS.get(target_of(op).removeprefix(PREFIX)) if is_program_call(op) else None
     return row is not None and row.is_ordered
 
 
 def row_of(op: ir.Operation) -> ProgramCall:
     """The row of a call that nothing is wrong with."""
-    return CALLS[_target(op).removeprefix(PREFIX)]
+    return CALLS[target_of(op).removeprefix(PREFIX)]
 
 
 def has_token(op: ir.Operation) -> bool:
@@ -42,6 +43,8 @@ def read_call(op: ir.Operation) -> Call:
     operands = list(op.operands)[skipped:]
     takes, gives = [value.type for value in operands], result_types(op)[skipped:]
     unsigned = [without_sign(kind) != kind for kind in takes]
+    if row.functions:
+        return Call(operands, takes, gives, unsigned, attributes, _functions(op))
     return Call(operands, list(map(without_sign, takes)), list(map(without_sign, gives)), unsigned, attributes)
 
 
@@ -62,7 +65,7 @@ def without_sign(kind: ir.Type) -> ir.Type:
 
 def broken_call(op: ir.Operation) -> str | None:
     """The error of a call by itself, as the end of a sentence."""
-    name = _target(op)
+    name = target_of(op)
     row = CALLS.get(name.removeprefix(PREFIX))
     if row is None:
         near = suggestion(name.removeprefix(PREFIX), CALLS).replace("'", f"'{PREFIX}", 1)
@@ -79,6 +82,7 @@ def broken_call(op: ir.Operation) -> str | None:
         next(_broken_attributes(name, row, given), None)
         or _broken_token(op, name, row, token)
         or _broken_values(op, name, row, token)
+        or _broken_functions(op, name, row)
     )
 
 
@@ -168,6 +172,37 @@ def _broken_values(op: ir.Operation, name: str, row: ProgramCall, token: bool) -
     return None
 
 
+def _functions(op: ir.Operation) -> list[str]:
+    """The names of the functions that a call says it calls."""
+    named = op.attributes.get("called_computations", None)
+    return [] if named is None else [ir.FlatSymbolRefAttr(each).value for each in named]
+
+
+def _broken_functions(op: ir.Operation, name: str, row: ProgramCall) -> str | None:
+    named = _functions(op)
+    if len(named) != len(row.functions):
+        wanted = ", ".join(row.functions) or "none"
+        return f"has {counted(len(named), 'function')} in called_computations; those of {name} are: {wanted}"
+    module = op
+    while module.parent is not None:
+        module = module.parent.operation
+    there = {
+        ir.StringAttr(each.attributes["sym_name"]).value: each.operation
+        for each in module.regions[0].blocks[0].operations
+        if each.operation.name == "func.func"
+    }
+    truth = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+    for which, function in zip(row.functions, named, strict=True):
+        if function not in there:
+            return f"calls @{function}, but the module has {', '.join(f'@{each}' for each in there)}"
+        gives = [truth] if which == CONDITION else result_types(op)
+        wanted = ir.FunctionType.get(_types(op.operands), gives)
+        found = ir.TypeAttr(there[function].attributes["function_type"]).value
+        if found != wanted:
+            return f"calls @{function} of type {found} as its {which}, which is of type {wanted}"
+    return None
+
+
 def _types(values: Any) -> list[ir.Type]:
     return [value.type for value in values]
 
@@ -176,7 +211,8 @@ def _listed(types: list[ir.Type]) -> str:
     return ", ".join(map(str, types)) or "nothing"
 
 
-def _target(op: ir.Operation) -> str:
+def target_of(op: ir.Operation) -> str:
+    """What a custom call calls."""
     return ir.StringAttr(op.attributes["call_target_name"]).value
 
 

@@ -77,3 +77,24 @@ func.func @symbols(%x: tensor<4xf32>, %y: tensor<5xf32>) {
   return
 }
 "ipu.variable"() {sym_name = "w", type = tensor<2xf32>} : () -> ()
+
+// -----
+
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @functions(%x: tensor<4xf32>) {
+  // expected-error @below {{has 0 functions in called_computations; those of ipu.outlined are: function}}
+  %0 = stablehlo.custom_call @ipu.outlined(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{has 1 function in called_computations; those of ipu.barrier are: none}}
+  %1 = stablehlo.custom_call @ipu.barrier(%x) {called_computations = [@f]} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{has 1 function in called_computations; those of ipu.while_loop are: condition, body}}
+  %2 = stablehlo.custom_call @ipu.while_loop(%x) {called_computations = [@f]} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{calls @f of type (tensor<4xf32>) -> tensor<4xf32> as its condition, which is of type (tensor<4xf32>) -> tensor<i1>}}
+  %3 = stablehlo.custom_call @ipu.while_loop(%x) {called_computations = [@f, @f]} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{calls @g, but the module has @f, @functions}}
+  %4 = stablehlo.custom_call @ipu.outlined(%x) {called_computations = [@g]} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{has no attribute 'count', which ipu.repeat needs}}
+  %5 = stablehlo.custom_call @ipu.repeat(%x) {called_computations = [@f]} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

@@ -1,0 +1,83 @@
+"""Custom calls named ``ipu.*`` that call functions of the module: rows of ``CALLS``."""
+
+from collections.abc import Sequence
+
+from ipu_mlir.dialects.analysis.calls import OUTLINED
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.importing.stablehlo.program_call import CONDITION, Call, ProgramCall, Setting
+from ipu_mlir.passes.importing.stablehlo.scalar_regions import extract, index
+
+func = upstream("func")
+scf = upstream("scf")
+
+
+def outlined_call(types: Sequence[ir.Type], name: str, operands: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    """The results of a call of the function ``name`` that stays one."""
+    op = func.CallOp(list(types), name, list(operands)).operation
+    for mark in (OUTLINED, "no_inline"):
+        op.attributes[mark] = ir.UnitAttr.get()
+    return list(op.results)
+
+
+def _outlined(call: Call) -> Sequence[ir.Value]:
+    return outlined_call(call.gives, call.functions[0], call.operands)
+
+
+def _repeat(call: Call) -> Sequence[ir.Value]:
+    count = ir.IntegerAttr(call.attributes["count"]).value
+    loop = scf.ForOp(index(0), index(max(count, 0)), index(1), list(call.operands))
+    with ir.InsertionPoint(loop.body):
+        scf.YieldOp(func.CallOp(list(call.gives), call.functions[0], list(loop.inner_iter_args)).results)
+    return list(loop.results)
+
+
+def _while_loop(call: Call) -> Sequence[ir.Value]:
+    condition, body = call.functions
+    loop = scf.WhileOp(list(call.gives), list(call.operands))
+    first, second = (region.blocks.append(*call.takes) for region in loop.regions)
+    with ir.InsertionPoint(first):
+        truth = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+        found = func.CallOp([truth], condition, list(first.arguments)).results[0]
+        scf.ConditionOp(extract(found), list(first.arguments))
+    with ir.InsertionPoint(second):
+        scf.YieldOp(func.CallOp(list(call.gives), body, list(second.arguments)).results)
+    return list(loop.results)
+
+
+def _is_outlined(call: Call) -> Sequence[ir.Value]:
+    truth = ir.DenseElementsAttr.get_splat(call.gives[0], ir.BoolAttr.get(True))
+    return [upstream("arith").ConstantOp(call.gives[0], truth).result]
+
+
+REGION_CALLS: dict[str, ProgramCall] = {
+    "is_outlined": ProgramCall(
+        "is true; what a branch on it does is one function for all branches that do the same",
+        _is_outlined,
+        results=1,
+        settings={"name": Setting("text", "what the function is called")},
+    ),
+    "outlined": ProgramCall(
+        "calls a function whose code stands in the program once for all such calls",
+        _outlined,
+        operands=None,
+        results=None,
+        functions=["function"],
+    ),
+    "repeat": ProgramCall(
+        "calls a function several times, with the operands and then with what it gave before",
+        _repeat,
+        operands=None,
+        results=None,
+        settings={"count": Setting("an integer", "how often; below 1, the operands are the results", is_required=True)},
+        keeps_types=True,
+        functions=["body"],
+    ),
+    "while_loop": ProgramCall(
+        "calls a function as `ipu.repeat` does, while a condition on what it takes holds",
+        _while_loop,
+        operands=None,
+        results=None,
+        keeps_types=True,
+        functions=[CONDITION, "body"],
+    ),
+}
