@@ -27,6 +27,7 @@ def is_token(variable: Any) -> bool:
 
 def call(
     name: str,
+    /,
     operands: Sequence[Any] = (),
     results: Sequence[tf.TensorSpec] = (),
     ordered: bool = False,

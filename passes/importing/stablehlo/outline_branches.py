@@ -22,7 +22,7 @@ class OutlineBranches(Pass):
     """Make a function of the branch that is taken where ``ipu.is_outlined`` is the condition, and call it there.
 
     A framework that inlines all its functions keeps a branch whose condition it does not know. What the branch uses of
-    what is around it are arguments; constants are made anew.
+    what is around it are arguments, those of its constants as well that are no single number.
 
     Needs:  StableHLO, with calls with which nothing is wrong (``ipu-check-stablehlo``).
     Leaves: calls marked ``ipu.outlined`` in the place of such branches; the other branch goes.
@@ -62,7 +62,7 @@ def _outline(op: ir.Operation, condition: ir.Operation, module: ir.Operation) ->
     known: Known = {}
     for value in dict.fromkeys(operands_from_outside(function)):
         maker = defining_op(value, *_CONSTANTS)
-        if maker is None:
+        if maker is None or not getattr(maker.attributes["value"], "is_splat", True):
             known[value] = block.add_argument(value.type, op.location)
             continue
         with ir.InsertionPoint.at_block_begin(block):

@@ -4,6 +4,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import tensorflow as tf
+
+from ipu_mlir.tensorflow.calls import call
+from ipu_mlir.tensorflow.variables import is_tracing
+
 
 def outlined_function(
     func: Callable[..., Any] | None = None,
@@ -11,17 +16,37 @@ def outlined_function(
     keep_input_layouts: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """``func``, as a decorator with or without arguments.
+    """``func``, as a decorator with or without arguments: its code stands in a program once for all its calls.
 
-    Its calls are part of the program as any other ops are: whether they share code does not change what it gives.
+    Gradients of it are functions as well. Where functions and their arguments lie is decided by the compiler; what uses
+    queues or remote memory is part of the program as if it was not outlined.
     """
     if func is None:
         return functools.partial(
             outlined_function, unique_sharding=unique_sharding, keep_input_layouts=keep_input_layouts, name=name
         )
+    wanted = name or getattr(func, "__name__", "outlined")
 
     @functools.wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
-        return func(*args, **kwargs)
+        if not is_tracing():
+            return func(*args, **kwargs)
+        (is_outlined,) = call("is_outlined", results=[tf.TensorSpec((), tf.bool)], name=wanted)
+        returned: list[Any] = []
+        specs: list[tf.TensorSpec] = []
+
+        def taken() -> list[tf.Tensor]:
+            """What ``func`` gives, flat; TensorFlow traces this branch before the other."""
+            returned.append(func(*args, **kwargs))
+            leaves = tf.nest.flatten(returned[0], expand_composites=True)
+            tensors = [tf.convert_to_tensor(each) for each in leaves if each is not None]
+            specs.extend(tf.TensorSpec(each.shape, each.dtype) for each in tensors)
+            return tensors
+
+        found = tf.cond(is_outlined, taken, lambda: [tf.zeros(each.shape, each.dtype) for each in specs])
+        tensors = iter(tf.nest.flatten(found))
+        leaves = tf.nest.flatten(returned[0], expand_composites=True)
+        filled = [None if each is None else next(tensors) for each in leaves]
+        return tf.nest.pack_sequence_as(returned[0], filled, expand_composites=True)
 
     return called

@@ -3,6 +3,7 @@
 
 // What a branch uses of what is around it are arguments, constants are made anew, the inner branch is a function that
 // the outer one calls. After all, functions that do the same are one.
+// CHECK-LABEL: func.func private @scaled(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>)
 // CHECK-LABEL: func.func private @block_2(%arg0: tensor<4xf32>) -> tensor<4xf32>
 // CHECK:         call @half(%arg0) {ipu.outlined, no_inline}
 // CHECK-LABEL: func.func private @half(%arg0: tensor<4xf32>) -> tensor<4xf32>
@@ -66,4 +67,20 @@ func.func @not_marked(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
     stablehlo.return %x : tensor<4xf32>
   }) : (tensor<i1>) -> tensor<4xf32>
   return %a : tensor<4xf32>
+}
+
+// Constants of several numbers may be what calls differ in.
+// CHECK-LABEL: func.func @weights
+// CHECK:         %[[W:.*]] = stablehlo.constant
+// CHECK:         call @scaled(%arg0, %[[W]])
+func.func @weights(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %w = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %i = stablehlo.custom_call @ipu.is_outlined() {backend_config = "{\"name\": \"scaled\"}"} : () -> tensor<i1>
+  %a = "stablehlo.if"(%i) ({
+    %d = stablehlo.multiply %x, %w : tensor<2xf32>
+    stablehlo.return %d : tensor<2xf32>
+  }, {
+    stablehlo.return %x : tensor<2xf32>
+  }) : (tensor<i1>) -> tensor<2xf32>
+  return %a : tensor<2xf32>
 }
