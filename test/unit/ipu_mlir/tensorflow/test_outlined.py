@@ -148,7 +148,7 @@ def test_each_call_draws_numbers_of_its_own():
 
     program = program_of(lambda x, a, b: (noisy(x) - x, noisy(a) - a))
     drawn = [np.asarray(each) for _ in range(2) for each in program([X, A, B])]
-    assert all(-1e-6 <= each.min() and each.max() <= 1 for each in drawn)
+    assert all(each.min() >= -1e-6 and each.max() <= 1 for each in drawn)
     assert len({each.tobytes() for each in drawn}) == 4
     assert np.std(drawn) > 0.2
 
