@@ -7,6 +7,7 @@ from ipu_mlir.passes.host.merge_reductions import MergeReductions
 from ipu_mlir.passes.host.replicas.batch_replicas import BatchReplicas
 from ipu_mlir.passes.importing.anchor_hints import AnchorHints
 from ipu_mlir.passes.importing.clamp_slices import ClampSlices
+from ipu_mlir.passes.importing.convert_globals import ConvertGlobals
 from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
 from ipu_mlir.passes.importing.infer_sizes import InferSizes
 from ipu_mlir.passes.importing.legalize_types import LegalizeTypes
@@ -102,6 +103,7 @@ PASSES: tuple[type[Pass], ...] = (
     CheckStreams,
     CheckSupersteps,
     ConvertControlFlow,
+    ConvertGlobals,
     ConvertProgramCalls,
     CopyViews,
     ClampSlices,

@@ -9,6 +9,7 @@ from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, co
 from ipu_mlir.dialects.support.trial import tried
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.steps import PassStep
+from ipu_mlir.passes.importing.convert_globals import ConvertGlobals
 from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
 from ipu_mlir.passes.importing.widen_integers import WidenIntegers
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -16,6 +17,9 @@ from ipu_mlir.passes.support.rewriting import list_ops
 _SECONDS, _BYTES = 600, 32 << 30
 _FAILED = b"\0"  # with which no bytecode begins
 TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline"
+
+RANDOM_STATE = "global_seed"
+"""The variable, an i64, in which torch-mlir keeps the state of random numbers."""
 
 
 def context() -> ir.Context:
@@ -68,7 +72,7 @@ def lower(module: ir.Module, *pipelines: str) -> None:
                 passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
             except ir.MLIRError as error:
                 raise DiagnosedError(errors or [Diagnostic(str(error))]) from error
-    run_steps(module.operation, [PassStep(ExpandTmTensor()), PassStep(WidenIntegers())])
+    run_steps(module.operation, [PassStep(ConvertGlobals()), PassStep(ExpandTmTensor()), PassStep(WidenIntegers())])
     left = [op for op in list_ops(module.operation) if op.name.partition(".")[0] in ("torch", "tm_tensor")]
     if left:
         raise DiagnosedError(diagnostic_at(op.location, f"'{op.name}' is not known to ipu-mlir") for op in left)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.fill_empties import begun_tensors, goes_on_filling
@@ -23,7 +24,8 @@ class SplitFills(Pass):
 
     Needs:  linalg on tensors, after the last ``cse``.
     Leaves: no ``linalg.fill`` and no ``tensor.empty`` with more than one use, and none outside of the loop or branch in
-            which an op writes there; no two users that go on filling what inserted slices have begun to fill.
+            which an op writes there; no two users that go on filling what inserted slices have begun to fill; no fill
+            of what another one has filled.
     """
 
     name = "ipu-split-fills"
@@ -32,9 +34,20 @@ class SplitFills(Pass):
         for begun in reversed(begun_tensors(module)):  # a clone uses what was begun before it
             split_uses(begun.owner.operation, is_wanted=goes_on_filling)
         for op in list_ops(module, "linalg.fill"):
+            _fill_what_was_there(op)
+        for op in list_ops(module, "linalg.fill"):
             split_uses(op)
         for op in list_ops(module, "tensor.empty"):
             split_uses(op)
+
+
+def _fill_what_was_there(op: ir.Operation) -> None:
+    """Let ``op`` fill what another fill, which it overwrites, has filled."""
+    earlier = defining_op(op.operands[1], "linalg.fill")
+    if earlier is not None:
+        op.operands[1] = earlier.operands[1]
+        if not list(earlier.results[0].uses):
+            earlier.erase()
 
 
 def split_uses(op: ir.Operation, is_wanted: Callable[[ir.OpOperand], bool] = lambda use: True) -> None:

@@ -155,3 +155,13 @@ func.func @what_a_loop_starts_from_is_made_before_it(%x: tensor<2xf32>, %c: f32,
   }
   return %r : tensor<2xf32>
 }
+
+// CHECK-LABEL: func.func @a_fill_of_a_fill_fills_what_was_there
+// CHECK-SAME: (%[[A:.*]]: i64, %[[B:.*]]: i64, %[[X:.*]]: tensor<i64>)
+// CHECK-NEXT: %[[FILLED:.*]] = linalg.fill ins(%[[B]] : i64) outs(%[[X]] : tensor<i64>)
+// CHECK-NEXT: return %[[FILLED]]
+func.func @a_fill_of_a_fill_fills_what_was_there(%a: i64, %b: i64, %x: tensor<i64>) -> tensor<i64> {
+  %0 = linalg.fill ins(%a : i64) outs(%x : tensor<i64>) -> tensor<i64>
+  %1 = linalg.fill ins(%b : i64) outs(%0 : tensor<i64>) -> tensor<i64>
+  return %1 : tensor<i64>
+}
