@@ -10,11 +10,14 @@ from torch._dynamo.utils import counters
 from torch._functorch.aot_autograd import make_boxed_func
 
 from ipu_mlir.compilation.compiler import compile_module, for_the_user
+from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import plan_lowering
 from ipu_mlir.compilation.sources import load_module
-from ipu_mlir.dialects.support.bindings import extra
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.frontends.from_torch import import_graph, trace_plainly
+from ipu_mlir.frontends.torch_decompositions import decompositions
+from ipu_mlir.frontends.torch_dialect import RANDOM_STATE
+from ipu_mlir.programs.session import Session
 
 _OPTIONS = ("target",)
 
@@ -33,10 +36,14 @@ class _Program:
                 lowering = plan_lowering(self._options.get("target"), None, None, None)
                 with torch.no_grad():
                     imported = import_graph(self._graph, list(map(_plain, args)))
-                self._compiled[key] = compile_module(load_module(imported.program), None, lowering, imported.call)
+                program = compile_module(load_module(imported.program), None, lowering, imported.call)
+                self._compiled[key] = program.session() if isinstance(program, Executable) else program
             except IpuError as error:
                 raise for_the_user(error, self._graph) from error.__cause__
-        return self._compiled[key](*args)
+        program = self._compiled[key]
+        if isinstance(program, Session) and RANDOM_STATE in program:
+            program[RANDOM_STATE] = torch.randint(2**62, ()).numpy()  # so torch.manual_seed decides
+        return program(*args)
 
 
 def backend(
@@ -59,7 +66,7 @@ def backend(
 
     with ExitStack() as settings:
         trace_plainly(settings)
-        made = aot_autograd(fw_compiler=compiler, decompositions=extra("fx_decomp_util").get_decomposition_table())
+        made = aot_autograd(fw_compiler=compiler, decompositions=decompositions())
         return made(graph, examples)
 
 

@@ -77,8 +77,11 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
     checks = [export.DisabledSafetyCheck.custom_call(PREFIX + name) for name in CALLS]
-    with _without_shardy():
-        exported = export.export(jitted, platforms=["cpu"], disabled_checks=checks)(*args, **kwargs)
+    try:
+        with _without_shardy():
+            exported = export.export(jitted, platforms=["cpu"], disabled_checks=checks)(*args, **kwargs)
+    except NotImplementedError as error:
+        raise CompileError(f"JAX cannot export {getattr(jitted, '__name__', jitted)}: {error}") from error
     return Imported(exported.mlir_module_serialized, _call(exported, static))
 
 

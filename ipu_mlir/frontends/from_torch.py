@@ -18,6 +18,7 @@ from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.frontends.table import Imported
+from ipu_mlir.frontends.torch_decompositions import decompositions
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -124,16 +125,16 @@ def import_graph(graph: torch.fx.GraphModule, args: Sequence[Any]) -> Imported:
         CompileError: torch-mlir cannot import it.
     """
     leaves, in_spec = pytree.tree_flatten((tuple(args), {}))
-    traced, call = _traced(graph, leaves, in_spec, extra("fx_decomp_util").get_decomposition_table())
+    traced, call = _traced(graph, leaves, in_spec, decompositions())
     _refuse_lost_signs(traced.graph)
     module = import_safely("the PyTorch graph", "<graph>", lambda: _linalg_of_graph(traced.graph))
     return Imported(module, call)
 
 
-def _traced(source: Any, leaves: list[Any], in_spec: Any, decompositions: Mapping[Any, Any]) -> tuple[Any, TorchCall]:
+def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, Any]) -> tuple[Any, TorchCall]:
     """The graph of ``source`` on the tensors among ``leaves``, and how it is called."""
     tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
-    known: list[Any] = []
+    seen: list[Any] = []
 
     def flat(*given: torch.Tensor) -> list[Any]:
         rest = iter(given)
@@ -141,17 +142,18 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, decompositions: Mappin
         positional, named = pytree.tree_unflatten(whole, in_spec)
         results, out = pytree.tree_flatten(source(*positional, **named))
         constants = {n: each for n, each in enumerate(results) if not isinstance(each, torch.Tensor)}
-        known[:] = [(out, constants, _unsigned(results))]
+        seen[:] = [(out, constants, _unsigned(results))]
         return [each for each in results if isinstance(each, torch.Tensor)]
 
     try:
         with ExitStack() as settings:
             trace_plainly(settings)
-            graph = make_fx(flat, decomposition_table=dict(decompositions))(*tensors)
+            settings.enter_context(torch.random.fork_rng(devices=[]))  # numbers drawn while tracing are nobody's
+            graph = make_fx(flat, decomposition_table=dict(known))(*tensors)
     except Exception as error:  # of any kind: what the function does is the user's
         name = getattr(source, "__name__", None) or type(source).__name__
         raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
-    out_spec, constants, unsigned = known[0]
+    out_spec, constants, unsigned = seen[0]
     return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, unsigned=unsigned)
 
 
@@ -205,7 +207,7 @@ def _unsigned(results: Sequence[Any]) -> frozenset[int]:
 def _module(program: ExportedProgram) -> ir.Module:
     with ExitStack() as settings:
         trace_plainly(settings)
-        program = program.run_decompositions(extra("fx_decomp_util").get_decomposition_table())
+        program = program.run_decompositions(decompositions())
     if changed := ", ".join(_changed(program)):
         raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
     _refuse_lost_signs(program.graph)

@@ -150,6 +150,15 @@ def test_what_cannot_be_imported_is_said():
     assert 'calls "lapack_sgees_ffi", which only the framework' in str(error.value)
 
 
+def test_calls_of_python_are_refused_by_name():
+    def talks(x):
+        jax.debug.print("{}", x)
+        return x
+
+    with pytest.raises(ipu.CompileError, match="JAX cannot export talks: .*host_callbacks"):
+        ipu.compile(talks, args=[jnp.ones(3)], target=TARGET)
+
+
 def test_approximate_top_k_is_exact():
     def f(x):
         values, places = jax.lax.approx_max_k(x, 2)

@@ -1,5 +1,6 @@
 """Programs of PyTorch: their results are those of PyTorch, in its structures and tensors."""
 
+import numpy as np
 import pytest
 
 import ipu_mlir as ipu
@@ -200,3 +201,53 @@ def test_floats_do_not_become_numbers_without_a_sign():
 class Bytes(nn.Module):
     def forward(self, x):
         return x, x.byte()
+
+
+def test_random_numbers_are_drawn_from_a_state_that_sessions_may_set():
+    def f(x):
+        return nn.functional.dropout(x, 0.25), torch.randn(4000), torch.rand_like(x), torch.randint(-2, 3, x.shape)
+
+    x = torch.ones(4000)
+    program = ipu.compile(f, args=[x], target=TARGET)
+    dropped, normal, uniform, integers = program(x)
+    assert set(dropped.unique().tolist()) == {0.0, torch.tensor(1 / 0.75).item()} and abs(dropped.mean() - 1) < 0.03
+    assert (
+        abs(normal.mean()) < 0.06 and abs(normal.std() - 1) < 0.04 and abs((normal < -1).float().mean() - 0.1587) < 0.02
+    )
+    assert uniform.min() >= 0 and uniform.max() <= 1 and abs(uniform.mean() - 0.5) < 0.02
+    assert sorted(integers.unique().tolist()) == [-2, -1, 0, 1, 2]
+    again = program(x)
+    assert not any(map(torch.equal, again, (dropped, normal, uniform, integers)))
+    one, other = program.session(), program.session()
+    assert torch.equal(torch.tensor(one.run("main", x.numpy())[1]), normal)
+    other["global_seed"] = np.array(7)
+    assert not np.array_equal(other.run("main", x.numpy())[1], normal)
+    np.testing.assert_allclose(ipu.compile(f, args=[x], target=TARGET).run_per_tile([x.numpy()])[1], normal, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"stride": 2, "padding": 1, "output_padding": 1}, {"groups": 2, "dilation": 2}])
+def test_gradients_of_a_transposed_convolution(options):
+    torch.manual_seed(0)
+    layer = nn.ConvTranspose2d(4, 6, 3, **options)
+
+    def gradients(parameters, x):
+        def loss(parameters, x):
+            return torch.func.functional_call(layer, parameters, (x,)).sin().sum()
+
+        return torch.func.grad(loss, argnums=(0, 1))(parameters, x)
+
+    args = dict(layer.named_parameters()), torch.randn(2, 4, 5, 5)
+    assert_same(ipu.compile(gradients, args=args, target=TARGET)(*args), gradients(*args), atol=1e-4)
+
+
+def test_places_and_orders_are_drawn():
+    weights = torch.tensor([0.0, 3.0, 1.0])
+    program = ipu.compile(
+        lambda w: (torch.randperm(9), w.multinomial(2), w.multinomial(4000, replacement=True), torch.normal(w, 2.0)),
+        args=[weights],
+        target=TARGET,
+    )
+    order, two, many, normal = program(weights)
+    assert sorted(order.tolist()) == list(range(9)) and sorted(two.tolist()) == [1, 2] and normal.shape == (3,)
+    counts = many.bincount(minlength=3)
+    assert counts[0] == 0 and 2850 < counts[1] < 3150

@@ -61,3 +61,26 @@ def test_what_cannot_be_compiled_is_an_error_of_ours():
         compiled(torch.ones(4, dtype=torch.complex64))
     with pytest.raises(Exception, match="option 'tragte'; those of this backend are: target"):
         torch.compile(torch.relu, backend=ipu.torch.backend, options={"tragte": 1})(torch.ones(3))
+
+
+def test_dropout_draws_from_the_seed_of_pytorch():
+    layers = torch.nn.Sequential(torch.nn.Linear(4, 64), torch.nn.Dropout(0.5))
+
+    def twice(seed: int):
+        torch.manual_seed(seed)
+        compiled = torch.compile(copy.deepcopy(layers), backend=ipu.torch.backend, options=OPTIONS)
+        weight = compiled.get_parameter("0.weight")
+        results = []
+        for _ in range(2):
+            weight.grad = None
+            result = compiled(torch.ones(1, 4))
+            result.sum().backward()
+            kept = result.detach()[0] != 0
+            assert torch.equal(weight.grad, torch.where(kept, 2.0, 0.0)[:, None].expand(64, 4))
+            results.append(kept)
+        return results
+
+    first, second = twice(1)
+    assert not torch.equal(first, second) and 16 < first.sum() < 48
+    assert all(map(torch.equal, twice(1), (first, second)))
+    assert not torch.equal(twice(2)[0], first)

@@ -1,0 +1,80 @@
+"""Ops of PyTorch that torch-mlir does not know, or takes for others, as ops that it knows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ipu_mlir.dialects.support.bindings import extra
+
+aten = torch.ops.aten
+
+
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """Those of torch-mlir, and ours."""
+    return dict(extra("fx_decomp_util").get_decomposition_table()) | _OURS
+
+
+def _convolution_backward(
+    gradient: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
+    output_padding: Any, groups: int, output_mask: list[bool],
+) -> Any:  # fmt: skip
+    """Of a transposed convolution, which is a convolution the other way round."""
+    if not transposed:
+        return NotImplemented
+    of_x = of_weight = of_bias = None
+    if output_mask[0]:
+        of_x = aten.convolution(gradient, weight, None, stride, padding, dilation, False, [0] * len(stride), groups)
+    if output_mask[1]:
+        wanted = [False, True, False]
+        none = [0] * len(stride)
+        _, of_weight, _ = aten.convolution_backward(
+            x, gradient, weight, None, stride, padding, dilation, False, none, groups, wanted
+        )
+    if output_mask[2]:
+        of_bias = gradient.sum([0, *range(2, gradient.dim())])
+    return of_x, of_weight, of_bias
+
+
+def _integers_between(low: int, high: int, size: Any, dtype: Any = None, **options: Any) -> Any:
+    """Whole numbers from ``low`` to below ``high``; torch-mlir rounds towards 0, and so draws other ones below it."""
+    drawn = aten.rand(size, dtype=torch.float32, device=options.get("device"))
+    return (aten.floor(drawn * (high - low)).clamp(max=high - low - 1) + low).to(dtype or torch.int64)
+
+
+def _permutation(count: int, dtype: Any = None, **options: Any) -> Any:
+    """The order of random numbers."""
+    return aten.rand([count], dtype=torch.float32, device=options.get("device")).argsort().to(dtype or torch.int64)
+
+
+def _normal(mean: Any, deviation: Any = 1.0, generator: Any = None) -> Any:
+    like = mean if isinstance(mean, torch.Tensor) else deviation
+    return aten.randn_like(like) * deviation + mean
+
+
+def _drawn_from(weights: Any, count: int, replacement: bool = False, generator: Any = None) -> Any:
+    """Places by their weights: the first of waiting times that are exponential; with replacement of anew for each."""
+    if replacement and count > 1:
+        weights = weights.unsqueeze(-2).expand(*weights.shape[:-1], count, weights.shape[-1])
+    times = -aten.log(1 - aten.rand(list(weights.shape), dtype=torch.float32)) / weights
+    if replacement or count == 1:
+        return times.argmin(-1, keepdim=count == 1)
+    return times.argsort(-1)[..., :count]
+
+
+_OURS: dict[Any, Callable[..., Any]] = {
+    aten.convolution_backward.default: _convolution_backward,
+    aten.multinomial.default: _drawn_from,
+    aten.normal.Tensor_Tensor: _normal,
+    aten.normal.Tensor_float: _normal,
+    aten.normal.float_Tensor: _normal,
+    aten.randint.default: lambda high, size, **options: _integers_between(0, high, size, **options),
+    aten.randint.low: _integers_between,
+    aten.randint_like.default: lambda x, high, **options: _integers_between(
+        0, high, list(x.shape), **{"dtype": x.dtype, **options}
+    ),
+    aten.randint_like.low_dtype: lambda x, low, high, **options: _integers_between(
+        low, high, list(x.shape), **{"dtype": x.dtype, **options}
+    ),
+    aten.randperm.default: _permutation,
+}
