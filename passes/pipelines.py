@@ -87,6 +87,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-extremes",
     "ipu-raise-scans",
     "ipu-decompose-tensor-ops",
+    "ipu-raise-splats",
     "ipu-branch-switches",
     "ipu-drop-idle-ops",
     "ipu-inline-scalar-ops",
@@ -114,7 +115,8 @@ PLACE: tuple[str, ...] = (
 """Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing.
 Branches that only choose between tensors become a selection, which is no linalg yet. Shards are assigned before views
 become copies, since what moves to another IPU has memory of its own, and once more for these copies. What differs
-between replicas is looked at again when branches on elements are gone."""
+between replicas is looked at again when branches on elements are gone. Places that follow from constants are such
+constants before loops are raised: what is scattered to them is a slice."""
 
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",

@@ -12,6 +12,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import fill_with
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, Patterns, rewrite
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 _SCALAR = ("arith.", "math.")
 _MOST_STEPS = 64
@@ -94,6 +95,8 @@ def _follows_from_constants(value: ir.Value) -> bool:
 
 def _spread_constant(value: ir.Value) -> ir.Attribute | None:
     """The constant that every element of ``value`` is, or that the scalar ``value`` is."""
+    while (view := defining_op(value, *VIEW_OPS)) is not None:
+        value = view.operands[0]
     fill = defining_op(value, "linalg.fill")
     constant: Any = constant_of(value if fill is None else fill.operands[0])
     if isinstance(constant, ir.DenseElementsAttr):

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, predicate_of
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.raising.loops.filling_nests import place_of
 from ipu_mlir.passes.raising.loops.fission import split_branches, split_by_tensor
 from ipu_mlir.passes.raising.loops.nests import ScatterNest, scatter_nest
 from ipu_mlir.passes.raising.loops.scan_of_loops import scan_of_loops, scan_of_while
@@ -22,13 +24,14 @@ from ipu_mlir.passes.support.rewriting import list_ops
 class RaiseLoops(Pass):
     """Write loops that put elements into a tensor as structured ops and one scatter or scan.
 
-    What goes where is computed for all iterations at once; inner loops over scalars become reductions. The scatter is
-    the library codelet of that name; it keeps the order of the iterations. A loop that puts elements into several
-    tensors becomes a scatter into each. Where every element is combined with the one before it, all are one scan
-    (``scan_add`` and so on, as ``ipu-raise-scans`` makes them): whether a branch takes the first one, the tensor has it
-    from the start or the innermost loop carries the running value. Running sums and products of floats of 16 and 8 bits
-    are f32 then, and each is rounded once. An ``scf.while`` that counts, and fills a tensor with running values slice
-    by slice, is such a loop as well.
+    What goes where is computed for all iterations at once; inner loops over scalars become reductions. The scatter
+    is the library codelet of that name; it keeps the order of the iterations. Where each iteration has a place of
+    its own in a box of the tensor, no scatter is needed, but an element-wise op on a slice. A loop that puts
+    elements into several tensors becomes a scatter into each. Where every element is combined with the one before
+    it, all are one scan (``scan_add`` and so on, as ``ipu-raise-scans`` makes them): whether a branch takes the
+    first one, the tensor has it from the start or the innermost loop carries the running value. Running sums and
+    products of floats of 16 and 8 bits are f32 then, and each is rounded once. An ``scf.while`` that counts, and
+    fills a tensor with running values slice by slice, is such a loop as well.
 
     Needs:  linalg on tensors; scalars that are not wrapped in tensors (``ipu-inline-scalar-ops``, ``canonicalize``).
     Leaves: ``scf.for`` only where a loop is no scatter and no running sum, product or extreme; no such ``scf.while``.
@@ -93,13 +96,16 @@ def _raise(loop: _Loop) -> None:
 
 
 def _scatter(nest: ScatterNest) -> ir.Value:
-    guard = nest.guard or upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
+    shape = list(nest.initial.type.shape)
+    places = _slice_of(nest, shape)
+    guard = nest.guard
+    if guard is None or (places is not None and _says_inside(guard, dict(zip(nest.index, shape, strict=True)))):
+        guard = upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
     vectorizer = Vectorizer(nest.loops[0], nest.counters, nest.extents, nest.guard, nest.guarded)
     columns = vectorizer.columns([*nest.index, guard, nest.update])
-    shape = list(nest.initial.type.shape)
+    if places is not None:
+        return _in_place(nest, columns, places)
     shared = _shared_loops(nest, shape)
-    if len(shared) == len(nest.extents) == len(shape):
-        return _in_place(nest, columns, shared)
     if len(shared) == len(nest.extents):
         del shared[len(shared) - 1]  # the order of the iterations is that of a loop that is reduced
     own = [loop for loop in range(len(nest.extents)) if loop not in shared]
@@ -123,10 +129,40 @@ def _scatter(nest: ScatterNest) -> ir.Value:
     return op.results[0]
 
 
-def _in_place(nest: ScatterNest, columns: list[Column], shared: dict[int, int]) -> ir.Value:
-    """Every element is where its own iteration puts it: an element-wise op and no scatter."""
-    rank = len(shared)
-    dims = [ir.AffineExpr.get_dim(shared[loop]) for loop in range(rank)]
+_Places = list[tuple[int | None, int]]
+"""Per dimension of a tensor the loop that its index is, and what is added to that; or no loop, and the index."""
+
+
+def _slice_of(nest: ScatterNest, shape: list[int]) -> _Places | None:
+    """Where the elements go, if they fill a slice, each from an iteration of its own."""
+    found: _Places = []
+    for index, size in zip(nest.index, shape, strict=True):
+        number, place = integer_of(index), place_of([index], nest.counters)
+        loop, first = (None, number) if number is not None else place[0] if place else (None, -1)
+        if not 0 <= first <= size - (1 if loop is None else nest.extents[loop]):
+            return None
+        found.append((loop, first))
+    loops = sorted(loop for loop, _ in found if loop is not None)
+    return found if loops == list(range(len(nest.extents))) else None
+
+
+def _says_inside(guard: ir.Value, sizes: dict[ir.Value, int]) -> bool:
+    """True if ``guard`` asks for no more than that each index is below the size of its dimension, or a greater one."""
+    op = defining_op(guard, "arith.andi", "arith.cmpi")
+    if op is None:
+        return False
+    left, right = op.operands
+    if op.name == "arith.andi":
+        return _says_inside(left, sizes) and _says_inside(right, sizes)
+    most = integer_of(right)
+    return predicate_of(op) == "ult" and left in sizes and most is not None and sizes[left] <= most
+
+
+def _in_place(nest: ScatterNest, columns: list[Column], places: _Places) -> ir.Value:
+    """Every element comes from its own iteration: an element-wise op on a slice of the tensor and no scatter."""
+    rank = len(places)
+    loops = [loop for loop, _ in places]
+    dims = [ir.AffineExpr.get_dim(loops.index(loop)) for loop in range(len(nest.extents))]
     guard, update = columns[-2:]
     maps = [_over(guard.loops, dims, rank), _over(update.loops, dims, rank), identity_map(rank)]
 
@@ -138,7 +174,16 @@ def _in_place(nest: ScatterNest, columns: list[Column], shared: dict[int, int]) 
             new = joined.results[0]
         return [upstream("arith").SelectOp(goes, new, old).result]
 
-    return generic([guard.tensor, update.tensor], [nest.initial], maps, [True] * rank, body).results[0]
+    def update_of(part: ir.Value) -> ir.Value:
+        return generic([guard.tensor, update.tensor], [part], maps, [True] * rank, body).results[0]
+
+    sizes = [1 if loop is None else nest.extents[loop] for loop in loops]
+    if sizes == list(nest.initial.type.shape):
+        return update_of(nest.initial)
+    tensor = upstream("tensor")
+    box = ([], [], [], [first for _, first in places], sizes, [1] * rank)
+    part = tensor.extract_slice(ir.RankedTensorType.get(sizes, nest.initial.type.element_type), nest.initial, *box)
+    return tensor.insert_slice(update_of(part), nest.initial, *box)
 
 
 def _shared_loops(nest: ScatterNest, shape: list[int]) -> dict[int, int]:

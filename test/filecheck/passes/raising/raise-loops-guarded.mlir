@@ -45,7 +45,7 @@ func.func @guard_of_the_place(%x: tensor<8xf32>, %at: tensor<4xindex>, %v: tenso
 // CHECK-NEXT: scf.yield %[[ZERO]] : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: linalg.yield %[[U]] : f32
-// CHECK: library_call = "scatter_set"
+// CHECK: tensor.insert_slice
 // CHECK-NOT: scf.if
 func.func @load_under_the_guard(%x: tensor<8xf32>, %v: tensor<3xf32>, %k: index) -> tensor<8xf32> {
   %zero = arith.constant 0 : index
