@@ -32,6 +32,7 @@ from ipu_mlir.passes.normalize.drop_repeated_checks import DropRepeatedChecks
 from ipu_mlir.passes.normalize.fold_transposes import FoldTransposes
 from ipu_mlir.passes.normalize.fuse_elementwise_ops import FuseElementwiseOps
 from ipu_mlir.passes.normalize.generalize_ops import GeneralizeOps
+from ipu_mlir.passes.normalize.hoist_invariants import HoistInvariants
 from ipu_mlir.passes.normalize.indices.normalize_indices import NormalizeIndices
 from ipu_mlir.passes.normalize.mask_terms import MaskTerms
 from ipu_mlir.passes.normalize.raise_splats import RaiseSplats
@@ -129,6 +130,7 @@ PASSES: tuple[type[Pass], ...] = (
     FuseElementwiseOps,
     GeneralizeOps,
     HoistCasts,
+    HoistInvariants,
     InferSizes,
     InlineScalarOps,
     JoinUpdates,

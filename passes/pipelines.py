@@ -66,6 +66,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-partition-remote-buffers",
     "ipu-trim-windows",
     "linalg-fold-unit-extent-dims",
+    "ipu-hoist-invariants",
     "ipu-fuse-elementwise-ops",
     "linalg-fold-unit-extent-dims",
     "ipu-drop-repeated-checks",
