@@ -27,6 +27,33 @@ def _updated(big: np.ndarray, small: np.ndarray, _: np.ndarray) -> np.ndarray:
     return np.concatenate([small, big[:, 2:]], axis=1)
 
 
+_PART_OF_A_COLUMN = """%c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c5 = arith.constant 5 : index
+  %r0 = scf.for %k = %c0 to %c5 step %c1 iter_args(%x = %a0) -> tensor<6x4xf32> {
+    %row = arith.addi %k, %c1 : index
+    %goes = arith.cmpi ult, %row, %c3 : index
+    %changed = scf.if %goes -> tensor<6x4xf32> {
+      %old = tensor.extract %x[%row, %c1] : tensor<6x4xf32>
+      %by = tensor.extract %a0[%row, %c2] : tensor<6x4xf32>
+      %sum = arith.addf %old, %by : f32
+      %set = tensor.insert %sum into %x[%row, %c1] : tensor<6x4xf32>
+      scf.yield %set : tensor<6x4xf32>
+    } else {
+      scf.yield %x : tensor<6x4xf32>
+    }
+    scf.yield %changed : tensor<6x4xf32>
+  }"""
+
+
+def _with_part_of_a_column(x: np.ndarray) -> np.ndarray:
+    x = x.copy()
+    x[1:3, 1] += x[1:3, 2]
+    return x
+
+
 _AT = "%at = tensor.extract %a1[] : tensor<index>"
 _ROWS = np.arange(24, dtype=np.float32).reshape(6, 4)
 _IDS = np.array([0, -1, 3, 6, 3, -6, 5, 100], np.int32)
@@ -188,6 +215,12 @@ CASES = (
         ),
         some("2x3x4xf32"),
         lambda x: np.repeat(x[:, 0, 3:], 2, 1),
+    ),
+    Case(
+        "sums-in-part-of-a-column",
+        function(["6x4xf32"], ["6x4xf32"], _PART_OF_A_COLUMN),
+        (_ROWS,),
+        _with_part_of_a_column,
     ),
     _scatter("set", "%sum = arith.negf %new : f32", lambda old, new: -new),
     _scatter("add", f"{_OLD}\n%sum = arith.addf %old, %new : f32", np.add),

@@ -153,24 +153,6 @@ def _until_large(x: np.ndarray, before: np.ndarray) -> np.ndarray:
     return x
 
 
-def _part_of_a_column(x: np.ndarray, k: int) -> None:
-    if k < 3:
-        x[k + 1, 3] += x[k + 1, 2]
-
-
-_PART_OF_A_COLUMN = """%row = arith.addi %k, %c1 : index
-    %goes = arith.cmpi ult, %row, %c4 : index
-    %new = scf.if %goes -> tensor<7x6xf32> {
-      %old = tensor.extract %x[%row, %c3] : tensor<7x6xf32>
-      %by = tensor.extract %a0[%row, %c2] : tensor<7x6xf32>
-      %sum = arith.addf %old, %by : f32
-      %set = tensor.insert %sum into %x[%row, %c3] : tensor<7x6xf32>
-      scf.yield %set : tensor<7x6xf32>
-    } else {
-      scf.yield %x : tensor<7x6xf32>
-    }"""
-
-
 def _in_place(name: str, rounds: int, body: str, step: Callable[[np.ndarray, int], None]) -> Case:
     text = function(["7x6xf32"], ["7x6xf32"], _loop(rounds, body))
     return Case(f"loop-{name}", text, (_X,), _sequence(rounds, step))
@@ -182,7 +164,6 @@ CASES = (
     _in_place("changes-a-column", 5, _CHANGE_COLUMN, _change_column),
     _in_place("changes-one-element", 6, _SET_ELEMENT, _set_element),
     _in_place("changes-a-row-if-it-is-inside", 6, _GUARDED_ROW, _guarded_row),
-    _in_place("changes-part-of-a-column", 5, _PART_OF_A_COLUMN, _part_of_a_column),
     Case(
         "loop-whose-body-takes-less-than-its-condition",
         function(["4xf32", "4xf32"], ["4xf32"], _FEWER_BACK),
