@@ -155,7 +155,7 @@ def test_calls_of_python_are_refused_by_name():
         jax.debug.print("{}", x)
         return x
 
-    with pytest.raises(ipu.CompileError, match="JAX cannot export talks: .*host_callbacks"):
+    with pytest.raises(ipu.CompileError, match=r"JAX cannot export talks: .*host_callbacks"):
         ipu.compile(talks, args=[jnp.ones(3)], target=TARGET)
 
 
