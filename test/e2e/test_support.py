@@ -64,6 +64,16 @@ def test_bits_tell_zeros_apart_and_no_nan_from_another() -> None:
     assert len(same_bits([zeros], [np.array([0.0, 0.0, np.nan])])) == 1
 
 
+def test_floats_may_be_off_by_units_in_the_last_place_where_that_is_said() -> None:
+    want = np.array([1.0, np.inf, np.nan, 0.0], np.float32)
+    near = np.array([1 + 2.0**-22, np.inf, np.nan, 0.0], np.float32)
+    assert same_bits([near], [want], 2) == []
+    assert len(same_bits([near], [want], 1)) == 1
+    for other in ([1, 3e38, np.nan, 0], [1, np.inf, 1, 0], [1, np.inf, np.nan, -0.0]):
+        assert len(same_bits([np.array(other, np.float32)], [want], 2)) == 1
+    assert len(same_bits([np.array([2])], [np.array([1])], 2)) == 1
+
+
 @pytest.mark.parametrize("sum_length", [0, 9])
 def test_a_case_with_a_wrong_expectation_fails(sum_length: int) -> None:
     text = one_generic("i", ["9xf32[i]"], "f32[]", "arith.addf %x0, %acc : f32", reduced="i", init="0.0")

@@ -25,7 +25,8 @@ def _case(
             return numpy(*(x.astype(np.float64) for x in operands)).astype(dtype)
 
         uses.append(use(op, [element] * arity, element, meaning, *[values] * arity))
-    return replace(case_of(name or op, uses), sum_length=sum_length)
+    ulps = _ULPS if op.removeprefix("math.") in _OF_KERNELS else 0
+    return replace(case_of(name or op, uses), sum_length=sum_length, ulps=ulps)
 
 
 def _question(op: str, numpy: Function) -> Case:
@@ -109,6 +110,10 @@ _FUNCTIONS: dict[str, Function] = {
     "tanh": np.tanh,
     "trunc": np.trunc,
 }
+_OF_KERNELS = frozenset(
+    ("cos", "cosh", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "powf", "sin", "sinh", "tanh")
+)
+_ULPS = 4  # 1 or 2 of a kernel's function, and of NumPy's
 _ANGLES: dict[str, Function] = {"sin": np.sin, "cos": np.cos, "tan": np.tan}
 _QUESTIONS: dict[str, Function] = {
     "isnan": np.isnan,
