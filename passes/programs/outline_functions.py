@@ -1,24 +1,32 @@
 """``ipu-outline-functions``: functions whose code stands in the program once, however often they are called."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first
+from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.variables import variables_in
+from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.programs.promote_variables import broken_use, with_values
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _STATE = ("ipu.read", "ipu.assign")
+_VALUES = ("arg_attrs", "res_attrs")
 
 
 @dataclass(frozen=True)
 class OutlineFunctions(Pass):
     """Keep calls that are marked ``ipu.outlined``, and let functions that do the same be one.
 
-    What has state, moves data of the host, or takes or gives anything but tensors of static shape is inlined all the
-    same: each call of it has state of its own. What calls itself or has several blocks is left to be refused.
+    One that reads and assigns variables takes their values and gives the new ones, as its callers read and assign
+    them. What has other state, moves data of the host, or takes or gives anything but tensors of static shape is
+    inlined all the same: each call of it has state of its own. What calls itself or has several blocks is left to be
+    refused.
 
     Needs:  nothing.
     Leaves: ``no_inline`` on the marked calls that stay, no mark on others; one function for all that are alike.
@@ -31,8 +39,10 @@ class OutlineFunctions(Pass):
         if not any(OUTLINED in op.attributes for op in list_ops(module, "func.call")):
             return
         same: dict[str, str] = {}
+        types = {name: ir.TypeAttr(op.attributes["type"]).value for name, op in variables_in(module).items()}
         with module.context:
             for function in callees_first(list(functions.values())):  # what is alike calls what is one already
+                _take_variables(function, functions, types)
                 for call in list_ops(function, "func.call"):
                     if OUTLINED in call.attributes:
                         _keep_or_inline(call, functions, same)
@@ -48,6 +58,42 @@ def _keep_or_inline(call: ir.Operation, functions: dict[str, ir.Operation], same
         _inline(call, functions[name].regions[0].blocks[0])
     else:
         del call.attributes[OUTLINED]
+
+
+def _take_variables(function: ir.Operation, functions: dict[str, ir.Operation], types: dict[str, ir.Type]) -> None:
+    """Let what calls ``function`` hand it the variables that it uses, if it can stand alone then."""
+    name, uses = ir.StringAttr(function.attributes["sym_name"]).value, list_ops(function, *_STATE)
+    calls = [op for each in functions.values() for op in list_ops(each, "func.call") if callee_of(op) == name]
+    if not uses or not calls or any(OUTLINED not in op.attributes for op in calls):
+        return
+    if any(op_around(op) != function or broken_use(op, types) for op in uses):
+        return
+    if not _can_stand_alone(name, functions, but=_STATE):
+        return
+    names, changed = with_values(function, types)
+    block = function.regions[0].blocks[0]
+    for name, argument in list(zip(names, list(block.arguments)[-len(names) :], strict=True))[::-1]:
+        if next(iter(argument.uses), None) is None:  # it may have no value yet
+            names.remove(name)
+            block.erase_argument(argument.arg_number)
+    kind = ir.FunctionType.get([each.type for each in block.arguments], [v.type for v in terminator(block).operands])
+    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    for which in _VALUES:
+        if which in function.attributes:
+            del function.attributes[which]
+    gives = [types[each] for each in changed]
+    for call in calls:
+        with ir.InsertionPoint(call), call.location:
+            symbols = [ir.FlatSymbolRefAttr.get(each) for each in names]
+            values = [ReadOp(variable=each, value=types[each.value]).value for each in symbols]
+            found = [result.type for result in call.results]
+            attributes = {entry: call.attributes[entry] for entry in call.attributes if entry not in _VALUES}
+            new = ir.Operation.create("func.call", [*found, *gives], [*call.operands, *values], attributes)
+            for each, value in zip(changed, list(new.results)[len(found) :], strict=True):
+                AssignOp(variable=ir.FlatSymbolRefAttr.get(each), value=value)
+        for old, result in zip(call.results, list(new.results)[: len(found)], strict=True):
+            old.replace_all_uses_with(result)
+        call.erase()
 
 
 def _inline(call: ir.Operation, block: ir.Block) -> None:
@@ -69,7 +115,10 @@ def _calls(name: str, wanted: str, functions: dict[str, ir.Operation], seen: tup
     return wanted in called or any(_calls(each, wanted, functions, (*seen, name)) for each in called)
 
 
-def _can_stand_alone(name: str, functions: dict[str, ir.Operation], around: tuple[str, ...] = ()) -> bool:
+def _can_stand_alone(
+    name: str, functions: dict[str, ir.Operation], around: tuple[str, ...] = (), but: Sequence[str] = ()
+) -> bool:
+    """True if a call of ``name`` may stay, as far as the ops that are called ``but`` do not matter."""
     function = functions.get(name)
     if function is None or name in around or len(function.regions[0].blocks) != 1:
         return False
@@ -79,6 +128,8 @@ def _can_stand_alone(name: str, functions: dict[str, ir.Operation], around: tupl
     ):
         return False
     for op in list_ops(function):
+        if op.name in but:
+            continue
         effects = effects_of(op) if op.name.startswith("ipu.") else None
         if op.name in _STATE or (effects is not None and not effects.is_free_to_move):
             return False

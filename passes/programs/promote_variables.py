@@ -39,7 +39,7 @@ class PromoteVariables(Pass):
             types = {name: ir.TypeAttr(op.attributes["type"]).value for name, op in variables_in(module).items()}
             called = {ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in list_ops(module, "func.call")}
             for op in users:
-                broken = _broken_use(op, types) or _broken_place(op, called)
+                broken = broken_use(op, types) or _broken_place(op, called)
                 if broken is not None:
                     refuse(op, broken)
             if refuse.diagnostics:
@@ -48,7 +48,7 @@ class PromoteVariables(Pass):
                 _promote(function, types)
 
 
-def _broken_use(op: ir.Operation, types: dict[str, ir.Type]) -> str | None:
+def broken_use(op: ir.Operation, types: dict[str, ir.Type]) -> str | None:
     """What is wrong with the variable that ``op`` names, as the end of a sentence."""
     name = _variable(op)
     (value,) = op.results if op.name == _READ else op.operands
@@ -81,10 +81,17 @@ def _variable(op: ir.Operation) -> str:
 
 
 def _promote(function: ir.Operation, types: dict[str, ir.Type]) -> None:
+    if list_ops(function, _READ, _ASSIGN):
+        assert not variable_arguments(function), "a function whose variables are arguments reads and assigns none"
+        names, changed = with_values(function, types)
+        _mark(function, "arg_attrs", names)
+        _mark(function, "res_attrs", changed)
+
+
+def with_values(function: ir.Operation, types: dict[str, ir.Type]) -> tuple[list[str], list[str]]:
+    """Let ``function`` take the values of the variables that it uses as its last arguments, and give those that it may
+    change as its last results; the names of both."""
     used = {_variable(op) for op in list_ops(function, _READ, _ASSIGN)}
-    if not used:
-        return
-    assert not variable_arguments(function), "a function whose variables are arguments reads and assigns none"
     block = function.regions[0].blocks[0]
     names = [name for name in types if name in used]
     at_begin = {name: block.add_argument(types[name], ir.Location.name(name)) for name in names}
@@ -94,8 +101,7 @@ def _promote(function: ir.Operation, types: dict[str, ir.Type]) -> None:
     end = _hand_on(block, [values[name] for name in changed])
     kind = ir.FunctionType.get([each.type for each in block.arguments], [each.type for each in end.operands])
     function.attributes["function_type"] = ir.TypeAttr.get(kind)
-    _mark(function, "arg_attrs", names)
-    _mark(function, "res_attrs", changed)
+    return names, changed
 
 
 def _mark(function: ir.Operation, which: Which, names: list[str]) -> None:

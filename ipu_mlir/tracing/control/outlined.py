@@ -21,8 +21,8 @@ def outlined(function: Callable[..., Any]) -> Callable[..., Any]:
         def layer(x, w):
             return ipu.nn.relu(x @ w)
 
-    On arrays it is ``function`` itself. So it is where it reads or assigns variables, or uses queues, remote buffers or
-    fifos: each call has state of its own then. Traced tensors that it takes from around it are arguments as well.
+    On arrays it is ``function`` itself. So it is where it uses queues, remote buffers or fifos: each call has state of
+    its own then. Traced tensors that it takes from around it, and variables, are arguments as well.
     """
 
     @functools.wraps(function)

@@ -93,6 +93,54 @@ def test_functions_that_call_others_and_views_that_they_return():
     assert sorted(functions_in(check(main, X))) == ["_lambda_", "main", "outer"]
 
 
+def test_variables_are_handed_to_functions_and_back():
+    """Also those of functions inside, that are only assigned, or in a branch; functions on others are alike."""
+    total, last = ipu.Variable(np.zeros((8, 8), np.float32), name="total"), ipu.Variable(ipu.TensorSpec((8, 8)))
+    others = [ipu.Variable(np.full((8, 8), n, np.float32), name=f"other{n}") for n in range(2)]
+
+    @ipu.outlined
+    def inner(x):
+        total.assign(total.value + x)
+        return x + 1
+
+    @ipu.outlined
+    def outer(x):
+        last.assign(x)
+        return inner(ipu.cond(x[0, 0] > 0, lambda: inner(x), lambda: x))
+
+    def grow(variable):
+        @ipu.outlined
+        def grown(x):
+            variable.assign(variable.value * x)
+
+        return grown
+
+    def main(x):
+        for other in others:
+            grow(other)(x)
+        return ipu.fori_loop(0, 3, lambda i, c: outer(c), outer(x))
+
+    exe = ipu.compile(main, args=(X,), target=TARGET)
+    assert sorted(functions_in(exe)) == ["grown", "inner", "main", "outer"]
+    session = exe.session()
+    x, expected, sums, first = X, X, np.zeros((8, 8), np.float32), None
+    for _ in range(2):
+        found = session(x)
+        for _ in range(4):
+            before = expected
+            if expected[0, 0] > 0:
+                sums, expected = sums + expected, expected + 1
+            sums, expected = sums + expected, expected + 1
+        if first is None:
+            first = np.asarray(found)
+            np.testing.assert_allclose(exe.run_per_tile([X])[0], first, rtol=1e-6)
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+        np.testing.assert_allclose(session[last.name], before, rtol=1e-5)
+        x = expected
+    np.testing.assert_allclose(session["total"], sums, rtol=1e-5)
+    np.testing.assert_allclose(session["other1"], X * first, rtol=1e-5)
+
+
 def test_what_has_state_is_inlined():
     total = ipu.Variable(np.zeros((8, 8), np.float32), name="total")
 
