@@ -16,20 +16,20 @@ from support.case import assert_close
 from support.compare import same_bits
 from support.guarded_kernels import guarded_kernels
 from support.llvm_jit import run_on_llvm
-from support.random_calls import Called
-from support.random_casts import casts
-from support.random_control import MOVING_KINDS, control_flow
-from support.random_gathers import gathers
-from support.random_maps import any_indices
-from support.random_narrow import narrow_expressions
-from support.random_programs import Program, exact_programs, smooth_chains
-from support.random_scatters import narrow_scatters, scatters
-from support.random_several import several_results
-from support.random_shards import on_ipus
-from support.random_slices import slices
-from support.random_steps import SteppedProgram
-from support.random_views import Chain, view_chains
-from support.random_windows import windows
+from support.random.calls import Called
+from support.random.casts import casts
+from support.random.control import MOVING_KINDS, control_flow
+from support.random.gathers import gathers
+from support.random.maps import any_indices
+from support.random.narrow import narrow_expressions
+from support.random.programs import Program, exact_programs, smooth_chains
+from support.random.scatters import narrow_scatters, scatters
+from support.random.several import several_results
+from support.random.shards import on_ipus
+from support.random.slices import slices
+from support.random.steps import SteppedProgram
+from support.random.views import Chain, view_chains
+from support.random.windows import windows
 
 import ipu_mlir as ipu
 

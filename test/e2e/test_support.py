@@ -6,12 +6,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from support import case, compare, corpus, random_programs, tensor_text
+from support import case, compare, corpus, tensor_text
 from support.case import Case, some
 from support.compare import disagreements, same_bits
 from support.guarded_kernels import GuardedKernel
-from support.random_bodies import COMBINERS, PRODUCTS, identity
-from support.random_programs import Node, Program, Value
+from support.random import programs
+from support.random.bodies import COMBINERS, PRODUCTS, identity
+from support.random.programs import Node, Program, Value
 from support.tensor_text import one_generic
 
 from ipu_mlir.runtime.engine.native import machine_code
@@ -24,7 +25,7 @@ N = np.array([3, 4], np.int32)
 ATOL = (1e-3, 0.0)
 
 
-@pytest.mark.parametrize("module", [case, compare, corpus, random_programs, tensor_text], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [case, compare, corpus, programs, tensor_text], ids=lambda m: m.__name__)
 def test_examples_in_docstrings_hold(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
-from support.random_bodies import EXACT_OPS
-from support.random_steps import MOST_ELEMENTS, Sketch, SteppedProgram, Tensor, Values
+from support.random.bodies import EXACT_OPS
+from support.random.steps import MOST_ELEMENTS, Sketch, SteppedProgram, Tensor, Values
 from support.tensor_text import DTYPES, constant
 
 Arrays = Sequence[np.ndarray]

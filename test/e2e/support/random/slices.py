@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
-from support.random_bodies import EXACT_OPS
-from support.random_scalars import clamped, loaded
-from support.random_steps import Scalar, Shape, Sketch, SteppedProgram, Tensor, Values
+from support.random.bodies import EXACT_OPS
+from support.random.scalars import clamped, loaded
+from support.random.steps import Scalar, Shape, Sketch, SteppedProgram, Tensor, Values
 
 ELEMENTS = ("f32", "f64", "i32", "i8", "i1")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
-from support.random_steps import MOST_ELEMENTS, Sketch, Step, SteppedProgram, Tensor, Values
+from support.random.steps import MOST_ELEMENTS, Sketch, Step, SteppedProgram, Tensor, Values
 from support.tensor_text import DTYPES, constant
 
 MOST_ITERATIONS = 150

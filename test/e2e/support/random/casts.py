@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from support.op_uses import saturated
-from support.random_bodies import ScalarOp
-from support.random_steps import Argument, Sketch, SteppedProgram, Tensor, Values
+from support.random.bodies import ScalarOp
+from support.random.steps import Argument, Sketch, SteppedProgram, Tensor, Values
 from support.tensor_text import DTYPES, generic
 
 WIDTHS = {

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
-from support.random_moves import move_step
-from support.random_scalars import clamped, condition, loaded, number, scalar, scalar_step
-from support.random_slices import compute, slice_step
-from support.random_steps import Scalar, Sketch, SteppedProgram, Tensor, Values, run
+from support.random.moves import move_step
+from support.random.scalars import clamped, condition, loaded, number, scalar, scalar_step
+from support.random.slices import compute, slice_step
+from support.random.steps import Scalar, Sketch, SteppedProgram, Tensor, Values, run
 
 DEEPEST = 2
 KINDS = ("compute", "compute", "slice", "scalar", "spread", "control")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from support.random_casts import to_narrow
-from support.random_steps import Argument, Rounds, Sketch, SteppedProgram, Tensor, Values
+from support.random.casts import to_narrow
+from support.random.steps import Argument, Rounds, Sketch, SteppedProgram, Tensor, Values
 from support.tensor_text import DTYPES, constant, generic
 
 INDEX_TYPES = ("i32", "i64", "index")

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 from hypothesis import assume
-from support.random_steps import Shape, Sketch, Tensor, Values
+from support.random.steps import Shape, Sketch, Tensor, Values
 from support.tensor_text import constant
 
 Move = Callable[[np.ndarray], np.ndarray]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
-from support.random_bodies import Combiner, ScalarOp
+from support.random.bodies import Combiner, ScalarOp
 from support.tensor_text import DTYPES, function, generic, short_type
 
 LARGEST_WHOLE_NUMBER = 2**24

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
-from support.random_bodies import COMBINERS, PRODUCTS, Combiner, ScalarOp
-from support.random_steps import Sketch, SteppedProgram, Tensor, Values
+from support.random.bodies import COMBINERS, PRODUCTS, Combiner, ScalarOp
+from support.random.steps import Sketch, SteppedProgram, Tensor, Values
 from support.tensor_text import DTYPES, constant
 
 

@@ -1,7 +1,7 @@
 """Scalars of random programs: constants, elements that are loaded, and arithmetic on them."""
 
 import numpy as np
-from support.random_steps import Scalar, Sketch
+from support.random.steps import Scalar, Sketch
 from support.tensor_text import DTYPES, constant
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
-from support.random_bodies import COMBINERS, EXACT_OPS, PRODUCTS, SMOOTH_OPS, Combiner, ScalarOp, identity
+from support.random.bodies import COMBINERS, EXACT_OPS, PRODUCTS, SMOOTH_OPS, Combiner, ScalarOp, identity
 from support.tensor_text import DTYPES, function, generic, short_type
 
 LOOPS = "ijkl"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 from hypothesis import strategies as st
-from support.random_casts import WideArgument, to_narrow
-from support.random_steps import Sketch, SteppedProgram, Tensor, Values
+from support.random.casts import WideArgument, to_narrow
+from support.random.steps import Sketch, SteppedProgram, Tensor, Values
 from support.tensor_text import generic
 
 Function = Callable[..., np.ndarray]

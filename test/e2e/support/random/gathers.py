@@ -6,8 +6,8 @@ from math import prod
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
-from support.random_bodies import EXACT_OPS, ScalarOp
-from support.random_steps import MOST_ELEMENTS, Sketch, SteppedProgram, Tensor, Values
+from support.random.bodies import EXACT_OPS, ScalarOp
+from support.random.steps import MOST_ELEMENTS, Sketch, SteppedProgram, Tensor, Values
 from support.tensor_text import generic
 
 INDEX_TYPES = ("i32", "i64", "index")
