@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import flows, is_branch, is_loop, sources_of, terminator
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, num_outputs, reads_operand
-from ipu_mlir.dialects.analysis.matchers import around_in
+from ipu_mlir.dialects.analysis.matchers import around_in, block_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -93,6 +93,8 @@ def _writing_over(old: ir.Value, new: ir.Value) -> Changes | None:
     if isinstance(new.owner, ir.Block) or new.type != old.type:
         return None
     op = new.owner.operation
+    if around_in(op, block_of(old)) is None:
+        return None  # before the loop that carries the old value
     if is_branch(op):
         found: Changes = {}
         for value in sources_of(new):

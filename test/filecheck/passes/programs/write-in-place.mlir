@@ -125,6 +125,26 @@ func.func @loop_writes_over_the_variable_that_it_carries(%x: tensor<4xf32, #home
   return %r : tensor<4xf32, #home>
 }
 
+// What is computed before the loop is there in every round, and cannot be what the loop carries.
+// CHECK-LABEL: func.func @what_stands_before_a_loop_keeps_its_place
+// CHECK-COUNT-2: %{{.*}} = tensor.empty
+// CHECK: linalg.exp {{.*}} outs(%[[E:.*]] :
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}})
+// CHECK: linalg.abs {{.*}} outs(%[[A]] :
+func.func @what_stands_before_a_loop_keeps_its_place(%w: tensor<4xf32, #home> {ipu.variable = @w}, %n: index)
+    -> (tensor<4xf32, #home> {ipu.variable = @w}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<4xf32, #home>
+  %f = tensor.empty() : tensor<4xf32, #home>
+  %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %w) -> tensor<4xf32, #home> {
+    %z = linalg.abs ins(%y : tensor<4xf32, #home>) outs(%f : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %z : tensor<4xf32, #home>
+  }
+  return %r : tensor<4xf32, #home>
+}
+
 // CHECK-LABEL: func.func @while_writes_over_what_its_condition_hands_on
 // CHECK: ^bb0(%[[A:.*]]: tensor<4xf32
 // CHECK: linalg.exp ins(%[[A]] {{.*}} outs(%[[A]] :
