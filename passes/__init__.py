@@ -29,6 +29,7 @@ from ipu_mlir.passes.importing.widen_integers import WidenIntegers
 from ipu_mlir.passes.importing.wrap_scalars import WrapScalars
 from ipu_mlir.passes.normalize.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.normalize.drop_repeated_checks import DropRepeatedChecks
+from ipu_mlir.passes.normalize.expand_powers import ExpandPowers
 from ipu_mlir.passes.normalize.fold_transposes import FoldTransposes
 from ipu_mlir.passes.normalize.fuse_elementwise_ops import FuseElementwiseOps
 from ipu_mlir.passes.normalize.generalize_ops import GeneralizeOps
@@ -136,6 +137,7 @@ PASSES: tuple[type[Pass], ...] = (
     JoinUpdates,
     LegalizeTypes,
     MarkReplicas,
+    ExpandPowers,
     MaskTerms,
     MaterializeCasts,
     MaterializeViews,

@@ -68,6 +68,7 @@ NORMALIZE: tuple[str, ...] = (
     "linalg-fold-unit-extent-dims",
     "ipu-hoist-invariants",
     "ipu-fuse-elementwise-ops",
+    "ipu-expand-powers",
     "linalg-fold-unit-extent-dims",
     "ipu-drop-repeated-checks",
     "ipu-sink-max",
@@ -80,7 +81,8 @@ NORMALIZE: tuple[str, ...] = (
 """Linalg as it came in -> few, fused ops. What is called is not canonicalized before it is looked at: that would take a
 library call whose body passes on what it reads for nothing. Unit dimensions go first, because fusion is wider without
 them, and once more after it, because fusion moves reshapes and brings some back; it also copies assertions to all
-readers of a value. Poolings change places with fused ops only. Sums are widened last: the roundings after them would be
+readers of a value. Exponents are constants in bodies
+after it, and poolings change places with fused ops only. Sums are widened last: the roundings after them would be
 between ops that fuse, and fused into what reads them on other tiles."""
 
 PLACE: tuple[str, ...] = (

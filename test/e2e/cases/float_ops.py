@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from support.case import Case
 from support.op_uses import FLOATS, Function, case_of, use, values_of
-from support.tensor_text import DTYPES
+from support.tensor_text import DTYPES, function, short_type
 
 
 def _case(
@@ -132,6 +132,30 @@ def _bases(element: str) -> np.ndarray:
     return np.array([0.5, 1.0, -1.0, -1.5, 2.5], DTYPES[element])
 
 
+def _known_powers(exponents: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0, -1.0, 0.5, -0.5, 4.0)) -> Case:
+    """Powers of all numbers whose exponent the program says: most are products or roots."""
+    lines, results, arrays = [], [], []
+    for element in FLOATS:
+        values = values_of(element)
+        kind = short_type(values.shape, element)
+        for exponent in exponents:
+            number = len(results)
+            lines.append(f"  %e{number} = arith.constant dense<{exponent}> : tensor<{kind}>")
+            lines.append(f"  %r{number} = math.powf %a{len(arrays)}, %e{number} : tensor<{kind}>")
+            results.append(kind)
+        arrays.append(values)
+    arguments = [short_type(values.shape, element) for values, element in zip(arrays, FLOATS, strict=True)]
+
+    def power(x: np.ndarray, exponent: float) -> np.ndarray:
+        """As C has it: of a single number as the exponent, NumPy makes a square root itself."""
+        return np.power(x.astype(np.float64), np.full(x.shape, exponent)).astype(x.dtype)
+
+    def expected(*inputs: np.ndarray) -> tuple[np.ndarray, ...]:
+        return tuple(power(x, exponent) for x in inputs for exponent in exponents)
+
+    return Case("math.powf-of-known-exponents", function(arguments, results, "\n".join(lines)), tuple(arrays), expected)
+
+
 CASES = (
     *(_case(f"arith.{op}", numpy, 2) for op, numpy in _ARITHMETIC.items()),
     _case("arith.negf", np.negative),
@@ -150,6 +174,7 @@ CASES = (
     _case("math.copysign", np.copysign, 2),
     _case("math.powf", np.power, 2, _moderate),
     _case("math.fma", lambda a, b, c: a * b + c, 3, _small),
+    _known_powers(),
     case_of(
         "math.fpowi",
         [use("math.fpowi", [e, "i32"], e, _whole_power, _bases(e), _EXPONENTS, types=f"{e}, i32") for e in FLOATS],

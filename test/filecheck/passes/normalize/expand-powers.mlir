@@ -1,0 +1,71 @@
+// RUN: ipu-opt %s --ipu-expand-powers --canonicalize | filecheck %s
+
+// CHECK-LABEL: func.func @small_exponents
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1.0{{.*}} : f32
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[X]], %[[X]] : f32
+// CHECK: %[[AGAIN:.*]] = arith.mulf %[[X]], %[[X]] : f32
+// CHECK: %[[CUBE:.*]] = arith.mulf %[[AGAIN]], %[[X]] : f32
+// CHECK: %[[OVER:.*]] = arith.divf %[[ONE]], %[[X]] : f32
+// CHECK: return %[[ONE]], %[[X]], %[[SQUARE]], %[[CUBE]], %[[OVER]]
+func.func @small_exponents(%x: f32) -> (f32, f32, f32, f32, f32) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %three = arith.constant 3 : i32
+  %minus = arith.constant -1.0 : f32
+  %0 = math.powf %x, %zero : f32
+  %1 = math.powf %x, %one : f32
+  %2 = math.powf %x, %two : f32
+  %3 = math.fpowi %x, %three : f32, i32
+  %4 = math.powf %x, %minus : f32
+  return %0, %1, %2, %3, %4 : f32, f32, f32, f32, f32
+}
+
+// The root of -0 would be -0, and that of minus infinity no number.
+// CHECK-LABEL: func.func @roots
+// CHECK-SAME: (%[[X:.*]]: f16)
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.0{{.*}} : f16
+// CHECK-DAG: %[[LOWEST:.*]] = arith.constant 0xFC00 : f16
+// CHECK-DAG: %[[HIGHEST:.*]] = arith.constant 0x7C00 : f16
+// CHECK: %[[SUM:.*]] = arith.addf %[[X]], %[[ZERO]] : f16
+// CHECK: %[[ROOT:.*]] = math.sqrt %[[SUM]] : f16
+// CHECK: %[[IS_LOWEST:.*]] = arith.cmpf oeq, %[[X]], %[[LOWEST]] : f16
+// CHECK: arith.select %[[IS_LOWEST]], %[[HIGHEST]], %[[ROOT]] : f16
+// CHECK: %[[OVER:.*]] = arith.divf
+// CHECK: return %{{.*}}, %[[OVER]]
+func.func @roots(%x: f16) -> (f16, f16) {
+  %half = arith.constant 0.5 : f16
+  %minus = arith.constant -0.5 : f16
+  %0 = math.powf %x, %half : f16
+  %1 = math.powf %x, %minus : f16
+  return %0, %1 : f16, f16
+}
+
+// CHECK-LABEL: func.func @integers
+// CHECK-SAME: (%[[X:.*]]: i32)
+// CHECK: %[[TWO:.*]] = arith.muli %[[X]], %[[X]] : i32
+// CHECK: %[[FOUR:.*]] = arith.muli %[[TWO]], %[[TWO]] : i32
+// CHECK: %[[FIVE:.*]] = arith.muli %[[FOUR]], %[[X]] : i32
+// CHECK: return %[[FIVE]]
+func.func @integers(%x: i32) -> i32 {
+  %five = arith.constant 5 : i32
+  %0 = math.ipowi %x, %five : i32
+  return %0 : i32
+}
+
+// Four factors would be more than one ulp from the power; nobody knows the exponent of the last one.
+// CHECK-LABEL: func.func @others_stay
+// CHECK-COUNT-3: math.powf
+// CHECK: math.ipowi
+// CHECK-NOT: mul
+func.func @others_stay(%x: f32, %y: f32, %n: i32) -> (f32, f32, f32, i32) {
+  %four = arith.constant 4.0 : f32
+  %part = arith.constant 1.5 : f32
+  %less = arith.constant -2 : i32
+  %0 = math.powf %x, %four : f32
+  %1 = math.powf %x, %part : f32
+  %2 = math.powf %x, %y : f32
+  %3 = math.ipowi %n, %less : i32
+  return %0, %1, %2, %3 : f32, f32, f32, i32
+}
