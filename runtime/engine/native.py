@@ -114,7 +114,10 @@ def lowered(text: str) -> Any:
     """The module ``text`` in the LLVM dialect."""
     with _context():
         module = ir.Module.parse(text)
-        passmanager.PassManager.parse(_PIPELINE).run(module.operation)
+        passes = passmanager.PassManager.parse(_PIPELINE)
+        passes.enable_verifier(False)  # once is enough: after each pass, it takes as long as they do
+        passes.run(module.operation)
+        module.operation.verify()
     return module
 
 
