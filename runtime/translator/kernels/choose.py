@@ -44,6 +44,7 @@ _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic o
 _LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel
 _LARGEST_ELSEWHERE = 4096  # terms of a product whose results or factors do not lie side by side
 _WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
+_MOST_ROUNDS = 1 << 14  # without asking, however short they are
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
 _LEAST_SAVED_US = 5.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
@@ -73,7 +74,9 @@ class Kernels:
             return None
         function = Function(self.places, self._own_numbers(inside))
         work = _rounds([statement], vectors=True)
-        function.polls = work is None or work > _WORK_WITHOUT_ASKING
+        if work is None or work > _WORK_WITHOUT_ASKING:
+            straight = _rounds([each for each in inside if not isinstance(each, Control)], vectors=True)
+            function.polled_every = asked_every(straight or 1)
         try:
             write_statements(function, [statement])
         except NoKernel:
@@ -256,6 +259,15 @@ class Kernels:
             integers, arrays = len(numbers) + len(function.outer), len(function.parameters)
             self.functions[does] = KernelText(name, integers, arrays, text)
         return self.functions[does].name
+
+
+def asked_every(work: int) -> int:
+    """The rounds, a power of two, of ``work`` vectors each that a loop has before it asks whether to go on.
+
+    >>> [asked_every(work) for work in (3, 1000, 10_000_000)]
+    [16384, 1024, 1]
+    """
+    return 1 << (min(_MOST_ROUNDS, max(1, _WORK_WITHOUT_ASKING // work))).bit_length() - 1
 
 
 def _view(function: Function, place: Buffer) -> View:

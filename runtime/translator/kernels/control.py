@@ -78,7 +78,7 @@ def _write_for(function: Function, loop: ForLoop) -> None:
         raise NoKernel("a loop counts up by a number that is known")
     code = function.code
     low, high = (_bound(function, bound, loop.unsigned) for bound in (loop.lower, loop.upper))
-    if function.polls:
+    if function.polled_every:
         step = code.index(loop.step)
         count = code.fresh()
         with code.block(f"{code.fresh()} = scf.while ({count} = {low}) : (i64) -> i64 {{", "} do {"):
@@ -111,7 +111,7 @@ def _write_while(function: Function, loop: WhileLoop) -> None:
     with code.block("scf.while : () -> () {", "} do {"):
         write_statements(function, loop.before)
         goes_on = _condition(function, loop.condition)
-        if function.polls:
+        if function.polled_every:
             goes_on = code.value(f"arith.andi {goes_on}, {function.goes_on()} : i1")
         code.line(f"scf.condition({goes_on})")
     with code.block("// a round"):

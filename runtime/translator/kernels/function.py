@@ -15,7 +15,6 @@ DATA_OFFSET = 16
 
 _I8 = np.dtype(np.int8)
 _NO_UNROLLING = "{loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}"
-_POLLED_EVERY = 1 << 14  # rounds
 _LINE = 64  # bytes of a cache line
 
 
@@ -29,7 +28,7 @@ class Function:
         parameters: the places that callers give, with the largest buffer of each, in order.
         numbers: the variables of the loops around, by the buffers that hold them too.
         outer: those that callers give, in order.
-        polls: whether loops ask now and then whether somebody wants to stop them.
+        polled_every: the rounds, a power of two, after which a loop asks whether to go on; 0 if it never does.
         scratch: the places of which there is one block only, in a function for blocks of ``block[1]`` of ``block[0]``
             units; ``scratch_elements`` says how large that is.
         streamed: the places that are so large that what is written there goes past the caches.
@@ -41,7 +40,7 @@ class Function:
     parameters: dict[Buffer, Buffer] = field(default_factory=dict)
     numbers: dict[Buffer, str] = field(default_factory=dict)
     outer: list[Buffer] = field(default_factory=list)
-    polls: bool = False
+    polled_every: int = 0
     scratch: Set[Buffer] = frozenset()
     block: tuple[int, int] = (1, 1)
     scratch_elements: dict[Buffer, int] = field(default_factory=dict)
@@ -241,7 +240,7 @@ class Function:
         count = code.value(f"llvm.load {rounds} : !llvm.ptr -> i64")
         count = code.value(f"arith.addi {count}, {code.index(1)} : i64")
         code.line(f"llvm.store {count}, {rounds} : i64, !llvm.ptr")
-        low = code.value(f"arith.andi {count}, {code.index(_POLLED_EVERY - 1)} : i64")
+        low = code.value(f"arith.andi {count}, {code.index(self.polled_every - 1)} : i64")
         asks = code.value(f"arith.cmpi eq, {low}, {code.index(0)} : i64")
         with self.branch(asks):
             found = code.value("llvm.call @interrupted() : () -> i64")

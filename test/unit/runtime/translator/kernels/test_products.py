@@ -232,3 +232,29 @@ def test_a_convolution_of_few_channels_is_a_kernel_unless_told_otherwise(kernels
 }"""
     source = of(text, kernels).source
     assert ("copyto(" in source) == calls and ("run0.run(" in source) != calls
+
+
+def test_a_loop_of_long_rounds_asks_more_often_whether_to_go_on() -> None:
+    text = """program @main(%x, %w) -> (%y[64*d0 + d1] : 64x64) {
+  argument %x : float32[64x64]
+  argument %w : float32[64x64]
+  temporary %y : float32[64x64] mutable
+  temporary %i : int64[scalar] counts mutable
+  temporary %p : float32[64x64] in #0
+  elementwise 64x64 {
+    store %x[64*d0 + d1], %y[64*d0 + d1]
+  }
+  for %i[0] = 0 to 1000 step 1 #0 {
+    dot 64x64x64 %y[64*d0 + d2], %w[d1 + 64*d2], %p[64*d0 + d1]
+    elementwise 64x64 {
+      store tanh(%p[64*d0 + d1]), %y[64*d0 + d1]
+    }
+  }
+}"""
+    found = of(text, "auto")
+    assert "loop0.run(" in found.source and "dot(" not in found.source
+    assert "@interrupted" in found.kernels and "arith.constant 31 : i64" in found.kernels  # of 32 rounds, in one
+    rng = np.random.default_rng(3)
+    x, w = rng.normal(0, 1, (64, 64)).astype("f4"), rng.normal(0, 0.05, (64, 64)).astype("f4")
+    got, want = (Engine.of(each).run([x, w])[0] for each in (found, of(text, "never")))
+    np.testing.assert_allclose(got, want, atol=1e-6)
