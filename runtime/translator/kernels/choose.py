@@ -117,33 +117,42 @@ class Kernels:
             if self.options.kernels == "never" or not is_wanted or not (always or _is_worth_it(run, rounds)):
                 yield from run
                 continue
-            for is_possible, some in groupby(run, self._is_possible):
-                part = list(some)
-                if is_possible and (always or _is_worth_it(part, rounds)):
-                    yield from self._run(part)
-                else:
-                    yield from part
+            try:
+                yield from self._run(run)
+            except NoKernel:  # some of them have none
+                for is_possible, some in groupby(run, self._is_possible):
+                    part = list(some)
+                    if is_possible and (always or _is_worth_it(part, rounds)):
+                        yield from self._run(part)
+                    else:
+                        yield from part
 
     # -- what is written
 
-    def _run(self, statements: list[Statement]) -> Iterator[Call | Statement]:
+    def _run(self, statements: list[Statement]) -> list[Call] | list[Statement]:
+        """The call of one kernel; ``statements`` themselves where nobody would see what it does."""
+        call = self._call(self._written(statements), "run", (), statements)
+        return statements if call is None else [call]
+
+    def _written(self, statements: Sequence[Statement]) -> Function:
+        """``statements``, one after the other.
+
+        Raises:
+            NoKernel: one of them has no form in kernels, or is for BLAS.
+        """
+        if any(isinstance(each, Dot) and not (_is_small(each) or beats_blas(each)) for each in statements):
+            raise NoKernel("BLAS does large products")
         function = Function(self.places)
         for part in self._parts(statements, lambda statement: ordered(statement)):
             if isinstance(part, Nest):
                 write_nest(function, part)
             else:
                 write_statements(function, [part])
-        call = self._call(function, "run", (), statements)
-        if call is None:
-            yield from statements
-        else:
-            yield call
+        return function
 
     def _is_possible(self, statement: Statement) -> bool:
-        if isinstance(statement, Dot) and not (_is_small(statement) or beats_blas(statement)):
-            return False
         try:
-            write_statements(Function(self.places), [statement])
+            self._written([statement])
         except NoKernel:
             return False
         return True
