@@ -33,6 +33,7 @@ class SimplifyStablehlo(Pass):
 
     Needs:  StableHLO.
     Leaves: custom calls named ``ipu.*`` that say so where they have an effect; no copies, barriers and marks; no
+            reshape to the shape that is there, at which upstream ends the process for an unsigned scalar; no
             ``set_dimension_size`` to the whole size; no reduction over no dimension or of no elements; no slice and no
             padding of no elements, which upstream puts outside of its tensor; a sort for the call ``ApproxTopK``;
             ``tensor.concat`` for ``concatenate``; ops of ``math`` for error functions and the like, which otherwise
@@ -55,6 +56,8 @@ class SimplifyStablehlo(Pass):
 def _simplify(op: ir.Operation) -> None:
     if op.name in IDENTITIES or is_identity_call(op):
         replace(op, list(op.operands))
+    elif op.name == "stablehlo.reshape" and op.operands[0].type == op.results[0].type:
+        replace(op, [op.operands[0]])
     elif op.name == "sdy.mesh":
         op.erase()
     elif is_ordered_call(op):

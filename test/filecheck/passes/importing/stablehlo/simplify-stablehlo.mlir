@@ -99,3 +99,10 @@ func.func @a_copy_as_tensorflow_writes_it(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = mhlo.copy %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// CHECK-LABEL: @a_reshape_to_its_own_shape_is_nothing
+// CHECK-NEXT: return %arg0
+func.func @a_reshape_to_its_own_shape_is_nothing(%x: tensor<ui8>) -> tensor<ui8> {
+  %0 = stablehlo.reshape %x : (tensor<ui8>) -> tensor<ui8>
+  return %0 : tensor<ui8>
+}
