@@ -9,3 +9,8 @@ class GradientAccumulationReductionMethod(Enum):
     SUM = "SUM"
     MEAN = "MEAN"
     RUNNING_MEAN = "RUNNING_MEAN"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "GradientAccumulationReductionMethod | None":
+        """By name in small letters too, as Keras is told it."""
+        return cls.__members__.get(value.upper()) if isinstance(value, str) else None

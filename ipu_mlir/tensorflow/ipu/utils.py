@@ -1,6 +1,7 @@
 """General utilities (guide 21.6)."""
 
 from enum import Enum
+from operator import index
 from typing import Any
 
 from ipu_mlir.tensorflow.devices import SYSTEM, flags, is_synthetic, ordinal_of
@@ -61,6 +62,7 @@ def reset_ipu_seed(
         experimental_identical_replicas: all replicas draw the same numbers; otherwise each its own.
 
     Raises:
+        TypeError: ``seed`` is no integer.
         ValueError: ``device`` is not the name of an IPU.
     """
     from tensorflow.python.eager import context
@@ -68,7 +70,7 @@ def reset_ipu_seed(
     from ipu_mlir.tensorflow.random_state import state
 
     ordinal_of(device)
-    low = seed & 0x7FFFFFFF
+    low = index(seed) & 0x7FFFFFFF
     with context.eager_mode():  # at once, where a graph is being made too
         state().assign([low, 0, int(not experimental_identical_replicas)])
 

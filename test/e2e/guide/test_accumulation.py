@@ -111,7 +111,7 @@ def test_any_optimizer_and_wrapper_gets_what_has_gathered():
     np.testing.assert_allclose(weights, wanted, rtol=1e-2, atol=2e-2)
     assert weights.dtype == np.float16 and seen == [tf.float32] and step == 6
     adam, moments, _ = train(
-        lambda opt: optimizers.GradientAccumulationOptimizerV2(opt, 2, reduction_method=MEAN),
+        lambda opt: optimizers.GradientAccumulationOptimizerV2(opt, 2, reduction_method="mean"),
         tf1.train.AdamOptimizer(0.1),
     )
     np.testing.assert_allclose(adam, adam_by_hand(windows(2, MEAN)), rtol=1e-3, atol=1e-4)

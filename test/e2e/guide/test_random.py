@@ -82,3 +82,8 @@ def test_initial_values_of_variables_of_graphs_are_drawn_on_the_host(strategy):
         with v1.Session() as session:
             session.run(v1.global_variables_initializer())
             assert len(np.unique(session.run(found))) == 200
+
+
+def test_a_seed_is_a_number():
+    with pytest.raises(TypeError, match="'str' object cannot be interpreted as an integer"):
+        ipu.utils.reset_ipu_seed("1")
