@@ -4,6 +4,7 @@
 """
 
 import re
+import threading
 
 from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.attributes import MappingAttr, PartsAttr, TargetAttr
@@ -105,11 +106,16 @@ __all__ = [
 ]
 
 
+_LOADING = threading.Lock()
+"""The bindings keep on the dialect's class what they make for a context: two threads would take it from each other."""
+
+
 def load(context: ir.Context) -> None:
     """Make the dialect known to ``context``; must come before any IR of the dialect is parsed in it."""
-    if not context.is_dialect_loaded("ipu"):
-        with context, ir.Location.unknown():
-            Ipu.load()
+    with _LOADING:
+        if not context.is_dialect_loaded("ipu"):
+            with context, ir.Location.unknown():
+                Ipu.load()
 
 
 def dialect_names() -> list[str]:
