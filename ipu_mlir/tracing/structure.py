@@ -171,6 +171,10 @@ def leaves_like(expected: Structure, value: Any, path: str) -> list[Any]:
         if Static(value) == expected:
             return []
         raise TraceTypeError(f"{path} was {expected.value!r}, and becomes {_words_of(value)}; give the same")
+    if type(value) is expected.kind and expected.kind in (tuple, list) and len(value) == len(expected.children):
+        pairs = zip(expected.children, value, strict=True)
+        if all(type(child) is Leaf and type(each) is np.ndarray for child, each in pairs):
+            return list(value)  # what nearly all elements of queues are
     keys, children = (parts(value) if type(value) is expected.kind else None) or ((), [])
     same = set(keys) == set(expected.keys) and len(children) == len(expected.children)
     if type(value) is not expected.kind or not same:

@@ -34,6 +34,14 @@ def checked_inputs(inputs: Sequence[Any], specs: Sequence[ArraySpec]) -> list[np
     return arrays
 
 
+def is_as_expected(values: Sequence[Any], specs: Sequence[ArraySpec]) -> bool:
+    """True if ``values`` are arrays with exactly these shapes and dtypes, and need no conversion."""
+    return len(values) == len(specs) and all(
+        type(value) is np.ndarray and value.dtype is spec.dtype and value.shape == spec.shape
+        for value, spec in zip(values, specs, strict=True)
+    )
+
+
 def as_expected(value: Any, spec: ArraySpec | RemoteSpec | Variable, where: str) -> np.ndarray:
     """``value`` in the form that programs need.
 
