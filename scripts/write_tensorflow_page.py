@@ -27,6 +27,7 @@ OPTIONS = {
     "experimental.enable_remote_buffer_embedding": "host embeddings lie beside the chips, where replicas share them",
     "io_tiles.num_io_tiles": "tiles for data of the host only",
     "io_tiles.place_ops_on_io_tiles": "checked",
+    "io_tiles.available_memory_proportion": "share of their memory that such data may take",
     "ipu_model.tiles_per_ipu": "tiles of the machine",
     "ipu_model.version": "kind of the machine",
     "device_connection.version": "kind of the machine, of the types that need it",

@@ -44,7 +44,7 @@ class TargetError(IpuError):
 
 
 class MemoryWarning(UserWarning):
-    """A program for an emulated target needs more memory than such a machine has.
+    """A program for an emulated target needs more memory than such a machine has, or data more than I/O tiles have.
 
     Attributes:
         settings: those that the message speaks of.

@@ -39,7 +39,15 @@ def executable_of(module: ir.Module, lowering: Lowering, device: Device, name: s
     if not folders:
         return _compiled(module, lowering)
     text = module.operation.get_asm(enable_debug_info=True)
-    made_of = (version("ipu-mlir"), sys.version, lowering.target, device.partition, device.merging, text)
+    made_of = (
+        version("ipu-mlir"),
+        sys.version,
+        lowering.target,
+        device.partition,
+        device.merging,
+        device.io_proportion,
+        text,
+    )
     key = hashlib.sha256(repr(made_of).encode()).hexdigest()[:32]
     files = [folder / f"{_file_name(name)}-{key}.poplar_exec" for folder in folders]
     found = next((made for made in map(_read, files) if made is not None), None)

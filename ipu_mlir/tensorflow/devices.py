@@ -31,6 +31,7 @@ class Device:
         members: which IPUs of the system it has.
         partition: options of ``ipu-partition``, by name.
         merging: options of ``ipu-merge-collectives``, by name.
+        io_proportion: the share of the memory of I/O tiles that data of the host may take.
         connection: when the process attaches to it, by the name of the ``DeviceConnectionType``.
         executables: the folder for what was compiled, empty for none.
         reports: the folder for reports of what was compiled and of what ran, empty for none.
@@ -40,6 +41,7 @@ class Device:
     members: tuple[int, ...] = (0,)
     partition: tuple[tuple[str, Any], ...] = ()
     merging: tuple[tuple[str, int], ...] = ()
+    io_proportion: float = 0.9
     connection: str = "ALWAYS"
     executables: str = ""
     reports: str = ""

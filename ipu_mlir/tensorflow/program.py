@@ -18,6 +18,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.passes.core.steps import replace_pass
 from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.blas import thread_control
@@ -318,9 +319,8 @@ def _lowering(device: Device, ipus: int) -> Lowering:
             f"configure auto_select_ipus={ipus}"
         )
     lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=device.target.ipus // ipus))
-    stages = lowering.stages
-    if device.partition:
-        stages = {**stages, "l2": replace_pass(stages["l2"], Partition(**dict(device.partition)))}
-    if device.merging:
-        stages = {**stages, "l3": replace_pass(stages["l3"], MergeCollectives(**dict(device.merging)))}
+    stages = dict(lowering.stages)
+    stages["l2"] = replace_pass(stages["l2"], Partition(**dict(device.partition)))
+    stages["l2"] = replace_pass(stages["l2"], UseIoTiles(proportion=device.io_proportion))
+    stages["l3"] = replace_pass(stages["l3"], MergeCollectives(**dict(device.merging)))
     return replace(lowering, stages=stages)

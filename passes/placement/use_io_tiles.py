@@ -1,5 +1,6 @@
 """``ipu-use-io-tiles``: data of the host comes to, and goes from, tiles that do nothing else."""
 
+import warnings
 from dataclasses import dataclass
 from functools import reduce
 from itertools import takewhile
@@ -14,6 +15,8 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import MappingLoop
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import diagnostic_at
+from ipu_mlir.dialects.support.errors import MemoryWarning
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.partition.on_shard import tiles_of_shard
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
@@ -26,7 +29,8 @@ _GRAIN_BYTES = 8
 class UseIoTiles(Pass):
     """Put what the host gives and takes on the I/O tiles of its IPU, from where it moves to those that compute.
 
-    A tensor for which there is not enough memory there, after those before it, stays where ops need it.
+    A tensor for which there is not enough memory there, after those before it, stays where ops need it; a warning of
+    the class ``MemoryWarning`` says so.
 
     Options: ``proportion``, the share of the memory of I/O tiles that such data may take.
 
@@ -59,6 +63,13 @@ def _use(op: ir.Operation, target: Target, free: list[int]) -> None:
     mapping = spread(prod(value.type.shape), size, io_tiles_of(shard, target))
     needed = mapping.loops[0].block * size
     if needed > free[shard]:
+        text = (
+            f"'{op.name}' op moves {value.type}, {needed:,} B on each of {target.io_tiles} I/O tiles, where "
+            f"{free[shard]:,} B are left for such data: it stays on tiles that compute, and nothing overlaps with it; "
+            "use more I/O tiles"
+        )
+        place = diagnostic_at(op.location, text, severity="warning")
+        warnings.warn(MemoryWarning(str(place)), stacklevel=2)
         return
     free[shard] -= needed
     with ir.InsertionPoint.after(_last_of_element(op)) if op.name in FROM_HOST else ir.InsertionPoint(op), op.location:

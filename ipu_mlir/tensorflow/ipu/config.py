@@ -282,6 +282,7 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
         replace(target, io_tiles=config.io_tiles.num_io_tiles),
         partition=_partition_options(config),
         merging=_merging_options(config),
+        io_proportion=config.io_tiles.available_memory_proportion,
         connection=connection.name,
         executables=config.serialization_output_folder,
         reports=report_folder(config.compilation_poplar_options),

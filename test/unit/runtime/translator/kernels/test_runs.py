@@ -78,20 +78,20 @@ def test_kernels_beside_products_compute_what_numpy_does() -> None:
 def test_runs_that_do_the_same_on_other_arrays_are_one_kernel() -> None:
     def layer(number: int, source: str) -> str:
         return f"""
-  dot 64x64x64 {source}[64*d0 + d2], %w[d1 + 64*d2], %p{number}[64*d0 + d1]
-  elementwise 64x64 {{
-    store tanh(tanh(tanh(tanh(%p{number}[64*d0 + d1])))), %t{number}[64*d0 + d1]
+  dot 256x256x256 {source}[256*d0 + d2], %w[d1 + 256*d2], %p{number}[256*d0 + d1]
+  elementwise 256x256 {{
+    store tanh(tanh(tanh(tanh(%p{number}[256*d0 + d1])))), %t{number}[256*d0 + d1]
   }}"""
 
-    declared = "".join(f"\n  temporary %{name} : float32[64x64]" for name in ("p0", "t0", "p1", "t1"))
-    text = f"""program @main(%x, %w) -> (%t1[64*d0 + d1] : 64x64) {{
-  argument %x : float32[64x64]
-  argument %w : float32[64x64]{declared}{layer(0, "%x")}{layer(1, "%t0")}
+    declared = "".join(f"\n  temporary %{name} : float32[256x256]" for name in ("p0", "t0", "p1", "t1"))
+    text = f"""program @main(%x, %w) -> (%t1[256*d0 + d1] : 256x256) {{
+  argument %x : float32[256x256]
+  argument %w : float32[256x256]{declared}{layer(0, "%x")}{layer(1, "%t0")}
 }}"""
     found = translated(text)
     assert found.source.count("run0.run(") == 2 and "run1" not in found.source
     rng = np.random.default_rng(0)
-    given = [rng.random((64, 64), np.float32) / 8 for _ in range(2)]
+    given = [rng.random((256, 256), np.float32) / 32 for _ in range(2)]
     (got,), (want,) = (Engine.of(translated(text, how)).run(given) for how in ("auto", "never"))
     np.testing.assert_allclose(got, want, rtol=1e-5)
 

@@ -1,0 +1,21 @@
+"""Data of the host that does not fit I/O tiles: computed as well, and said."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+
+def test_too_large_tensors_stay_on_tiles_that_compute_with_a_warning():
+    target = ipu.Target(name="small", tiles_per_ipu=5, io_tiles=1, bytes_per_tile=20_000)
+    feed = ipu.Infeed([(np.ones(5000, np.float32), np.float32(2))], name="feed")
+
+    def main():
+        large, factor = feed.dequeue()
+        return large.sum() * factor
+
+    with pytest.warns(ipu.MemoryWarning, match=r"tensor<5000xf32>, 20,000 B on each of 1 I/O tiles, where 18,000 B"):
+        exe = ipu.compile(main, args=(), target=target)
+    assert float(exe()) == 10_000
+    places = [line for line in exe.mlir("l2").splitlines() if "ipu.place" in line]
+    assert not any("5000" in line for line in places)
