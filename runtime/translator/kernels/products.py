@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 from numpy._core._multiarray_umath import __cpu_features__
 
@@ -21,8 +22,9 @@ from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 from ipu_mlir.runtime.translator.kernels.product_forms import lanes_of, turned
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 
-_MOST_VECTORS, _MOST_ROWS = (4, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
-_SUMS = 24 if __cpu_features__.get("AVX512F") else 6  # 16 f32 each: they fit into registers with what they are made of
+_MOST_VECTORS, _MOST_ROWS = (2, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
+_SUMS = _MOST_VECTORS * _MOST_ROWS  # of 16 f32 each: they fit into registers with what they are made of
+_SHORT = 1 << 19  # terms, up to which a tile has one vector: a fifth slower, and less for LLVM to do
 
 
 def sizes(total: int, most: int) -> Iterator[tuple[int, int, int]]:
@@ -77,7 +79,7 @@ class _Product:
 
     def __init__(self, points: Points, factors: tuple[Access, Access], out: Access) -> None:
         self.points, self.factors, self.out, self.function = points, factors, out, points.function
-        self.dtype = out.buffer.dtype
+        self.dtype, self.terms = out.buffer.dtype, prod(points.extents)
         self.inner = [n for n in range(len(points.axes)) if not points.stride(out, n)]
         *kept, self.lanes = (n for n in range(len(points.axes)) if points.stride(out, n))
         self.rows = max(kept, key=self._reused, default=None)
@@ -110,7 +112,9 @@ class _Product:
         The last vector of the last part may have some lanes only.
         """
         columns = self.points.known_count(self.lanes)
-        most = _MOST_VECTORS if self.rows is not None else _SUMS // 3
+        most = 1 if self.terms <= _SHORT else _MOST_VECTORS
+        if self.rows is None:
+            most = _MOST_ROWS
         for start, vectors, count in sizes(-(-columns // LANES), most):
             start, step = start * LANES, vectors * LANES
             end = start + step * count
