@@ -1,6 +1,7 @@
 """A function of TensorFlow, compiled for the shapes of its arguments, with the variables that it shares."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -170,6 +171,7 @@ class Programs:
         self._says_again = says_again
         self._programs: dict[Hashable, Any] = {}
         self._seen: set[Any] = set()
+        self._compiling = threading.RLock()
 
     def call(
         self,
@@ -201,17 +203,19 @@ class Programs:
         if constants:
             key = (key, tuple((place, np.asarray(leaves[place]).tobytes()) for place in constants))
             at = [place for place in at if place not in constants]
+        if key not in self._programs:
+            with self._compiling:
+                if key not in self._programs:  # nor has another thread compiled it by now
+                    try:
+                        self._programs[key] = self._compile(function, given, leaves, at, device, trace_in, name)
+                    except (ValueError, CompileError) as error:
+                        small = tuple(place for place in at if _may_be_constant(leaves[place]))
+                        if not small or not any(each in str(error) for each in _CONSTANT_NEEDED):
+                            raise
+                        self._programs[key, "constants"] = small
         found = self._programs.get(key)
         if found is None:
-            try:
-                found = self._compile(function, given, leaves, at, device, trace_in, name)
-            except (ValueError, CompileError) as error:
-                small = tuple(place for place in at if _may_be_constant(leaves[place]))
-                if not small or not any(each in str(error) for each in _CONSTANT_NEEDED):
-                    raise
-                self._programs[key, "constants"] = small
-                return self.call(function, args, kwargs, device, trace_in, name)
-            self._programs[key] = found
+            return self.call(function, args, kwargs, device, trace_in, name)
         return found([leaves[place] for place in at])
 
     def _compile(

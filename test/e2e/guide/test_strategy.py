@@ -2,6 +2,7 @@
 
 import logging
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -212,6 +213,20 @@ def test_a_program_is_compiled_again_only_for_other_shapes_types_or_values(strat
     strategy.run(f, args=(x, 1.0))
     strategy.run(f, args=(x, 1, False))
     assert sum("compiled f(" in each.message for each in caplog.records) == 5
+
+
+def test_threads_compile_and_run_at_once(strategy, caplog):
+    with strategy.scope():
+        count = tf.Variable(0)
+        add = compiled(lambda: count.assign_add(1))
+        scale = compiled(lambda x: tf.sinh(x) * 2.0)
+        caplog.set_level(logging.INFO, "ipu_mlir.tensorflow")
+        with ThreadPoolExecutor(4) as threads:
+            added = [threads.submit(strategy.run, add) for _ in range(8)]
+            scaled = [threads.submit(strategy.run, scale, (tf.ones(1 + number % 4),)) for number in range(8)]
+            assert sorted(int(each.result()) for each in added) == list(range(1, 9))
+            assert [each.result().shape[0] for each in scaled] == [1, 2, 3, 4] * 2
+    assert sum(each.message.startswith("compiled ") for each in caplog.records) == 5
 
 
 def test_training_as_tensorflow_does(strategy):
