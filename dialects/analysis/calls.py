@@ -43,3 +43,14 @@ def calls_in(function: ir.Operation) -> list[ir.Operation]:
 
     function.walk(visit)
     return found
+
+
+def meaning_of(function: ir.Operation) -> str:
+    """A text that functions have in common which do the same."""
+    copy = function.clone()
+    with function.context:
+        copy.attributes["sym_name"] = ir.StringAttr.get("f")
+        copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    text = copy.get_asm(enable_debug_info=False)
+    copy.erase()
+    return text

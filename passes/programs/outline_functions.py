@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first
+from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first, meaning_of
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import terminator
@@ -52,7 +52,7 @@ def _keep_or_inline(call: ir.Operation, functions: dict[str, ir.Operation], same
     name = callee_of(call)
     if _can_stand_alone(name, functions):
         call.attributes["no_inline"] = ir.UnitAttr.get()
-        first = same.setdefault(_text_without_name(functions[name]), name)
+        first = same.setdefault(meaning_of(functions[name]), name)
         call.attributes["callee"] = ir.FlatSymbolRefAttr.get(first)
     elif name in functions and len(functions[name].regions[0].blocks) == 1 and not _calls(name, name, functions):
         _inline(call, functions[name].regions[0].blocks[0])
@@ -136,13 +136,3 @@ def _can_stand_alone(
         if op.name == "func.call" and not _can_stand_alone(callee_of(op), functions, (*around, name)):
             return False
     return True
-
-
-def _text_without_name(function: ir.Operation) -> str:
-    """What tells functions apart that do different things."""
-    copy = function.clone()
-    copy.attributes["sym_name"] = ir.StringAttr.get("f")
-    copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
-    text = copy.get_asm(enable_debug_info=False)
-    copy.erase()
-    return text

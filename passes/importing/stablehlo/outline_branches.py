@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import count
 
+from ipu_mlir.dialects.analysis.calls import meaning_of
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.text import identifier
@@ -25,18 +26,20 @@ class OutlineBranches(Pass):
     what is around it are arguments, those of its constants as well that are no single number.
 
     Needs:  StableHLO, with calls with which nothing is wrong (``ipu-check-stablehlo``).
-    Leaves: calls marked ``ipu.outlined`` in the place of such branches; the other branch goes.
+    Leaves: calls marked ``ipu.outlined`` in the place of such branches, of one function for all that are alike; the
+            other branch goes.
     """
 
     name = "ipu-outline-branches"
 
     def run(self, module: ir.Operation) -> None:
+        same: dict[str, str] = {}
         with module.context:
             for op in list_ops(module, "stablehlo.if", "stablehlo.case"):  # inner ones first
                 condition = _condition(op)
                 if condition is not None:
                     with op.location:
-                        _outline(op, condition, module)
+                        _outline(op, condition, module, same)
 
 
 def _condition(op: ir.Operation) -> ir.Operation | None:
@@ -49,8 +52,8 @@ def _condition(op: ir.Operation) -> ir.Operation | None:
     return found
 
 
-def _outline(op: ir.Operation, condition: ir.Operation, module: ir.Operation) -> None:
-    """Put a call in the place of the branch ``op``."""
+def _outline(op: ir.Operation, condition: ir.Operation, module: ir.Operation, same: dict[str, str]) -> None:
+    """Put a call in the place of the branch ``op``; ``same`` are functions that there are, by their meaning."""
     func = upstream("func")
     named = read_call(condition).attributes.get("name")
     name = _new_name(module, "outlined" if named is None else ir.StringAttr(named).value)
@@ -78,9 +81,12 @@ def _outline(op: ir.Operation, condition: ir.Operation, module: ir.Operation) ->
     end.erase()
     kind = ir.FunctionType.get([argument.type for argument in block.arguments], gives)
     function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    given = [value for value, inside in known.items() if isinstance(inside.owner, ir.Block)]
+    first = same.setdefault(meaning_of(function), name)
+    if first != name:
+        function.erase()
     with ir.InsertionPoint(op):
-        given = [value for value, inside in known.items() if isinstance(inside.owner, ir.Block)]
-        found = outlined_call(gives, name, given)
+        found = outlined_call(gives, first, given)
     replace(op, found)
 
 

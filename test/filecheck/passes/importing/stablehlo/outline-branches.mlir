@@ -2,13 +2,13 @@
 // RUN: ipu-opt %s --ipu-import-stablehlo --ipu-normalize | filecheck %s --check-prefix=ONE
 
 // What a branch uses of what is around it are arguments, constants are made anew, the inner branch is a function that
-// the outer one calls. After all, functions that do the same are one.
+// the outer one calls. Branches that do the same are one function.
 // CHECK-LABEL: func.func private @scaled(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>)
-// CHECK-LABEL: func.func private @block_2(%arg0: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-LABEL: func.func private @block_1(%arg0: tensor<4xf32>) -> tensor<4xf32>
 // CHECK:         call @half(%arg0) {ipu.outlined, no_inline}
 // CHECK-LABEL: func.func private @half(%arg0: tensor<4xf32>) -> tensor<4xf32>
 // CHECK:         stablehlo.constant dense<5.000000e-01>
-// CHECK-LABEL: func.func private @block_1(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK-LABEL: func.func private @block(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
 // CHECK-NEXT:    %[[TWO:.*]] = stablehlo.constant dense<2.000000e+00>
 // CHECK-NEXT:    stablehlo.add %arg0, %arg1
 // CHECK-NEXT:    stablehlo.multiply %{{.*}}, %[[TWO]]
@@ -16,8 +16,8 @@
 // CHECK-LABEL: func.func @marked
 // CHECK-NOT:     stablehlo.if
 // CHECK:         %[[A:.*]]:2 = call @block(%arg0, %arg1) {ipu.outlined, no_inline}
-// CHECK:         %[[B:.*]]:2 = call @block_1(%[[A]]#0, %[[A]]#1)
-// CHECK:         call @block_2(%[[B]]#0)
+// CHECK:         %[[B:.*]]:2 = call @block(%[[A]]#0, %[[A]]#1)
+// CHECK:         call @block_1(%[[B]]#0)
 // CHECK-NOT:     stablehlo.case
 
 // ONE:         %[[A:.*]]:2 = call @[[BLOCK:.*]](%arg0, %arg1)
