@@ -87,10 +87,16 @@ def test_variables_and_layers_of_one_form_share_code():
         total.assign_add(tf.reduce_sum(x))
         return x + total
 
+    @ipu.functional_ops.outlined_function
+    def twice():
+        total.assign(total * 2)
+
     def main(x, a, b):
         for layer in layers:
             x = apply(layer, x)
-        return count(x), count(a)
+        found = count(x), count(a)
+        assert twice() is None
+        return found
 
     program = program_of(main)
     found, other = program([X, A, B])
@@ -99,8 +105,8 @@ def test_variables_and_layers_of_one_form_share_code():
         expected = layer(expected).numpy()
     np.testing.assert_allclose(found, expected + expected.sum(), rtol=1e-4)
     np.testing.assert_allclose(other, A + expected.sum() + A.sum(), rtol=1e-4)
-    np.testing.assert_allclose(total.numpy(), expected.sum() + A.sum(), rtol=1e-4)
-    assert functions_in(program) == ["apply", "count", "main"] and program.executable.source().count("dot(") == 1
+    np.testing.assert_allclose(total.numpy(), 2 * (expected.sum() + A.sum()), rtol=1e-4)
+    assert functions_in(program) == ["apply", "count", "main", "twice"] and program.executable.source().count("dot(") == 1
 
 
 def test_loops_and_calls_of_others():
