@@ -260,7 +260,7 @@ class SourceWriter:
             function = self.called[call.function]
             operands = [self.texts.text(operand, scope) for operand in call.operands]
             host = "".join(f"{who}, " for who in function._host)
-            return call.template.format(*operands, function=function.name, host=host)
+            return call.template.format(*operands, function=function.name, host=host).replace(", )", ")")
         function = re.match(r"(?!if )\w+", call.template)  # a method has its array first
         if function is not None and function[0] not in ("streams", "remote"):
             self.functions.add(function[0])

@@ -37,7 +37,7 @@ def emit_library_call(statement: LibraryCall, schedule: Schedule) -> None:
 
 
 def emit_function_call(statement: FunctionCall, schedule: Schedule) -> None:
-    """Hand whole arrays to a function of the program: arguments, state, results."""
+    """Hand whole arrays to a function of the program: arguments, state, what it needs of the host, results."""
     views = [
         View(access.buffer, access.buffer.dtype, access.offset, shape, access.strides)
         for access, shape in zip((*statement.inputs, *statement.outputs), statement.shapes, strict=True)
@@ -45,7 +45,7 @@ def emit_function_call(statement: FunctionCall, schedule: Schedule) -> None:
     first = len(statement.inputs) + sum(statement.updated)
     taken, given = ("".join(f"{{{i}}}, " for i in part) for part in (range(first), range(first, len(views))))
     out = views[-1] if statement.outputs else _nothing(schedule)
-    template = f"{{function}}({taken}{{host}}{given}".rstrip(", ") + ")"
+    template = f"{{function}}({taken}{{host}}{given})"
     schedule.steps.append(Call(template, tuple(views), out, statement.origin, function=statement.function))
 
 
