@@ -2,13 +2,15 @@
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx.inliner
+import onnx.version_converter
 
 from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
@@ -20,6 +22,9 @@ from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, 
 from ipu_mlir.specs.specs import TensorSpec
 
 _TO_TORCH = "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}"
+
+_KNOWN = 13
+"""The opset to which older models are converted, where the importer does not know their ops."""
 
 
 @dataclass(frozen=True)
@@ -116,10 +121,48 @@ def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, Any]) -> str | N
     return None
 
 
+def _always_goes_on(node: onnx.NodeProto, true: set[str]) -> bool:
+    """True if a loop ends after its last round only; ``true`` are the values around it that are constants and true."""
+    (body,) = (each.g for each in node.attribute if each.name == "body")
+    true = true | _true_values(body)
+    if not node.input[1] or node.input[1] in true:
+        true.add(body.input[1].name)
+    made_by = {name: each for each in body.node for name in each.output}
+    goes_on = body.output[0].name
+    while goes_on in made_by and made_by[goes_on].op_type == "Identity":
+        goes_on = made_by[goes_on].input[0]
+    return goes_on in true and body.input[1].name in true
+
+
+def _true_values(graph: onnx.GraphProto) -> set[str]:
+    values = [(each.name, each) for each in graph.initializer]
+    values += [(node.output[0], each.t) for node in graph.node if node.op_type == "Constant" for each in node.attribute]
+    return {
+        name
+        for name, value in values
+        if value.data_type == onnx.TensorProto.BOOL and onnx.numpy_helper.to_array(value).all()
+    }
+
+
+def _nodes(graph: onnx.GraphProto, true: set[str]) -> Iterator[tuple[onnx.NodeProto, set[str]]]:
+    """Those of ``graph`` and inside of its nodes, with the values around each that are constants and true."""
+    true = true | _true_values(graph)
+    for node in graph.node:
+        yield node, true
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _nodes(attribute.g, true)
+
+
 def _refuse_wrong(model: onnx.ModelProto, name: str) -> None:
     values = [*model.graph.value_info, *model.graph.input, *model.graph.output]
     types = {each.name: each.type.tensor_type for each in values}
-    reasons = [(node, _imported_wrongly(node, types)) for node in model.graph.node]
+    reasons = []
+    for node, true in _nodes(model.graph, set()):
+        if node.op_type == "Loop" and not _always_goes_on(node, true):
+            reasons.append((node, "goes on to the last round whatever the condition says"))
+        else:
+            reasons.append((node, _imported_wrongly(node, types)))
     wrong = [f"'{node.name or node.op_type}' {node.op_type}: torch-mlir {reason}" for node, reason in reasons if reason]
     if wrong:
         raise DiagnosedError([Diagnostic(f"{each}; such a model is refused", name) for each in wrong])
@@ -133,6 +176,8 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     """
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else source.graph.name or "<model>"
     model = _load(Path(name)) if isinstance(source, str | os.PathLike) else source
+    if model.functions:
+        model = onnx.inliner.inline_local_functions(model)
     _refuse_wrong(model, name)
     weights = {each.name for each in model.graph.initializer}
     inputs = tuple(each.name for each in model.graph.input if each.name not in weights)
@@ -166,16 +211,24 @@ def _linalg(model: onnx.ModelProto) -> ir.Module:
         model = onnx.shape_inference.infer_shapes(model, data_prop=True)
     try:
         return _by_torch(model, importer.Config())
-    except Exception:  # of any kind: what the importer does not know may be a function of what it knows
+    except Exception as error:  # of any kind: what the importer does not know may be a function of what it knows
+        if 0 < next((each.version for each in model.opset_import if not each.domain), 0) < _KNOWN:
+            with contextlib.suppress(Exception):  # then the reason before is the better one
+                converted = onnx.version_converter.convert_version(model, _KNOWN)
+                _refuse_wrong(converted, "")
+                return _linalg(converted)
+            raise error
         return _by_torch(model, importer.Config(function_expansion_allowlists_by_domain=None))
 
 
 def _with_names(model: onnx.ModelProto) -> onnx.ModelProto:
-    """``model`` with a name for every node, which is what errors and profiles say."""
+    """``model`` with a name for every node, which is what errors and profiles say, and without results left out."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     for number, node in enumerate(copy.graph.node):
         node.name = node.name or f"{node.op_type}_{number}"
+        while node.output and not node.output[-1]:  # a result that nobody asks for
+            node.output.pop()
     return copy
 
 

@@ -126,6 +126,7 @@ def import_graph(graph: torch.fx.GraphModule, args: Sequence[Any]) -> Imported:
     """
     leaves, in_spec = pytree.tree_flatten((tuple(args), {}))
     traced, call = _traced(graph, leaves, in_spec, decompositions())
+    _refuse_loops(traced.graph)
     _refuse_lost_signs(traced.graph)
     module = import_safely("the PyTorch graph", "<graph>", lambda: _linalg_of_graph(traced.graph))
     return Imported(module, call)
@@ -210,6 +211,7 @@ def _module(program: ExportedProgram) -> ir.Module:
         program = program.run_decompositions(decompositions())
     if changed := ", ".join(_changed(program)):
         raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
+    _refuse_loops(program.graph)
     _refuse_lost_signs(program.graph)
     _drop_known_inputs(program)
     return import_safely("the PyTorch program", type(program.graph_module).__name__, lambda: _linalg(program))
@@ -271,6 +273,14 @@ def _refuse_lost_signs(graph: torch.fx.Graph) -> None:
                 f"the program computes {node.target} with uint8, which torch-mlir takes for int8; "
                 "convert to int32 first, x.int(), and its results back, y.byte()"
             )
+
+
+def _refuse_loops(graph: torch.fx.Graph) -> None:
+    if any(node.target is torch.ops.higher_order.while_loop for node in graph.nodes):
+        raise CompileError(
+            "the program has a while_loop, which torch-mlir would run without its condition; write a loop of Python "
+            "with a fixed number of rounds, or use torch.compile, which runs the loop in Python"
+        )
 
 
 def _loses_sign(node: torch.fx.Node) -> bool:

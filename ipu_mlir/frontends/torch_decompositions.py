@@ -36,6 +36,44 @@ def _convolution_backward(
     return of_x, of_weight, of_bias
 
 
+def _where_mask(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """One value in all places of a mask, whose number torch-mlir would leave open."""
+    mask, *others = indices
+    is_one = all(isinstance(size, int) and size == 1 for size in values.shape)
+    if others or mask is None or mask.dtype != torch.bool or not is_one:
+        return NotImplemented
+    values = values.reshape(()).to(x.dtype)
+    mask = mask.reshape([*mask.shape, *[1] * (x.dim() - mask.dim())])
+    return torch.where(mask, x + values if accumulate else values, x)
+
+
+def _diagonal(x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    flat, below, count = _rows_of_matrices(x, offset, dim1, dim2)
+    columns = x.shape[dim2]
+    places = aten.arange(count, dtype=torch.int64) * (columns + 1) + (below * columns + below + offset)
+    return flat.index_select(-1, places)
+
+
+def _diagonal_scatter(x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    flat, below, count = _rows_of_matrices(x, offset, dim1, dim2)
+    if not count:
+        return aten.clone(x)
+    rows, columns = x.shape[dim1], x.shape[dim2]
+    row = aten.arange(rows, dtype=torch.int64).unsqueeze(1).expand(rows, columns).reshape([-1])
+    column = aten.arange(columns, dtype=torch.int64).unsqueeze(0).expand(rows, columns).reshape([-1])
+    spread = source.index_select(-1, (row - below).clamp(0, count - 1))
+    whole = torch.where(column - row == offset, spread, flat)
+    return whole.reshape([*flat.shape[:-1], rows, columns]).movedim((-2, -1), (dim1, dim2))
+
+
+def _rows_of_matrices(x: Any, offset: int, first: int, second: int) -> tuple[Any, int, int]:
+    """``x`` with its matrices as rows, the last dimension; the row that a diagonal begins in, and its length."""
+    rows, columns, below = x.shape[first], x.shape[second], max(0, -offset)
+    matrices = x.movedim((first, second), (-2, -1))
+    flat = matrices.reshape([*matrices.shape[:-2], rows * columns])
+    return flat, below, max(0, min(rows - below, columns - below - offset))
+
+
 def _integers_between(low: int, high: int, size: Any, dtype: Any = None, **options: Any) -> Any:
     """Whole numbers from ``low`` to below ``high``; torch-mlir rounds towards 0, and so draws other ones below it."""
     drawn = aten.rand(size, dtype=torch.float32, device=options.get("device"))
@@ -64,6 +102,9 @@ def _drawn_from(weights: Any, count: int, replacement: bool = False, generator: 
 
 _OURS: dict[Any, Callable[..., Any]] = {
     aten.convolution_backward.default: _convolution_backward,
+    aten.diagonal.default: _diagonal,
+    aten.diagonal_scatter.default: _diagonal_scatter,
+    aten.index_put.default: _where_mask,
     aten.multinomial.default: _drawn_from,
     aten.normal.Tensor_Tensor: _normal,
     aten.normal.Tensor_float: _normal,

@@ -154,3 +154,48 @@ def test_a_file_that_is_no_model_is_an_error_with_its_name(tmp_path):
     for name in ("broken.onnx", "missing.onnx"):
         with pytest.raises(ipu.CompileError, match=name):
             ipu.compile(tmp_path / name, target=TARGET)
+
+
+def a_loop(*condition: onnx.NodeProto, goes_on: str) -> onnx.ModelProto:
+    """``x`` added to zeros in five rounds, or fewer."""
+    number, flag, row = (helper.make_tensor_value_info("", kind, size) for kind, size in ((7, []), (9, []), (1, [3])))
+
+    def named(info, name):
+        return helper.make_tensor_value_info(name, info.type.tensor_type.elem_type, [3] if info is row else [])
+
+    add = helper.make_node("Add", ["a", "x"], ["b"])
+    carried, given = [named(flag, goes_on), named(row, "b")], [named(number, "i"), named(flag, "c"), named(row, "a")]
+    body = helper.make_graph([add, *condition], "body", given, carried)
+    loop = helper.make_node("Loop", ["rounds", "true", "zeros"], ["y"], body=body)
+    values = {"rounds": np.array(5), "true": np.array(True), "zeros": np.zeros(3, np.float32)}
+    known = [numpy_helper.from_array(value, name) for name, value in values.items()]
+    graph = helper.make_graph([loop], "main", [named(row, "x")], [named(row, "y")], known)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_a_loop_runs_all_its_rounds_or_is_refused():
+    x = np.arange(3, dtype=np.float32)
+    model = a_loop(helper.make_node("Identity", ["c"], ["d"]), goes_on="d")
+    np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x), 5 * x)
+    three = helper.make_node("Constant", [], ["three"], value=numpy_helper.from_array(np.array(3)))
+    model = a_loop(three, helper.make_node("Less", ["i", "three"], ["d"]), goes_on="d")
+    with pytest.raises(
+        ipu.CompileError, match="Loop: torch-mlir goes on to the last round whatever the condition says"
+    ):
+        ipu.compile(model, target=TARGET)
+
+
+def test_functions_of_a_model_and_old_ops_are_imported():
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "xy")
+    square = helper.make_function(
+        "own", "Square", ["a"], ["b"], [helper.make_node("Mul", ["a", "a"], ["b"])], [helper.make_opsetid("", 17)]
+    )
+    graph = helper.make_graph([helper.make_node("Square", ["x"], ["y"], domain="own")], "calls", [x], [y])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    model = helper.make_model(graph, functions=[square], opset_imports=opsets, ir_version=8)
+    np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(values), values**2)
+    graph = helper.make_graph([helper.make_node("Softmax", ["x"], ["y"], axis=0)], "old", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
+    exponentials = np.exp(values - values.max())  # along all dimensions from the axis on
+    np.testing.assert_allclose(ipu.compile(model, target=TARGET)(values), exponentials / exponentials.sum(), rtol=1e-5)

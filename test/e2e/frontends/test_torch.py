@@ -251,3 +251,27 @@ def test_places_and_orders_are_drawn():
     assert sorted(order.tolist()) == list(range(9)) and sorted(two.tolist()) == [1, 2] and normal.shape == (3,)
     counts = many.bincount(minlength=3)
     assert counts[0] == 0 and 2850 < counts[1] < 3150
+
+
+def test_masks_and_diagonals_are_written():
+    def f(x):
+        y = x.clone()
+        y[y > 0.2] = 2.0
+        y[x[:, 0] > 0] = 1.5
+        added = torch.index_put(x, (x > 0,), torch.tensor(1.0), accumulate=True)
+        written = x.diagonal_scatter(torch.arange(2.0), 1), torch.stack([x, x]).diagonal_scatter(x[:2], -1, 2, 1)
+        return y, added, x.diagonal(-1), x.diagonal(5), torch.diag_embed(x), *written
+
+    x = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    assert_same(ipu.compile(f, args=[x], target=TARGET)(x), f(x))
+
+
+def test_a_loop_until_a_condition_fails_is_refused():
+    from torch._higher_order_ops.while_loop import while_loop
+
+    class Grows(nn.Module):
+        def forward(self, x):
+            return while_loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x,))
+
+    with pytest.raises(ipu.CompileError, match="has a while_loop, which torch-mlir would run without its condition"):
+        ipu.compile(Grows(), args=[torch.ones(3)], target=TARGET)
