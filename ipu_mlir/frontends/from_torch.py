@@ -236,32 +236,17 @@ def _changed(program: ExportedProgram) -> list[str]:
     return [f"argument {inputs.index(each)}" if each in inputs else each for each in targets]
 
 
-_MOVES = frozenset(
-    (
-        *("_to_copy", "_unsafe_view", "alias", "cat", "clone", "constant_pad_nd", "convert_element_type", "detach"),
-        *(
-            "expand",
-            "flip",
-            "gather",
-            "index",
-            "index_select",
-            "lift_fresh_copy",
-            "permute",
-            "repeat",
-            "roll",
-            "select",
-        ),
-        *("slice", "split", "split_with_sizes", "squeeze", "stack", "t", "transpose", "unbind", "unfold", "unsqueeze"),
-        *("view", "argmax", "argmin", "empty_like", "full_like", "new_full", "new_zeros", "ones_like", "zeros_like"),
-    )
-)
-_KEEPS_SIGN = frozenset(
-    (
-        *("add", "amax", "amin", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or"),
-        *("bitwise_right_shift", "bitwise_xor", "clamp", "eq", "ge", "gt", "le", "lt", "masked_fill", "max", "maximum"),
-        *("min", "minimum", "mul", "ne", "relu", "rsub", "sub", "where"),
-    )
-)
+_MOVES = {
+    "_to_copy", "_unsafe_view", "alias", "argmax", "argmin", "cat", "clone", "constant_pad_nd",
+    "convert_element_type", "detach", "empty_like", "expand", "flip", "full_like", "gather", "index", "index_select",
+    "lift_fresh_copy", "new_full", "new_zeros", "ones_like", "permute", "repeat", "roll", "select", "slice", "split",
+    "split_with_sizes", "squeeze", "stack", "t", "transpose", "unbind", "unfold", "unsqueeze", "view", "zeros_like",
+}  # fmt: skip
+_KEEPS_SIGN = {
+    "add", "amax", "amin", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "clamp", "eq", "ge", "gt", "le", "lt", "masked_fill", "max", "maximum", "min", "minimum", "mul",
+    "ne", "relu", "rsub", "sub", "where",
+}  # fmt: skip
 """Ops that torch-mlir lowers right for numbers without a sign: all that move them, and these where all are uint8."""
 _COMPARES = frozenset(("eq", "ge", "gt", "le", "lt", "ne"))
 
