@@ -6,7 +6,6 @@ those that compile a program, and what it makes is placed, costed and run as any
     python examples/custom_op.py
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,6 @@ def lower_leaky_relu(op: Any, rewriter: Any) -> bool:
     return REWRITTEN
 
 
-@dataclass(frozen=True)
 class LowerMine(Pass):
     """Turn the ops of the dialect ``mine`` into linalg.
 

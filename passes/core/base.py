@@ -1,9 +1,10 @@
 """What a pass is, and how it refuses a program.
 
-A pass is a frozen dataclass with a ``name``; its fields are its options (``passes/core/options.py``), the first line of
-its docstring is what ``ipu-opt --list-passes`` prints.
+A pass is a class with a ``name``; the first line of its docstring is what ``ipu-opt --list-passes`` prints. One with
+options is a frozen dataclass, and its fields are the options (``passes/core/options.py``).
 """
 
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,6 +18,7 @@ class PassFailed(DiagnosedError):
     """A pass refuses the program; everything there is to say was reported at the ops."""
 
 
+@dataclass(frozen=True)
 class Pass:
     """A step that changes a module, or refuses it.
 

@@ -32,11 +32,8 @@ class Option:
 
 
 @functools.cache
-@functools.cache
 def options_of(pass_class: type[Pass]) -> tuple[Option, ...]:
     """The options of a pass, in the order of its fields."""
-    if not dataclasses.is_dataclass(pass_class):
-        return ()
     hints = typing.get_type_hints(pass_class)
     return tuple(
         Option(field.name.replace("_", "-"), field.name, hints[field.name], field.default)

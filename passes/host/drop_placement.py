@@ -1,6 +1,5 @@
 """``ipu-drop-placement``: what supersteps compute, without tiles."""
 
-from dataclasses import dataclass
 from typing import get_args
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of
@@ -14,7 +13,6 @@ from ipu_mlir.passes.support.rewriting import list_outside_bodies
 from ipu_mlir.passes.support.value_attributes import Which, set_value_attributes, value_attributes
 
 
-@dataclass(frozen=True)
 class DropPlacement(Pass):
     """Write supersteps as linalg on buffers in one memory: no mapping, part, compute set, exchange or target.
 

@@ -1,7 +1,5 @@
 """``ipu-forward-copies``: who reads a copy reads what it is a copy of."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.buffers import strides_and_offset
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
 from ipu_mlir.dialects.support.bindings import ir
@@ -13,7 +11,6 @@ _MOVED = ("memref.subview", "memref.collapse_shape", "memref.expand_shape")
 """Views of a contiguous buffer that are the same views of another contiguous one."""
 
 
-@dataclass(frozen=True)
 class ForwardCopies(Pass):
     """Read the source of a copy that is never changed, as long as the source is not written either.
 

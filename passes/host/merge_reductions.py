@@ -1,7 +1,5 @@
 """``ipu-merge-reductions``: partial results and their combination, and the steps of a reduction, are one op again."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -13,7 +11,6 @@ from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, STEP, ma
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 
 
-@dataclass(frozen=True)
 class MergeReductions(Pass):
     """Undo how ``ipu-partition`` cut reductions, where nothing can tell the difference.
 

@@ -1,6 +1,5 @@
 """``ipu-anchor-hints``: placement hints on ops and in types, kept through fusion."""
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -20,7 +19,6 @@ from ipu_mlir.passes.support.tensor_views import VIEW_OPS, row_major
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
-@dataclass(frozen=True)
 class AnchorHints(Pass):
     """Turn ``ipu.parts`` and ``ipu.map`` on ops, and mappings in types, into ``ipu.place`` of values.
 

@@ -13,7 +13,6 @@ _BIG = {"tensor.extract_slice": 0, "tensor.insert_slice": 1}
 """Which operand is the tensor that the slice lies in; the offsets that are known at run time follow it."""
 
 
-@dataclass(frozen=True)
 class ClampSlices(Pass):
     """Move slices at run-time offsets to where the whole slice lies inside its tensor.
 

@@ -1,14 +1,11 @@
 """``ipu-convert-globals``: state that front ends keep in ``ml_program`` is variables."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.ops.variables import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ConvertGlobals(Pass):
     """Write tensors of ``ml_program`` that functions load and store as ``ipu.variable``, read and assigned.
 

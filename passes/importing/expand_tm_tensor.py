@@ -1,7 +1,5 @@
 """``ipu-expand-tm-tensor``: scatters, scans and sorts of torch-mlir as loops over elements."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.expand_sorts import sorted_by
@@ -19,7 +17,6 @@ from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ExpandTmTensor(Pass):
     """Write tm_tensor.scatter, scan and sort, which torch-mlir makes, as loops over elements.
 

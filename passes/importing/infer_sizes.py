@@ -1,6 +1,5 @@
 """``ipu-infer-sizes``: sizes inside a function that follow from what it is given."""
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -15,7 +14,6 @@ from ipu_mlir.passes.importing.dynamic_types import before_cast, cast_to, dynami
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class InferSizes(Pass):
     """Give tensors whose sizes follow from those of the arguments types that say so.
 

@@ -1,6 +1,5 @@
 """``ipu-widen-integers``: integers of a few bits are held in 8."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -14,7 +13,6 @@ _TO_INTEGERS = frozenset(("arith.fptosi", "arith.fptoui", "arith.trunci"))
 _CONVERSIONS = _SIGNED | _UNSIGNED | _TO_INTEGERS
 
 
-@dataclass(frozen=True)
 class WidenIntegers(Pass):
     """Hold integers of 2 to 7 bits in i8, with their sign, because no tile computes with them.
 

@@ -1,7 +1,5 @@
 """``ipu-wrap-scalars``: the arguments and results of a program are tensors."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -10,7 +8,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 _SCALARS = (ir.FloatType, ir.IntegerType, ir.IndexType)
 
 
-@dataclass(frozen=True)
 class WrapScalars(Pass):
     """Turn scalar arguments and results of functions into tensors of rank 0, which have a place.
 

@@ -1,7 +1,5 @@
 """``ipu-decompose-linalg-ops``: structured ops without one loop nest, as the ops that they are made of."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -28,7 +26,6 @@ module attributes {transform.with_named_sequence} {
 """
 
 
-@dataclass(frozen=True)
 class DecomposeLinalgOps(Pass):
     """Write linalg.softmax, linalg.pack and linalg.unpack as the ops that they are made of.
 

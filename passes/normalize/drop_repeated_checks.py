@@ -1,7 +1,6 @@
 """``ipu-drop-repeated-checks``: an assertion that was made before is not made again."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op
@@ -11,7 +10,6 @@ from ipu_mlir.passes.core.base import Pass
 _PURE = ("arith.", "math.", "tensor.extract")
 
 
-@dataclass(frozen=True)
 class DropRepeatedChecks(Pass):
     """Drop assertions that an earlier op has made of the same elements.
 

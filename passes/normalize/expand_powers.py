@@ -1,7 +1,6 @@
 """``ipu-expand-powers``: powers whose exponent is known and small are products, a quotient or a root."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.analysis.matchers import constant_of
@@ -74,7 +73,6 @@ def expand_power(op: Any, rewriter: Any) -> bool:
     return REWRITTEN
 
 
-@dataclass(frozen=True)
 class ExpandPowers(Pass):
     """Write powers with the exponents 0, 1, 2, 3, -1, 0.5 and -0.5 as products, quotients and roots.
 

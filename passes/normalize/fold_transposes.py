@@ -1,6 +1,5 @@
 """``ipu-fold-transposes``: ops read transposed operands in place."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects import linalg
@@ -44,7 +43,6 @@ def read_through_transpose(op: Any, _: Any) -> bool:
     return SKIP
 
 
-@dataclass(frozen=True)
 class FoldTransposes(Pass):
     """Let ops read transposed operands through their indexing maps.
 

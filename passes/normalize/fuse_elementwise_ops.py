@@ -1,7 +1,6 @@
 """``ipu-fuse-elementwise-ops``: what one vertex can do with an element without leaving it is one op."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import is_loop
 from ipu_mlir.dialects.analysis.matchers import defining_op
@@ -17,7 +16,6 @@ _SECOND_USE = "ipu.second_use"
 _SMALL, _GROWTH = 16, 16
 
 
-@dataclass(frozen=True)
 class FuseElementwiseOps(Pass):
     """Fuse element-wise ops and reshapes with the op that alone reads them, but into no loop.
 

@@ -1,7 +1,5 @@
 """``ipu-generalize-ops``: named element-wise ops as generic ones."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -12,7 +10,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 _KEPT = frozenset(("linalg.generic", "linalg.fill", "linalg.copy"))
 
 
-@dataclass(frozen=True)
 class GeneralizeOps(Pass):
     """Write named element-wise ops, maps, broadcasts, transposes and reductions as linalg.generic.
 

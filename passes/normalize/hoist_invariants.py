@@ -1,7 +1,6 @@
 """``ipu-hoist-invariants``: what every round of a loop computes alike is computed once, before the loop."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import is_loop
@@ -17,7 +16,6 @@ _GOES_ALONG = frozenset((*VIEW_OPS, "tensor.empty", "linalg.fill", "arith.consta
 """What is copied for an op that needs it, and is not worth a move of its own."""
 
 
-@dataclass(frozen=True)
 class HoistInvariants(Pass):
     """Move ops that compute the same in every round of a loop before it.
 

@@ -1,7 +1,5 @@
 """``ipu-mask-terms``: sums of some of their terms are sums of all, in which the others are nothing."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -11,7 +9,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 _MASKED = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.ori", "arith.xori")
 
 
-@dataclass(frozen=True)
 class MaskTerms(Pass):
     """Choose what is combined with a running value, not whether anything is.
 

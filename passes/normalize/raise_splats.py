@@ -1,6 +1,5 @@
 """``ipu-raise-splats``: an op that gives every element one value is a ``linalg.fill``."""
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -104,7 +103,6 @@ def _spread_constant(value: ir.Value) -> ir.Attribute | None:
     return constant
 
 
-@dataclass(frozen=True)
 class RaiseSplats(Pass):
     """Write ops that give every element one value as linalg.fill, and compute what follows from constants.
 

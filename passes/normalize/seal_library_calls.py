@@ -1,7 +1,5 @@
 """``ipu-seal-library-calls``: calls of library codelets as ops that no pass takes apart."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest, num_outputs, reads_operand
 from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.ops.library_call import MOST_OPERANDS, MOST_RESULTS, LibraryCallOp, segments
@@ -10,7 +8,6 @@ from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class SealLibraryCalls(Pass):
     """Write each linalg.generic that calls a library codelet as ipu.library_call, which has no body.
 

@@ -1,14 +1,11 @@
 """``ipu-trim-windows``: a window that is folded to a plain index reads an operand of just that size."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, indexing_maps, loop_nest
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class TrimWindows(Pass):
     """Cut from the operand of a window what no iteration reads, where one of its loops runs once.
 

@@ -1,14 +1,11 @@
 """``ipu-hoist-casts``: data that a loop does not change moves once, before the loop."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.control_flow import enclosing_loop
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
 
 
-@dataclass(frozen=True)
 class HoistCasts(Pass):
     """Move changes of mapping out of loops that do not change the data.
 

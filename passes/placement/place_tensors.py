@@ -1,7 +1,6 @@
 """``ipu-place-tensors``: every tensor type says where the tensor lies."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -35,7 +34,6 @@ from ipu_mlir.passes.support.tensor_views import VIEW_OPS, Window, row_major, wi
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
-@dataclass(frozen=True)
 class PlaceTensors(Pass):
     """Write into every tensor type where the tensor lies, and a cast wherever an op needs it elsewhere.
 

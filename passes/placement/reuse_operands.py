@@ -1,6 +1,5 @@
 """``ipu-reuse-operands``: element-wise ops write over an operand that nobody reads afterwards."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
@@ -10,7 +9,6 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ReuseOperands(Pass):
     """Write element-wise results over an operand that dies there.
 

@@ -1,7 +1,5 @@
 """``ipu-bufferize-collectives``: what replicas know of each other goes from buffer to buffer."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.ipu import CollectiveOp, NumberReplicaOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -10,7 +8,6 @@ from ipu_mlir.passes.programs.buffer_types import buffer_type
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
 
-@dataclass(frozen=True)
 class BufferizeCollectives(Pass):
     """Let collectives read a buffer and fill another one, which the tensors around them show.
 

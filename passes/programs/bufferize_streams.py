@@ -1,7 +1,5 @@
 """``ipu-bufferize-streams``: elements of queues and rows of remote buffers go to and come from buffers."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.host_calls import FROM_HOST, TO_HOST
 from ipu_mlir.dialects.ipu import FetchOp, ReceiveOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -10,7 +8,6 @@ from ipu_mlir.passes.programs.buffer_types import buffer_type
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
 
-@dataclass(frozen=True)
 class BufferizeStreams(Pass):
     """Let the host write to and read from buffers, which the tensors around them show.
 

@@ -1,7 +1,6 @@
 """``ipu-check-remote-buffers``: what must hold of the ops on remote buffers of a whole module."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.remote import (
@@ -17,7 +16,6 @@ from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class CheckRemoteBuffers(Pass):
     """Refuse rows of buffers that are not there, of another form, or that are moved where nothing can be.
 

@@ -1,7 +1,6 @@
 """``ipu-check-streams``: what must hold of the ops on queues and functions of the host of a whole module."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, op_around
 from ipu_mlir.dialects.analysis.queues import WORKS_ON, Queue, index_of, queue_of, queues_in
@@ -11,7 +10,6 @@ from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class CheckStreams(Pass):
     """Refuse elements of queues that are not there, of another form, or that are taken or put together by halves.
 

@@ -1,7 +1,6 @@
 """``ipu-expand-fifos``: values of some rounds ago become rows of rings."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, RemoteBufferOp, RemoteLoadOp, RemoteStoreOp, VariableOp
@@ -12,7 +11,6 @@ from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ExpandFifos(Pass):
     """Keep the last values of each ``ipu.fifo`` in a variable, or a remote buffer, with a row for each.
 

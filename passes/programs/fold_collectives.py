@@ -1,7 +1,5 @@
 """``ipu-fold-collectives``: a replica that is alone in its group computes what it would with others."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES, collective_of
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -10,7 +8,6 @@ from ipu_mlir.passes.support.linalg_builders import elementwise
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class FoldCollectives(Pass):
     """Replace collectives in groups of one by what they give: their operand, its squares, or a reshape of it.
 

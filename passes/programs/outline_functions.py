@@ -1,7 +1,6 @@
 """``ipu-outline-functions``: functions whose code stands in the program once, however often they are called."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first, meaning_of
 from ipu_mlir.dialects.analysis.control_flow import op_around
@@ -19,7 +18,6 @@ _STATE = ("ipu.read", "ipu.assign")
 _VALUES = ("arg_attrs", "res_attrs")
 
 
-@dataclass(frozen=True)
 class OutlineFunctions(Pass):
     """Keep calls that are marked ``ipu.outlined``, and let functions that do the same be one.
 

@@ -53,7 +53,6 @@ def _is_part(op: ir.Operation, buffer: RemoteBuffer, replicas: int) -> bool:
     return moved == _part_of_each(buffer, replicas)[1:] != tuple(buffer.row_shape)
 
 
-@dataclass(frozen=True)
 class PartitionRemoteBuffers(Pass):
     """Let each replica keep a part of the remote buffers that say ``partition``, and move rows together.
 

@@ -1,7 +1,6 @@
 """``ipu-promote-variables``: what reads and assigns variables becomes a function of their values."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, op_around, terminator
@@ -17,7 +16,6 @@ Values = dict[str, ir.Value]
 """By name of the variable, its value at a point of the program."""
 
 
-@dataclass(frozen=True)
 class PromoteVariables(Pass):
     """Thread the values of variables through functions, loops and branches.
 

@@ -17,7 +17,6 @@ Known = dict[str, ir.Value]
 """By name of the variable, a value that it has at a point of the program."""
 
 
-@dataclass(frozen=True)
 class SinkVariables(Pass):
     """Read and assign variables that say ``offload`` in the loops and branches that change them.
 

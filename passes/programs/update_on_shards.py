@@ -1,7 +1,6 @@
 """``ipu-update-on-shards``: what is computed element by element from parts of rows is computed on these parts."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
@@ -33,7 +32,6 @@ _OF_LOOPS = ("indexing_maps", "iterator_types", "operandSegmentSizes")
 arith, tensor = upstream("arith"), upstream("tensor")
 
 
-@dataclass(frozen=True)
 class UpdateOnShards(Pass):
     """Compute what goes element by element from and to rows that replicas share on the part that each of them has.
 

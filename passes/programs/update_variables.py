@@ -1,7 +1,5 @@
 """``ipu-update-variables``: functions write to their variables, and give them back no more."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.buffers import root_of
 from ipu_mlir.dialects.analysis.control_flow import sources_of, terminator
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
@@ -11,7 +9,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
-@dataclass(frozen=True)
 class UpdateVariables(Pass):
     """Copy new values of variables to where the variables lie, unless bufferization has written them there.
 

@@ -1,7 +1,6 @@
 """``ipu-write-in-place``: the new value of a variable is written where the old one lies."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import flows, is_branch, is_loop, sources_of, terminator
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, num_outputs, reads_operand
@@ -13,7 +12,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 
-@dataclass(frozen=True)
 class WriteInPlace(Pass):
     """Let the op that computes the next value of a variable write over the old value, also in loops and branches.
 

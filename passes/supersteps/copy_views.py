@@ -1,7 +1,5 @@
 """``ipu-copy-views``: a copy with a mapping of its own where bufferization would copy part of a tensor."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -22,7 +20,6 @@ _IN_PLACE = "__inplace_operands_attr__"
 _ANALYSIS = f"builtin.module({BUFFERIZE.removesuffix('}')} test-analysis-only}})"
 
 
-@dataclass(frozen=True)
 class CopyViews(Pass):
     """Copy parts of tensors that bufferization would copy, each to a mapping of its own size.
 

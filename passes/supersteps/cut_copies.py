@@ -1,6 +1,5 @@
 """``ipu-cut-copies``: which part of a copy runs on which tile, where both buffers lie alike."""
 
-from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping, strides_and_offset
@@ -13,7 +12,6 @@ from ipu_mlir.passes.support.placement_hints import PARTS
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class CutCopies(Pass):
     """Give copies within tiles the parts that their buffers have, so that they need no exchange.
 

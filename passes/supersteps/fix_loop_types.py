@@ -1,7 +1,6 @@
 """``ipu-fix-loop-types``: bufferization need not search many loops for the type of a buffer."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import is_loop
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -11,7 +10,6 @@ from ipu_mlir.passes.support.rewriting import list_outside_bodies
 _MOST_AROUND = 3
 
 
-@dataclass(frozen=True)
 class FixLoopTypes(Pass):
     """Let loops inside many others begin with the result of a call, whose type is known.
 

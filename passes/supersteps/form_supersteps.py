@@ -1,7 +1,5 @@
 """``ipu-form-supersteps``: bufferized ops become exchanges and compute sets of vertices."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.shards import LINKS
 from ipu_mlir.dialects.attributes.attributes import module_target
@@ -16,7 +14,6 @@ from ipu_mlir.passes.support.placement_hints import PARTS
 from ipu_mlir.passes.support.rewriting import list_outside_bodies
 
 
-@dataclass(frozen=True)
 class FormSupersteps(Pass):
     """Wrap structured ops into vertices of compute sets, and copies between mappings into exchanges.
 

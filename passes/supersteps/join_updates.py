@@ -1,7 +1,6 @@
 """``ipu-join-updates``: the copy of a buffer that nothing uses any more is the buffer."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS
 from ipu_mlir.dialects.analysis.control_flow import flows, sources_of
@@ -11,7 +10,6 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class JoinUpdates(Pass):
     """Go on with a buffer instead of a copy of it, where no later op uses the buffer itself.
 

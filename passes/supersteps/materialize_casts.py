@@ -1,14 +1,11 @@
 """``ipu-materialize-casts``: a change of mapping is a copy."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import copy_into
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class MaterializeCasts(Pass):
     """Write every change of mapping as a copy into a new tensor.
 

@@ -15,7 +15,6 @@ _Thing = ir.Value | tuple[str, ir.Value]
 """The contents of an allocation, or a value that has been made."""
 
 
-@dataclass(frozen=True)
 class MergeComputeSets(Pass):
     """Let families of vertices that do not depend on each other share a compute set.
 

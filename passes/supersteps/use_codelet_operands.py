@@ -1,7 +1,5 @@
 """``ipu-use-codelet-operands``: bufferization sees what a library codelet reads."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import num_outputs
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -9,7 +7,6 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class UseCodeletOperands(Pass):
     """Let the body of a library codelet use each of its inputs, which the codelet reads whatever the body says.
 

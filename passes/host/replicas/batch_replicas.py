@@ -1,6 +1,5 @@
 """``ipu-batch-replicas``: what differs between replicas has an axis for them, and all of them run at once."""
 
-from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, strides_and_offset
@@ -39,7 +38,6 @@ from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 arith = upstream("arith")
 
 
-@dataclass(frozen=True)
 class BatchReplicas(Pass):
     """Run all replicas at once: buffers that differ get a first dimension for replicas, ops that touch them a loop.
 

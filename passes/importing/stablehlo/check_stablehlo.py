@@ -1,7 +1,5 @@
 """``ipu-check-stablehlo``: everything in a program that cannot be imported, at once."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import is_linear_algebra
@@ -46,7 +44,6 @@ _REFUSED = {
 _COMPLEX = "is not imported for complex numbers; write it with their real and imaginary parts"
 
 
-@dataclass(frozen=True)
 class CheckStablehlo(Pass):
     """Refuse what of StableHLO cannot be imported, all of it at once.
 

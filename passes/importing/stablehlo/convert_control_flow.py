@@ -1,7 +1,6 @@
 """``ipu-convert-control-flow``: while, case and if of StableHLO as ops of ``scf``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -9,7 +8,6 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, extract, 
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ConvertControlFlow(Pass):
     """Write while, case and if of StableHLO as scf.while, scf.index_switch and scf.if.
 

@@ -1,7 +1,7 @@
 """``ipu-convert-program-calls``: custom calls named ``ipu.*`` as the ops that they stand for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -17,7 +17,6 @@ from ipu_mlir.passes.importing.stablehlo.read_program_calls import (
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ConvertProgramCalls(Pass):
     """Put ops of programs in the places of custom calls named ``ipu.*``, and the variables and queues into the module.
 

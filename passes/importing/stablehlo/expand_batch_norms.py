@@ -1,7 +1,6 @@
 """``ipu-expand-batch-norms``: normalisations over a batch in StableHLO as the sums and products that they are."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.support.bindings import ir
@@ -11,7 +10,6 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, replace
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ExpandBatchNorms(Pass):
     """Write batch_norm_training, batch_norm_inference and batch_norm_grad with means and variances.
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -17,7 +16,6 @@ _LAPACK = re.compile(r"lapack_([sdcz])(\w+)_ffi")
 _YES = {"lower": ord("L"), "left": ord("L"), "unit": ord("U"), "plain": ord("N"), "adjoint": ord("C")}
 
 
-@dataclass(frozen=True)
 class ExpandLinearAlgebra(Pass):
     """Call library codelets for cholesky and triangular_solve, and for what frameworks call LAPACK or XLA for.
 

@@ -1,7 +1,6 @@
 """``ipu-expand-random``: random bits of the Philox generator, as XLA draws them, and numbers from a state of ours."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import pi, prod
 from typing import Any
 
@@ -16,7 +15,6 @@ _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS = 10
 
 
-@dataclass(frozen=True)
 class ExpandRandom(Pass):
     """Write stablehlo.rng_bit_generator of the Philox and the default algorithm as operations on integers.
 

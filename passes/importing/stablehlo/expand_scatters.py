@@ -1,7 +1,6 @@
 """``ipu-expand-scatters``: scatters of StableHLO as loops that put one element after the other into a tensor."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.stablehlo import bindings
@@ -22,7 +21,6 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ExpandScatters(Pass):
     """Write stablehlo.scatter and select_and_scatter as loops that put elements into a tensor.
 

@@ -1,7 +1,6 @@
 """``ipu-expand-sorts``: sorts of StableHLO by counting what comes before each element."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -21,7 +20,6 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class ExpandSorts(Pass):
     """Write stablehlo.sort as loops that count what comes before each element, and put it there.
 

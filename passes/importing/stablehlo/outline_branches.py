@@ -1,6 +1,5 @@
 """``ipu-outline-branches``: branches that a program marks become functions whose code stands once."""
 
-from dataclasses import dataclass
 from itertools import count
 
 from ipu_mlir.dialects.analysis.calls import meaning_of
@@ -18,7 +17,6 @@ _CONSTANTS = ("stablehlo.constant", "arith.constant")
 _SAME = ("stablehlo.convert", "stablehlo.reshape")
 
 
-@dataclass(frozen=True)
 class OutlineBranches(Pass):
     """Make a function of the branch that is taken where ``ipu.is_outlined`` is the condition, and call it there.
 

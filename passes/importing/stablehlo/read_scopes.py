@@ -1,7 +1,6 @@
 """``ipu-read-scopes``: name scopes that say where ops belong, as attributes."""
 
 import re
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import is_terminator
 from ipu_mlir.dialects.analysis.locations import name_scope
@@ -13,7 +12,6 @@ from ipu_mlir.passes.support.rewriting import list_outside_bodies
 _SHARD = re.compile(r"(?:^|/)ipu\.shard\.(-?\d+)(?=_|/|$)")
 
 
-@dataclass(frozen=True)
 class ReadScopes(Pass):
     """Write ``ipu.shard`` on ops in whose names a scope ``ipu.shard.1`` stands; of several, the innermost one holds.
 

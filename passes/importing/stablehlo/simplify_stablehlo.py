@@ -1,7 +1,5 @@
 """``ipu-simplify-stablehlo``: marks that frameworks leave in a program go, functions get the names of ``math``."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -27,7 +25,6 @@ IDENTITY_CALLS = (
 """Custom calls that say where a value lies on the machines of the framework."""
 
 
-@dataclass(frozen=True)
 class SimplifyStablehlo(Pass):
     """Drop ops of StableHLO that only mark a value, and name functions as ``math`` does.
 

@@ -1,7 +1,6 @@
 """``ipu-split-complex``: complex numbers in StableHLO as their real and imaginary parts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
@@ -20,7 +19,6 @@ from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import is_linear_
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class SplitComplex(Pass):
     """Write what StableHLO does with complex numbers with their parts, and Fourier transforms as library codelets.
 

@@ -1,7 +1,5 @@
 """``ipu-normalize-indices``: results have a loop per dimension, all of an op the same loops; operands sums of loops."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -13,7 +11,6 @@ from ipu_mlir.passes.support.linalg_builders import iterator_types
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class NormalizeIndices(Pass):
     """Index results of linalg.generic by loops, all of an op by the same ones, and operands by sums of loops.
 

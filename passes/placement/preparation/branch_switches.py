@@ -1,14 +1,11 @@
 """``ipu-branch-switches``: switches with tensors as results become branches."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class BranchSwitches(Pass):
     """Write scf.index_switch with tensors as results as a chain of scf.if.
 

@@ -1,7 +1,5 @@
 """``ipu-decompose-tensor-ops``: pads and concatenations as fills and inserted slices, no views of empty tensors."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -23,7 +21,6 @@ module attributes {transform.with_named_sequence} {
 """
 
 
-@dataclass(frozen=True)
 class DecomposeTensorOps(Pass):
     """Write tensor.pad and tensor.concat as fills and inserted slices, and views of empty tensors as empty tensors.
 

@@ -1,6 +1,5 @@
 """``ipu-drop-idle-ops``: nothing is done to tensors without elements."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
@@ -10,7 +9,6 @@ from ipu_mlir.passes.support.linalg_builders import zero
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 
 
-@dataclass(frozen=True)
 class DropIdleOps(Pass):
     """Remove ops that run no iteration, and what is done to tensors without elements.
 

@@ -1,6 +1,5 @@
 """``ipu-fill-empties``: no op reads memory that nobody wrote."""
 
-from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import control_op, is_terminator
@@ -12,7 +11,6 @@ from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class FillEmpties(Pass):
     """Fill empty tensors with zeros where an op may read them.
 

@@ -1,7 +1,5 @@
 """``ipu-inline-scalar-ops``: structured ops on scalars wrapped in tensors become scalar ops."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.loop_nest import num_outputs, reads_operand
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -9,7 +7,6 @@ from ipu_mlir.passes.support.clone import clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class InlineScalarOps(Pass):
     """Run ops on rank-0 tensors that only wrap scalars on the scalars themselves.
 

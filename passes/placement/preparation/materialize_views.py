@@ -1,6 +1,5 @@
 """``ipu-materialize-views``: a copy where memory has to be its own."""
 
-from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
 
@@ -21,7 +20,6 @@ from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
 
 
-@dataclass(frozen=True)
 class MaterializeViews(Pass):
     """Copy where a view cannot show its elements, or must have memory of its own.
 

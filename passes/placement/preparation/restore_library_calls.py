@@ -1,7 +1,5 @@
 """``ipu-restore-library-calls``: calls of library codelets as structured ops, to be placed as those are."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.ops.library_call import LibraryCallOp
 from ipu_mlir.dialects.support.bindings import ir
@@ -10,7 +8,6 @@ from ipu_mlir.passes.support.linalg_builders import zero
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class RestoreLibraryCalls(Pass):
     """Write each ipu.library_call as the linalg.generic that it was.
 

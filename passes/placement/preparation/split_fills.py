@@ -1,7 +1,6 @@
 """``ipu-split-fills``: every user gets a fill, an empty tensor and what is begun in it of its own, beside it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
@@ -13,7 +12,6 @@ from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class SplitFills(Pass):
     """Give every user of a fill or an empty tensor one of its own, in the loop or branch where the user is.
 

@@ -1,7 +1,5 @@
 """``ipu-anchor-shards``: the shards of ops, kept through fusion."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, argument_shards, shard_of
 from ipu_mlir.dialects.attributes.attributes import module_target
@@ -15,7 +13,6 @@ from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
-@dataclass(frozen=True)
 class AnchorShards(Pass):
     """Turn ``ipu.shard`` on ops into ``ipu.to_shard`` of the values that come to a shard or leave it.
 

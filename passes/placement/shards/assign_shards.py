@@ -1,7 +1,6 @@
 """``ipu-assign-shards``: every op says which IPU it runs on."""
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import flows
 from ipu_mlir.dialects.analysis.matchers import defining_op
@@ -25,7 +24,6 @@ _FIRST = 0
 """The shard of ops that nothing joins to one of a known shard."""
 
 
-@dataclass(frozen=True)
 class AssignShards(Pass):
     """Write on every op which shard it belongs to, and move what it reads there.
 

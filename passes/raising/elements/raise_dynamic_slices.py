@@ -13,7 +13,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
 
-@dataclass(frozen=True)
 class RaiseDynamicSlices(Pass):
     """Write slices at run-time offsets as structured ops.
 

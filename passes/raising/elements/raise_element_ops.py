@@ -1,7 +1,5 @@
 """``ipu-raise-element-ops``: ops on single elements of tensors, as structured ops."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
@@ -13,7 +11,6 @@ from ipu_mlir.passes.support.linalg_builders import constant_index, fill_with, g
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class RaiseElementOps(Pass):
     """Write ops on single elements of tensors as structured ops, so that vertices run them.
 

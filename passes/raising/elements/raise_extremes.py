@@ -38,7 +38,6 @@ _EXTREMES = {
 _CASTS = ("arith.index_cast", "arith.extsi")
 
 
-@dataclass(frozen=True)
 class RaiseExtremes(Pass):
     """Write reductions that say where the largest or the smallest element stands as library codelets.
 

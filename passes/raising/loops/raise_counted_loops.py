@@ -14,7 +14,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 _INVISIBLE = frozenset(("arith.constant", "tensor.empty", "tensor.extract", "tensor.from_elements", "linalg.generic"))
 
 
-@dataclass(frozen=True)
 class RaiseCountedLoops(Pass):
     """Write ``while i < n: ...; i += 1`` as a loop over numbers, as which planner and profile know how often it runs.
 

@@ -20,7 +20,6 @@ from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class RaiseLoops(Pass):
     """Write loops that put elements into a tensor as structured ops and one scatter or scan.
 

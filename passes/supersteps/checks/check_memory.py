@@ -1,7 +1,6 @@
 """``ipu-check-memory``: whether the program fits into the memory of every tile."""
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects import ipu
@@ -58,7 +57,6 @@ def diagnostic_text(problem: Problem) -> str:
     return f"'{problem.op.name}' op {problem.message}"
 
 
-@dataclass(frozen=True)
 class CheckMemory(Pass):
     """Refuse a program that does not fit into the memory of every tile, or its remote buffers into streaming memory.
 

@@ -1,6 +1,5 @@
 """``ipu-check-supersteps``: what must hold for a whole program of supersteps."""
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -21,7 +20,6 @@ from ipu_mlir.passes.support.rewriting import list_ops
 _OUTSIDE_VERTICES = frozenset(("memref.load", "memref.store", "memref.copy", "memref.dealloc"))
 
 
-@dataclass(frozen=True)
 class CheckSupersteps(Pass):
     """Refuse supersteps that no machine could run.
 

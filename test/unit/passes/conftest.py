@@ -27,7 +27,6 @@ class Mark(Pass):
             op.attributes["test.mark"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.value)
 
 
-@dataclass(frozen=True)
 class RefuseAdds(Pass):
     """Refuse every addition."""
 
@@ -39,7 +38,6 @@ class RefuseAdds(Pass):
                 refuse(op, "adds; subtract instead")
 
 
-@dataclass(frozen=True)
 class EmitOnly(Pass):
     """Report an error without failing, as a helper that answers False may do."""
 
@@ -49,7 +47,6 @@ class EmitOnly(Pass):
         list_ops(module, "arith.addi")[0].location.emit_error("emitted only")
 
 
-@dataclass(frozen=True)
 class BreakTypes(Pass):
     """Leave functions whose type forgets their results."""
 

@@ -1,13 +1,10 @@
 """A pass with a bug: it changes the types of functions and forgets what they return."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
-@dataclass(frozen=True)
 class DropResults(Pass):
     """Give every function a type without results."""
 

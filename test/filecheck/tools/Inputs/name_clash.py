@@ -1,11 +1,8 @@
 """A pass that takes the name of one of ours."""
 
-from dataclasses import dataclass
-
 from ipu_mlir.passes.core.base import Pass
 
 
-@dataclass(frozen=True)
 class Clash(Pass):
     """Never runs."""
 

@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pytest
 
@@ -106,7 +105,6 @@ def test_printer_sees_the_ir_before_and_after(registry: Registry, two_adds: ir.M
 def test_ctrl_c_in_a_pass_is_raised_after_it(two_adds: ir.Module) -> None:
     """The signal comes in a callback of C++, where an exception would be lost or end the process."""
 
-    @dataclass(frozen=True)
     class Interrupted(Pass):
         name = "test-interrupted"
 

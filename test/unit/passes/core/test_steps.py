@@ -1,7 +1,5 @@
 """A pipeline -> steps, against the passes that exist."""
 
-from dataclasses import dataclass
-
 import pytest
 
 from ipu_mlir.passes.core.base import Pass
@@ -83,14 +81,12 @@ def test_leaves_come_in_order() -> None:
     assert [step.name for step in leaves((a, NestStep("func.func", (b,)), c))] == ["a", "b", "c"]
 
 
-@dataclass(frozen=True)
 class One(Pass):
     """One of two with a name."""
 
     name = "test-same"
 
 
-@dataclass(frozen=True)
 class Other(Pass):
     """The other."""
 
