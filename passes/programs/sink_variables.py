@@ -60,7 +60,7 @@ def _sink(block: ir.Block, names: Container[str], known: Known) -> None:
             op.erase()
         elif op.name == _READ:
             known[name] = op.results[0]
-        elif op.operands[0] == known.get(name):
+        elif _holds(known, name, op.operands[0]):
             op.erase()
         else:
             known[name] = op.operands[0]
@@ -92,14 +92,14 @@ def _without(op: ir.Operation, result: int, name: str, known: Known, after: Know
     """
     slot = _slot(op, result)
     begin = None if slot is None else slot.handed_on.get(op)
-    if slot is None or (begin is not None and op.operands[begin] != known.get(name)):
+    if slot is None or (begin is not None and not _holds(known, name, op.operands[begin])):
         return op
     ends = [(block, terminator(block), slot.handed_on[terminator(block)]) for block in blocks_of(op)]
     for block, end, number in ends:
         for argument in [each for each in block.arguments if each in slot.members]:
             argument.replace_all_uses_with(_read(name, argument, block.operations[0].operation))
             block.erase_argument(argument.arg_number)
-        if end not in slot.tests and end.operands[number] != known.get(name):
+        if end not in slot.tests and not _holds(known, name, end.operands[number]):
             with ir.InsertionPoint(end), op.location:
                 AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=end.operands[number])
         _rebuilt(end, [each for place, each in enumerate(end.operands) if place != number], [])
@@ -166,6 +166,11 @@ def _rebuilt(op: ir.Operation, operands: list[ir.Value], results: list[ir.OpResu
     for old, result in zip(results, new.results, strict=True):
         old.replace_all_uses_with(result)
     return new
+
+
+def _holds(known: Known, name: str, value: ir.Value) -> bool:
+    """True if ``value`` is what variable ``name`` is known to have."""
+    return name in known and known[name] == value
 
 
 def _assigned_later(op: ir.Operation) -> list[str]:

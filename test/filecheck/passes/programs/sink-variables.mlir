@@ -76,3 +76,19 @@ func.func @what_stays(%n: index) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: return %[[M]], %{{.*}}
   return %old, %r : tensor<4xf32>, tensor<4xf32>
 }
+
+// Nobody knows what the variable is when the branch begins: both of its blocks assign.
+// CHECK-LABEL: func.func @nothing_is_known
+func.func @nothing_is_known(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) {
+  // CHECK: scf.if
+  // CHECK-NEXT: "ipu.assign"(%arg1)
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: "ipu.assign"(%arg2)
+  %s = scf.if %c -> tensor<4xf32> {
+    scf.yield %x : tensor<4xf32>
+  } else {
+    scf.yield %y : tensor<4xf32>
+  }
+  "ipu.assign"(%s) {variable = @m} : (tensor<4xf32>) -> ()
+  return
+}
