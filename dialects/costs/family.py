@@ -22,7 +22,7 @@ from ipu_mlir.dialects.costs.elementwise import (
     elementwise_cycles,
     inner_cycles,
 )
-from ipu_mlir.dialects.costs.nonlinearities import pool_cycles
+from ipu_mlir.dialects.costs.pooling import pool_cycles
 from ipu_mlir.dialects.costs.reductions import reduction_cycles
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Move, Reduction, Window, Work
 from ipu_mlir.dialects.machine.machine import Machine

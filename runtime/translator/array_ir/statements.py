@@ -93,10 +93,6 @@ class Fold(Computed):
     def expressions(self) -> tuple[Expression, ...]:
         return (*self.values, *self.inits)
 
-    def sources_of_values(self) -> list[Access]:
-        """The accesses that are read at each point, without those that the outputs start from."""
-        return reads(self.values)
-
     def dests(self) -> list[Access]:
         return list(self.outputs)
 
