@@ -1,4 +1,4 @@
-"""Whether results are those that were expected: ``ipu-run --check``."""
+"""Comparison of results with those that were expected: ``ipu-run --check``."""
 
 from dataclasses import dataclass
 

@@ -183,7 +183,7 @@ def _observers(arguments: argparse.Namespace, reports: _Reports) -> "list[Observ
 
 
 def _printing(arguments: argparse.Namespace) -> "dict[str, Any]":
-    """How the IR is printed, at the end and around passes."""
+    """The way in which the IR is printed, at the end and around passes."""
     return {
         "locations": arguments.mlir_print_debuginfo,
         "generic": arguments.mlir_print_op_generic,

@@ -29,7 +29,7 @@ exit status: 0 done, 1 the program or an input is wrong, or a result is off, 2 w
 _SHOWN = 100
 """Elements of a result that --print-values prints in full."""
 _TIMED_SECONDS, _MOST_RUNS = 1.0, 1000
-"""How long, and at most how often, --time repeats the run; at least three times."""
+"""The time for which, and the number of times that at most, --time repeats the run; at least three times."""
 _OF_A_RUN = ("check", "outputs", "print_values", "per_tile", "chrome_trace")
 """What is asked of results."""
 

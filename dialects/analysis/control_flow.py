@@ -40,8 +40,8 @@ class ControlOp:
     """In an order in which every value has come somewhere before it goes on, if blocks are visited where they end."""
 
     kind: ControlKind
-    """How its blocks run: ``repeat`` its only one a number of times, ``while`` both as long as the first one says so;
-    of any other, one of them or none."""
+    """The order in which its blocks run: ``repeat`` its only one a number of times, ``while`` both as long as the first
+    says so; of any other, one of them or none."""
 
     block_names: Callable[[ir.Operation], list[str]]
     """What its blocks are called, in the order of the regions, those that have no block as well."""
@@ -50,7 +50,7 @@ class ControlOp:
     """The numbers that say which blocks run, and how often."""
 
     trip_count: Callable[[ir.Operation], int | None] = lambda op: None
-    """How often the last region runs each time the op runs; None where that is known only at run time."""
+    """The rounds of the last region each time the op runs; None where they are known only at run time."""
 
     @property
     def repeats(self) -> bool:

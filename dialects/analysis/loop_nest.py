@@ -269,7 +269,7 @@ def _said_parallel(kinds: ir.ArrayAttr) -> tuple[bool, ...]:
 
 @lru_cache(maxsize=1024)
 def _loops_of(indices: tuple[Index, ...], loops: int) -> tuple[bool, ...]:
-    """Which loops an operand's index depends on: for the output of a named op, its parallel ones."""
+    """The loops that an operand's index depends on: for the output of a named op, its parallel ones."""
     return tuple(any(index.coefficients[loop] for index in indices) for loop in range(loops))
 
 

@@ -1,4 +1,4 @@
-"""Which memory a structured op touches: its operands, and what its body loads from."""
+"""The memory that a structured op touches: its operands, and what its body loads from."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Which infeeds, outfeeds and functions of the host a module has, and which of them its functions use."""
+"""The infeeds, outfeeds and functions of the host that a module has, and those of them that its functions use."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -67,5 +67,5 @@ def queue_of(op: ir.Operation) -> str:
 
 
 def index_of(op: ir.Operation) -> int:
-    """Which tensor of the element an op works on."""
+    """The number of the tensor of the element that an op works on."""
     return ir.IntegerAttr(op.attributes["index"]).value

@@ -1,4 +1,4 @@
-"""Which remote buffers a module has, and which of them its functions use."""
+"""The remote buffers of a module, and those of them that its functions use."""
 
 from dataclasses import dataclass
 from math import prod

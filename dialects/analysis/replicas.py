@@ -1,4 +1,4 @@
-"""Which values may differ between the replicas of a program, on tensors and on buffers.
+"""The values that may differ between the replicas of a program, on tensors and on buffers.
 
 A replica has data of its own: its number, elements of infeeds, what the host gives to each of them. What is computed
 from that may differ as well; collectives over all replicas make it one value again. A buffer counts with all that is

@@ -1,4 +1,4 @@
-"""Which IPU an op belongs to: its *shard*, counted from 0 in the IPUs of one replica."""
+"""The IPU that an op belongs to: its *shard*, counted from 0 in the IPUs of one replica."""
 
 from ipu_mlir.dialects.support.bindings import ir
 

@@ -1,4 +1,4 @@
-"""Which variables a module has, and which arguments and results of its functions are variables.
+"""The variables of a module, and the arguments and results of its functions that are variables.
 
 After ``ipu-promote-variables`` a function takes each variable that it uses as an argument with the attribute
 ``ipu.variable``, and gives each that it changes as a result with it. In supersteps only the arguments are left, and the

@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.element_types import element_type
 
 Array = np.ndarray[Any, Any]
 Taken = Callable[[np.ufunc, Any, Any], bool]
-"""Whether an element takes the place of the best one so far: by the order, that one, the element."""
+"""True if an element takes the place of the best one so far: by the order, that one, the element."""
 
 
 def _if_better(better: np.ufunc, best: Any, element: Any) -> bool:

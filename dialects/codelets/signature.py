@@ -1,4 +1,4 @@
-"""Which dimensions the operands of a codelet have behind those of a stack, and what each is called."""
+"""The dimensions that the operands of a codelet have behind those of a stack, and their names."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

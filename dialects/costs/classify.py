@@ -1,4 +1,4 @@
-"""Which work a structured op is: from its loops, its indices and its body; on tensors as on buffers."""
+"""The work that a structured op is: from its loops, its indices and its body; on tensors as on buffers."""
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.codelets.codelet import CodeletCall

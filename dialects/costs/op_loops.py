@@ -1,4 +1,4 @@
-"""Which loops, operands and types of a structured op matter for its cost."""
+"""The loops, operands and types of a structured op that matter for its cost."""
 
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, reads_operand
 from ipu_mlir.dialects.costs.scalar_ops import through_casts

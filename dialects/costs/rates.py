@@ -1,4 +1,4 @@
-"""How long the inner loop of a scalar operation takes: cycles per so many elements, by operation and type.
+"""Cycles of the inner loop of a scalar operation, per so many elements, by operation and type.
 
 Source of every table: hardware.md 4.1, read in the cycle estimators of PopLibs, unless a line says *assumed*.
 """

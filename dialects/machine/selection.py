@@ -1,4 +1,4 @@
-"""Which IPU of a machine each shard is, and how far apart two of them are.
+"""The IPU of a machine that each shard is, and the distance between two of them.
 
 IPUs stand in pairs, 0 and 1, 2 and 3, ..., joined across and from each pair to the next: a ladder (recalled; the
 machines of four IPUs are two such pairs, and more of them are joined end to end).

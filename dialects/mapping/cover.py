@@ -1,4 +1,4 @@
-"""Which values of a factor several parts share, which one part has alone, and which nobody has."""
+"""The values of a factor that several parts share, that one part has alone, and that nobody has."""
 
 from dataclasses import replace
 from math import prod

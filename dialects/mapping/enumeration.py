@@ -8,7 +8,7 @@ from ipu_mlir.dialects.mapping.factors import Factor, Family
 from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 
 CHUNK_ELEMENTS = 1 << 22
-"""How many elements are looked at together, unless a single part has more."""
+"""The number of elements that are looked at together, unless a single part has more."""
 
 
 def elements_of(family: Family, parts: IntArray) -> tuple[IntArray, IntArray]:

@@ -12,7 +12,7 @@ from ipu_mlir.dialects.mapping.factors import Factor, Family
 from ipu_mlir.dialects.mapping.loops import BoolArray, IntArray
 
 Box = tuple[IntArray, ...]
-"""Which rows of each factor."""
+"""The rows of each factor."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,7 +125,7 @@ def _with_more_tiles(report: MemoryReport, fixed: int, found: list[Advice]) -> l
 
 
 def _longer_pieces(report: MemoryReport, tile: int) -> str:
-    """Which exchanges take most code on ``tile``."""
+    """The exchanges that take most code on ``tile``."""
     code, by_place = ExchangeCode(report.target.num_tiles), Counter[str]()
     for step in steps(report.tree):
         if step.kind == "exchange":

@@ -1,4 +1,4 @@
-"""How much memory a superstep program needs on every tile, for what and when."""
+"""The memory that a superstep program needs on every tile, for what and when."""
 
 from dataclasses import dataclass
 from functools import cached_property

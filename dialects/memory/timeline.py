@@ -1,4 +1,4 @@
-"""Which buffers live during which steps: a program run without data, every branch taken.
+"""The buffers that live during each step: a program run without data, every branch taken.
 
 A buffer lives while a value shows it (``lifetimes``). A loop runs until its carried buffers repeat: the buffer of one
 iteration still lives in the next. After a branch, what its bodies made for one result is one buffer. Arguments of the

@@ -1,4 +1,4 @@
-"""How deep ops with regions may stand inside each other: what follows them calls itself for each level."""
+"""The depth to which ops with regions may stand inside each other: what follows them calls itself for each level."""
 
 import sys
 

@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.tracing.structure import Call, Leaf, flatten, flatten_arguments, is_leaf, parts, unflatten
 
 Known = tuple[Callable[[list[np.ndarray]], list[np.ndarray]], tuple[int, ...] | None, Callable[[list[np.ndarray]], Any]]
-"""How a call of a known form runs: the program, the order in which it takes the tensors, and what nests its results."""
+"""A call of a known form: the program, the order in which it takes the tensors, and what nests its results."""
 
 
 def form_of(value: Any, leaves: list[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Which passes make a program, and to which level of the IR each of them leads."""
+"""The passes that make a program, and the level of the IR that each of them leads to."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace

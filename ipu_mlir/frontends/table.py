@@ -1,4 +1,4 @@
-"""Which front end takes what: decided by where the types of a source or its arguments come from, without any import."""
+"""The front end that takes a source: told by where its type or its arguments' types come from, without any import."""
 
 import importlib
 import importlib.util

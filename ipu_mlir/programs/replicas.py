@@ -34,7 +34,7 @@ _REDUCTIONS = {
     "or": "or",
     "square_sum": "square_add",
 }
-"""How the dialect calls them."""
+"""The dialect's names for them."""
 
 
 def per_replica(x: Any) -> Any:

@@ -118,7 +118,7 @@ def flags() -> dict[str, str]:
 
 
 def is_synthetic(category: str) -> bool:
-    """Whether ``TF_POPLAR_FLAGS`` asks for synthetic data of a category, such as ``infeed``."""
+    """True if ``TF_POPLAR_FLAGS`` asks for synthetic data of a category, such as ``infeed``."""
     given = flags()
     named = given.get("synthetic_data_categories", "").strip("{}'\"").lower().split(",")
     return "use_synthetic_data" in given or category in [each.strip() for each in named]

@@ -1,4 +1,4 @@
-"""How often the loop runs whose body is being traced."""
+"""The number of rounds of the loop whose body is being traced."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

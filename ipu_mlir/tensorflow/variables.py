@@ -50,7 +50,7 @@ class Resident:
         self._newest: Cell | None = None
         """The memory with a value that TensorFlow does not have."""
         self._current: set[Cell] = set()
-        """Which memory has the variable's value."""
+        """The memory that has the variable's value."""
 
     def cell_for(self, form: Variable | RemoteSpec) -> Cell:
         """The memory, in the form in which a program has the variable: on tiles, or in remote memory."""

@@ -1,4 +1,4 @@
-"""Which line of the user's program we are in, for the locations of ops and for errors."""
+"""The line of the user's program that we are in, for the locations of ops and for errors."""
 
 import os
 import sys

@@ -10,7 +10,7 @@ from ipu_mlir.passes.support.rewriting import list_ops
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 _BIG = {"tensor.extract_slice": 0, "tensor.insert_slice": 1}
-"""Which operand is the tensor that the slice lies in; the offsets that are known at run time follow it."""
+"""The number of the operand that the slice lies in; the offsets that are known at run time follow it."""
 
 
 class ClampSlices(Pass):

@@ -1,4 +1,4 @@
-"""Which buffers stand for tensors."""
+"""The buffers that stand for tensors."""
 
 from typing import Any
 

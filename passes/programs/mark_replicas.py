@@ -60,7 +60,7 @@ class MarkReplicas(Pass):
 
 
 def _may_be_raised(op: ir.Operation) -> bool:
-    """Whether ``op`` is a branch in a loop in which nothing meets the host or other replicas."""
+    """True if ``op`` is a branch in a loop in which nothing meets the host or other replicas."""
     around = op.parent.operation
     while is_branch(around):
         around = around.parent.operation

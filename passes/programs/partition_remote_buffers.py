@@ -176,7 +176,7 @@ class _Parts:
         return AllToAllOp(source=blocks, split_dimension=number, concat_dimension=number, value=blocks.type).value
 
     def _here(self, numbers: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """Which row of its own each number stands for, and whether it does on this replica."""
+        """The row of its own that each number stands for, and whether it does on this replica."""
         kind = numbers.type.element_type
 
         def row(number: ir.Value) -> ir.Value:

@@ -170,7 +170,7 @@ def groups_around(at: int, rank: int) -> list[list[int]]:
 
 
 def unit_groups(groups: list[list[int]], at: int) -> list[list[int]]:
-    """Which of three dimensions each of fewer becomes, where the unit ones belong to the dimension that is worked on.
+    """Those of three dimensions that each of fewer becomes, where the unit ones belong to the dimension worked on.
 
     >>> unit_groups([[0], [1]], 1), unit_groups([[0], [1]], 0), unit_groups([[0]], 0)
     ([[0], [1, 2]], [[0, 1], [2]], [[0, 1, 2]])

@@ -1,4 +1,4 @@
-"""How many threads NumPy's own OpenBLAS uses. Where that library is not found, everything still works."""
+"""The number of threads of NumPy's own OpenBLAS. Where that library is not found, everything still works."""
 
 import ctypes
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How NumPy is set in every thread that runs programs."""
+"""The settings of NumPy in every thread that runs programs."""
 
 import numpy as np
 

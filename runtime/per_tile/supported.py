@@ -1,4 +1,4 @@
-"""Which operations the executor cannot run, all at once, before anything runs."""
+"""The operations that the executor cannot run, all at once, before anything runs."""
 
 from collections.abc import Iterator
 

@@ -89,7 +89,7 @@ class _Trace:
         return Stretch((Fraction(0),) * len(own), together, tuple(each - together for each in own))
 
     def _meets(self, step: ExecutedStep) -> bool:
-        """Whether all begin it together."""
+        """True if all begin it together."""
         if step.per_ipu is None:
             return step.io == "meets"
         return self._kinds[step.step] != "compute" and bool(step.sync or step.host)

@@ -1,4 +1,4 @@
-"""How often the blocks of a program run: as far as its text says, or in a run that counts.
+"""Counts of how often the blocks of a program run: as far as its text says, or in a run that counts.
 
 A counted run is one of a copy of the program in which every block that the text leaves open adds one to a counter of
 its own; the counters are further results. So what counts is IR that runs as any other, and programs that nobody counts

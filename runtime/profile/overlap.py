@@ -1,4 +1,4 @@
-"""How long IPUs take that wait for each other only where they meet.
+"""The time of IPUs that wait for each other only where they meet.
 
 The tiles of one IPU sync among themselves, so each IPU has a clock of its own. All of them meet where data goes over
 the links, where control flow learns a number, and where the host takes part: nobody goes on before the last has come.

@@ -1,4 +1,4 @@
-"""Which op of the source a step belongs to: known by its place, which every pass hands on."""
+"""The op of the source that a step belongs to: known by its place, which every pass hands on."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

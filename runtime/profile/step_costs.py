@@ -91,7 +91,7 @@ class StepCost:
     links: BoolArray | None = None
     """Of each IPU, whether it takes part in what goes over the links; None where nothing does."""
     io: Io | None = None
-    """Whether I/O tiles run it alone, or meet the others in it; where all tiles of an IPU keep step, None."""
+    """True if I/O tiles run it alone, False if they meet the others in it; None where all tiles of an IPU keep step."""
 
     def times(self, ipus: int) -> "StepTimes":
         """The cycles of each IPU in it."""
@@ -198,7 +198,7 @@ class StepCosts:
         return StepCost(self._idle, host=cycles, sync=sync, io="alone" if self._on_io(moved) else None)
 
     def _on_io(self, buffers: Iterable[ir.Value]) -> bool:
-        """Whether I/O tiles that have a clock of their own hold one of ``buffers``."""
+        """True if I/O tiles that have a clock of their own hold one of ``buffers``."""
         if not has_io_tiles(self._target):
             return False
         mappings = [memory_mapping(each.type) for each in buffers if isinstance(each.type, ir.MemRefType)]
@@ -281,7 +281,7 @@ class StepCosts:
 
 
 def has_io_tiles(target: Target) -> bool:
-    """Whether I/O tiles have a clock of their own. With several IPUs, they keep step with the tiles of theirs."""
+    """True if I/O tiles have a clock of their own. With several IPUs, they keep step with the tiles of theirs."""
     return target.io_tiles > 0 and target.ipus == 1
 
 

@@ -143,7 +143,7 @@ class Translation:
     remote: tuple[RemoteSpec, ...] = ()
     """Its remote buffers; then ``remote`` comes after ``streams``."""
     has_streams: bool = False
-    """Whether ``streams`` come after the variables: queues, or what the host shows."""
+    """True if ``streams`` come after the variables: queues, or what the host shows."""
     kernels: str = field(default="", repr=False)
     """The MLIR module of the functions that the source gets from ``memory.kernel``."""
 

@@ -1,4 +1,4 @@
-"""How fast data can be fed (guide 21.12.1)."""
+"""The speed at which data can be fed (guide 21.12.1)."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ def dataset_benchmark(
     apply_options: bool = True,
     do_memcpy: bool = True,
 ) -> str:
-    """How long elements of a dataset take, as JSON with a record for each epoch.
+    """The time that elements of a dataset take, as JSON with a record for each epoch.
 
     Args:
         print_stats: whether to print each record.

@@ -1,4 +1,4 @@
-"""How gradients of several batches become one (guide 21.16.1)."""
+"""Ways in which gradients of several batches become one (guide 21.16.1)."""
 
 from enum import Enum
 

@@ -1,4 +1,4 @@
-"""How loops and branches are written for a batch: what differs from example to example decides with a mask."""
+"""Loops and branches, written for a batch: what differs from example to example decides with a mask."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""How ops on tensors and on numbers are written for a batch."""
+"""Ops on tensors and on numbers, written for a batch."""
 
 from collections.abc import Iterator, Sequence
 
@@ -186,7 +186,7 @@ def expanded(batcher: Batcher, op: ir.Operation) -> None:
 
 
 def _groups(op: ir.Operation, rank: int) -> list[list[int]]:
-    """Which of ``rank`` dimensions, the batch among them, become one, or are made of one."""
+    """The groups of ``rank`` dimensions, the batch among them, that become one, or are made of one."""
     old = [[int(each) + 1 for each in group] for group in op.attributes["reassociation"]]
     return [[0], *old] if old else [list(range(rank))]  # all others have size 1
 

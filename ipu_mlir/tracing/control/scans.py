@@ -187,7 +187,7 @@ def _pair(returned: Any) -> tuple[Any, Any]:
 
 
 def _place(body: Body, rounds: int, reverse: bool) -> ir.Value:
-    """Which element this round is for."""
+    """The number of the element that this round is for."""
     counter = body.block.arguments[0]
     return arith.subi(index_constant(rounds - 1), counter) if reverse else counter
 

@@ -1,4 +1,4 @@
-"""How many elements lie between edges."""
+"""Counts of the elements that lie between edges."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""How ``ipu-normalize-indices`` rewrites ops whose operands are indexed by more than loops and their sums."""
+"""Rewrites of ``ipu-normalize-indices``: ops whose operands are indexed by more than loops and their sums."""

@@ -83,7 +83,7 @@ class ResultMaps:
         return None
 
     def outside(self, what: str, expressions: Expressions, shape: Sequence[int]) -> str | None:
-        """Which element there is not that an operand or result is indexed at, as the end of a sentence."""
+        """The element, which is not there, that an operand or result is indexed at, as the end of a sentence."""
         for dimension, (expression, size) in enumerate(zip(expressions, shape, strict=True)):
             loops = sorted(loops_in(expression))
             if isinstance(expression, ir.AffineDimExpr) or prod(self.extents[loop] for loop in loops) > MOST_POINTS:

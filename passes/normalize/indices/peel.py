@@ -1,4 +1,4 @@
-"""Which loops of an op have to run around it, one iteration after another, so that slices show its results."""
+"""The loops of an op that have to run around it, one iteration after another, so that slices show its results."""
 
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.support.bindings import ir

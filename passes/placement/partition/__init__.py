@@ -1,1 +1,1 @@
-"""How ops are cut and where tensors are stored."""
+"""The parts that ops are cut into, and the tiles that tensors are stored on."""

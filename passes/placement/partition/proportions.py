@@ -1,4 +1,4 @@
-"""How much of a tile's memory one op may take for operands that are brought to it and for partial results."""
+"""The share of a tile's memory that one op may take for operands that are brought to it and for partial results."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How much memory what always lives leaves on the fullest tile."""
+"""The memory that what always lives leaves on the fullest tile."""
 
 import numpy as np
 

@@ -160,7 +160,7 @@ def estimate(
 
 
 def fits(question: Question, found: Estimate) -> BoolArray:
-    """Which grids stay within what the operation may take for a while, and within the memory of a tile."""
+    """The grids that stay within what the operation may take for a while, and within the memory of a tile."""
     return (found.temporary <= question.temporary_bytes) & (found.resident <= question.machine.bytes_per_tile)
 
 

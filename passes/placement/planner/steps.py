@@ -1,4 +1,4 @@
-"""Whether an operation that does not fit at once fits in steps."""
+"""Operations that do not fit at once, in steps that fit."""
 
 from dataclasses import replace
 

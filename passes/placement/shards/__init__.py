@@ -1,1 +1,1 @@
-"""Which IPU ops run on, where the writer of the program says so."""
+"""The IPU that ops run on, where the writer of the program says so."""

@@ -1,10 +1,10 @@
-"""Which order of a sort a condition stands for: by looking at every way in which two elements can compare."""
+"""The order of a sort that a condition stands for: by looking at every way in which two elements can compare."""
 
 from collections.abc import Callable, Sequence
 from itertools import permutations, product
 
 LESS, EQUAL, GREATER, UNORDERED = "<=>?"
-"""How the first element compares with the second; ``UNORDERED`` if a NaN is among them."""
+"""The ways in which the first element compares with the second; ``UNORDERED`` if a NaN is among them."""
 
 _RELATIONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _OF_NAN = {"true": "<=>?", "false": "", "ord": "<=>", "uno": "?"}

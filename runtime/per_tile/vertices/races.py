@@ -1,4 +1,4 @@
-"""Which family touches which element during one compute set, and the refusal where that is a race."""
+"""The elements that each family touches during one compute set, and the refusal where that is a race."""
 
 from typing import Any
 

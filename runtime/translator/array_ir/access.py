@@ -1,4 +1,4 @@
-"""Which element of which buffer a loop nest touches: one linear form for views, transposes, windows and broadcasts."""
+"""The elements of a buffer that a loop nest touches: one linear form for views, transposes, windows and broadcasts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

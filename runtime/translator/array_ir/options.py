@@ -19,7 +19,7 @@ class TranslatorOptions:
     """Uses of each entry of a lookup table, in one run. Making one takes as long as computing that many elements."""
 
     table_min_gain: float = 2.0
-    """How many times longer computing takes than looking up. Tables need memory, and may be slower than they seem."""
+    """The factor by which looking up must be faster. Tables need memory, and may be slower than they seem."""
 
     threads: int = 2
     """Threads that share a block loop. Element-wise NumPy beyond two is limited by memory bandwidth."""

@@ -1,4 +1,4 @@
-"""Which buffers share memory: a result written over an operand that dies at that very statement.
+"""Buffers that share memory: a result written over an operand that dies at that very statement.
 
 Hand-written NumPy says ``g *= -lr; g += p``. The same happens here when the operand's last reader writes a buffer of
 the same size in the same order of elements.
@@ -26,7 +26,7 @@ def shared_places(program: Program) -> dict[Buffer, Buffer]:
 
 
 class _Sharing:
-    """Which buffers are in one place so far."""
+    """The buffers that are in one place so far."""
 
     def __init__(
         self, results: set[Buffer], live: dict[Buffer, list[Interval]], pairs: dict[int, list[tuple[Buffer, Buffer]]]

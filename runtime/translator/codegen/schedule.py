@@ -161,7 +161,7 @@ class Axes:
         return tuple(prod(self.extents[loop] for loop in group) for group in self.groups)
 
     def block_of(self, present: tuple[int, ...]) -> tuple[int | None, int]:
-        """Which position of ``present`` a block cuts, and how many rows of it one unit has.
+        """The position of ``present`` that a block cuts, and the rows of it that one unit has.
 
         ``present`` are indices of groups, or -1 for an axis that is none.
         """

@@ -1,4 +1,4 @@
-"""Which statements become kernels, and the calls that stand for them."""
+"""The statements that become kernels, and the calls that stand for them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace

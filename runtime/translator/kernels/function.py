@@ -205,7 +205,7 @@ class Function:
         return self.code.value(f"arith.muli {a}, {self.code.index(factor)} : i64")
 
     def lanes_below(self, count: str) -> Value:
-        """Which of the lanes have a number below ``count``."""
+        """The mask of the lanes that have a number below ``count``."""
         dense = ", ".join(map(str, range(LANES)))
         numbers = self.code.first(f"arith.constant dense<[{dense}]> : vector<{LANES}xi64>")
         return self.ops.compare("slt", Value(numbers, I64, LANES), Value(count, I64))

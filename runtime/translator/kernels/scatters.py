@@ -137,7 +137,7 @@ class _Scatter:
 
 
 def points_of(call: LibraryCall) -> int:
-    """How many elements a scatter updates."""
+    """The number of elements that a scatter updates."""
     return prod(updates_of(call))
 
 

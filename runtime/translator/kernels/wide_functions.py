@@ -257,7 +257,7 @@ def _angle(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
 
 
 def _any(ops: Arithmetic, mask: Value) -> str:
-    """Whether one of the lanes of ``mask`` is true: their bytes, read as two numbers."""
+    """True if one of the lanes of ``mask`` is: their bytes, read as two numbers."""
     if mask.lanes == 1:
         return mask.name
     code, lanes = ops.code, ops.convert("arith.extui", mask, np.dtype(np.int8))

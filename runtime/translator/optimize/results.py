@@ -1,4 +1,4 @@
-"""Which buffers are given back, and copies for what cannot be given back as it is."""
+"""The buffers that are given back, and copies for what cannot be given back as it is."""
 
 from dataclasses import replace
 

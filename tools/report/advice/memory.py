@@ -20,7 +20,7 @@ _PROBLEMS = {
 }
 """What is too large, by the kind of problem."""
 _NAMED = 3
-"""How many variables a piece of advice names."""
+"""The number of variables that a piece of advice names."""
 
 
 def problems(numbers: Numbers) -> Iterator[Advice]:
