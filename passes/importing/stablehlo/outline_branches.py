@@ -41,8 +41,8 @@ class OutlineBranches(Pass):
 
 
 def _condition(op: ir.Operation) -> ir.Operation | None:
-    """The ``ipu.is_outlined`` that decides."""
-    found = defining_op(op.operands[0])
+    """The ``ipu.is_outlined`` that decides between two branches."""
+    found = defining_op(op.operands[0]) if len(op.regions) == 2 else None
     while found is not None and found.name in _SAME:
         found = defining_op(found.operands[0])
     if found is None or not is_program_call(found) or target_of(found) != "ipu.is_outlined":

@@ -158,6 +158,9 @@ def _broken_values(op: ir.Operation, name: str, row: ProgramCall, token: bool) -
     for what, wanted, found in (("operands", row.operands, takes), ("results", row.results, gives)):
         if wanted is not None and len(found) != wanted:
             return f"has {len(found)} {what}, not counting a token; {name} has {wanted}"
+    complex_one = next((kind for kind in (*takes, *gives) if "complex<" in str(kind)), None)
+    if complex_one is not None and name != f"{PREFIX}outlined":
+        return f"has {complex_one}; give {name} real and imaginary parts as tensors of their own"
     for number in row.scalars:
         if str(takes[number]) != "tensor<i32>":
             return (

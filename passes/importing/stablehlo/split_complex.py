@@ -24,7 +24,7 @@ class SplitComplex(Pass):
 
     Arguments and results of functions have one dimension more, the last: the real and the imaginary part.
 
-    Needs:  StableHLO of static shapes, without calls.
+    Needs:  StableHLO of static shapes, whose functions are called with the types that they have.
     Leaves: no complex tensor but in ops that ``ipu-check-stablehlo`` refuses.
     """
 
@@ -121,7 +121,7 @@ def _rewrite(parts: ComplexParts, op: ir.Operation) -> None:
             made.append(stablehlo_op(op.name, part_type(op.results[0].type), operands, attributes))
         parts.note(op.results[0], *made)
         return
-    if op.name == "stablehlo.custom_call":
+    if op.name in ("stablehlo.custom_call", "func.call"):
         _call_on_pairs(parts, op)
         return
     found = RULES[op.name](parts, op)
@@ -132,10 +132,12 @@ def _rewrite(parts: ComplexParts, op: ir.Operation) -> None:
 
 
 def _call_on_pairs(parts: ComplexParts, op: ir.Operation) -> None:
-    """A call of LAPACK whose matrices have one dimension more, which ``ipu-expand-linear-algebra`` takes."""
+    """A call of LAPACK whose matrices have one dimension more, which ``ipu-expand-linear-algebra`` takes, or of a
+    function whose arguments and results have."""
     operands = [joined(*parts.of(value)) if parts.has(value) else value for value in op.operands]
     types = [pairs_type(value.type) if is_complex(value) else value.type for value in op.results]
     kept = ("call_target_name", "mhlo.backend_config", "backend_config", "api_version")
+    kept = kept if op.name == "stablehlo.custom_call" else list(op.attributes)
     attributes = {name: op.attributes[name] for name in kept if name in op.attributes}
     new = ir.Operation.create(op.name, types, operands, attributes)
     for old, found in zip(op.results, new.results, strict=True):

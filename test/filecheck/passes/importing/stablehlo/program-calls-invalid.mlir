@@ -96,5 +96,8 @@ func.func @functions(%x: tensor<4xf32>) {
   %4 = stablehlo.custom_call @ipu.outlined(%x) {called_computations = [@g]} : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @below {{has no attribute 'count', which ipu.repeat needs}}
   %5 = stablehlo.custom_call @ipu.repeat(%x) {called_computations = [@f]} : (tensor<4xf32>) -> tensor<4xf32>
+  %z = stablehlo.complex %x, %x : tensor<4xcomplex<f32>>
+  // expected-error @below {{has tensor<4xcomplex<f32>>; give ipu.barrier real and imaginary parts as tensors of their own}}
+  %6 = stablehlo.custom_call @ipu.barrier(%z) : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
   return
 }

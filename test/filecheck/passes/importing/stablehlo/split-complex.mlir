@@ -75,3 +75,19 @@ func.func @a_comparison_takes_the_parts_of_both_elements(%x: tensor<3xcomplex<f3
   }) : (tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>>
   return %0 : tensor<3xcomplex<f32>>
 }
+
+// A call hands pairs on, and gets pairs.
+// CHECK-LABEL: func.func @calls
+// CHECK-SAME:    %[[Z:[^:]*]]: tensor<4x2xf32>
+// CHECK:         %[[P:.*]] = tensor.concat
+// CHECK:         %[[R:.*]]:2 = call @squared(%[[P]], %{{.*}}) {ipu.outlined, no_inline} : (tensor<4x2xf32>, tensor<4xf32>) -> (tensor<4x2xf32>, tensor<4xf32>)
+// CHECK:         stablehlo.slice %[[R]]#0
+// CHECK-LABEL: func.func private @squared(%arg0: tensor<4x2xf32>, %arg1: tensor<4xf32>) -> (tensor<4x2xf32>, tensor<4xf32>)
+func.func @calls(%z: tensor<4xcomplex<f32>>, %x: tensor<4xf32>) -> (tensor<4xcomplex<f32>>, tensor<4xf32>) {
+  %r:2 = func.call @squared(%z, %x) {ipu.outlined, no_inline} : (tensor<4xcomplex<f32>>, tensor<4xf32>) -> (tensor<4xcomplex<f32>>, tensor<4xf32>)
+  return %r#0, %r#1 : tensor<4xcomplex<f32>>, tensor<4xf32>
+}
+func.func private @squared(%z: tensor<4xcomplex<f32>>, %x: tensor<4xf32>) -> (tensor<4xcomplex<f32>>, tensor<4xf32>) {
+  %y = stablehlo.multiply %z, %z : tensor<4xcomplex<f32>>
+  return %y, %x : tensor<4xcomplex<f32>>, tensor<4xf32>
+}
