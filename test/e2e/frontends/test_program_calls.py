@@ -131,3 +131,28 @@ def test_functions_of_jax_call_the_host():
     session = ipu.compile(main, args=[struct((4,), "float32")], target=TARGET).session()
     session.serve("sort", np.sort)
     assert list(session(np.float32([3, 1, 2, 0]))) == [3, 2, 4, 3]
+
+
+def test_branches_of_jax_are_functions_whose_code_stands_once():
+    """Forward and backward: calls in the middle do the same, the first and the last one have less to do."""
+    jax = pytest.importorskip("jax")
+    struct, call = jax.ShapeDtypeStruct, jax.ffi.ffi_call
+
+    def outlined(x, w):
+        is_outlined = call("ipu.is_outlined", struct((), "bool"))(name="layer")
+        return jax.lax.cond(is_outlined, lambda: jax.numpy.tanh(x @ w), lambda: x)
+
+    def loss(layer):
+        def total(w, x):
+            for _ in range(6):
+                x = layer(x, w)
+            return (x * x).sum()
+
+        return jax.jit(jax.grad(total))
+
+    w, x = np.random.default_rng(0).standard_normal((2, 4, 4)).astype(np.float32)
+    exe = ipu.compile(loss(outlined), args=[struct((4, 4), "float32")] * 2, target=TARGET)
+    wanted = loss(lambda x, w: jax.numpy.tanh(x @ w))(w, x)
+    for found in (exe(w, x), exe.run_per_tile([w, x])[0]):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    assert exe.source().count("def layer") >= 2 and exe.source().count("dot(") < 12
