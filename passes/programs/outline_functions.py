@@ -62,7 +62,8 @@ def _take_variables(function: ir.Operation, functions: dict[str, ir.Operation], 
     """Let what calls ``function`` hand it the variables that it uses, if it can stand alone then."""
     name, uses = ir.StringAttr(function.attributes["sym_name"]).value, list_ops(function, *_STATE)
     calls = [op for each in functions.values() for op in list_ops(each, "func.call") if callee_of(op) == name]
-    if not uses or not calls or any(OUTLINED not in op.attributes for op in calls):
+    is_entry = "sym_visibility" not in function.attributes
+    if is_entry or not uses or not calls or any(OUTLINED not in op.attributes for op in calls):
         return
     if any(op_around(op) != function or broken_use(op, types) for op in uses):
         return

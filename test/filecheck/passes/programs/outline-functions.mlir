@@ -70,3 +70,17 @@ func.func private @late(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = "ipu.fifo"(%x) {depth = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @an_entry_that_is_called_stays_as_it_is() -> tensor<4xf32>
+// CHECK: "ipu.read"
+func.func @an_entry_that_is_called_stays_as_it_is() -> tensor<4xf32> {
+  %y = "ipu.read"() {variable = @v} : () -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @around_an_entry
+// CHECK-NOT: call
+// CHECK: "ipu.read"
+func.func @around_an_entry() -> tensor<4xf32> {
+  %y = func.call @an_entry_that_is_called_stays_as_it_is() {ipu.outlined} : () -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
