@@ -36,7 +36,7 @@ from ipu_mlir.runtime.translator.kernels.product_forms import (
     saved_product_us,
 )
 from ipu_mlir.runtime.translator.kernels.products import write_product
-from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.reductions import saved_window_us, write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of, scatter_us
 
@@ -308,6 +308,8 @@ def _saved_us(statement: Statement) -> float:
             return saved_product_us(statement)
         case Scan():
             return scan_us(statement)
+        case Reduce():
+            return max(saved_us(statement), saved_window_us(statement))
     return saved_us(statement)
 
 

@@ -105,3 +105,22 @@ def test_what_is_computed_twice_at_one_place_is_written_once() -> None:
         assert code.value("arith.muli %a, %b : i64") == inner
     assert code.value("arith.muli %a, %b : i64") != inner  # not known where the branch is not taken
     assert code.value("llvm.load %p : !llvm.ptr -> i64") != code.value("llvm.load %p : !llvm.ptr -> i64")
+
+
+def pooling(channels: int) -> str:
+    c, row = channels, 28 * channels
+    return f"""program @main(%x) -> (%y[{7 * row}*d0 + {14 * c}*d1 + {c}*d2 + d3] : 2x14x14x{c}) {{
+  argument %x : float32[2x28x28x{c}]
+  temporary %y : float32[2x14x14x{c}]
+  reduce maximum 2x14x14x{c}x2x2 over d4, d5 %x[{28 * row}*d0 + {2 * row}*d1 + {2 * c}*d2 + d3 + {row}*d4 + {c}*d5],\
+ %y[{7 * row}*d0 + {14 * c}*d1 + {c}*d2 + d3]
+}}"""
+
+
+@pytest.mark.parametrize(("channels", "is_kernel"), [(64, True), (3, False)])
+def test_a_pooling_of_many_channels_is_a_kernel(channels: int, is_kernel: bool) -> None:
+    found = translated(pooling(channels))
+    assert ("run0.run(" in found.source) == is_kernel
+    x = np.random.default_rng(1).normal(0, 1, (2, 28, 28, channels)).astype("f4")
+    want = x.reshape(2, 14, 2, 14, 2, channels).max((2, 4))
+    np.testing.assert_array_equal(Engine.of(found).run([x])[0], want)
