@@ -57,6 +57,13 @@ def _ipu_run(workload: Workload, inputs: list[Array]) -> Run:
     return lambda: executable.run(inputs)
 
 
+def _calls_run(workload: Workload, inputs: list[Array]) -> Run:
+    import ipu_mlir
+
+    executable = ipu_mlir.compile(workload.mlir(), kernels="never")
+    return lambda: executable.run(inputs)
+
+
 def _load_jax() -> None:
     import jax
 
@@ -79,6 +86,7 @@ def arrays_of(results: Any) -> list[Array]:
 _ALL = (
     Contender("numpy", "numpy", _load_nothing, _numpy_run, ("numpy",)),
     Contender("ipu", "ipu_mlir", _load_ipu, _ipu_run, ("ipu-mlir", "torch-mlir")),
+    Contender("calls", "ipu_mlir", _load_ipu, _calls_run, ("ipu-mlir", "torch-mlir")),  # without kernels
     Contender("jax", "jax", _load_jax, _jax_run, ("jax",)),
 )
 

@@ -2,6 +2,7 @@
 
 from benchmarks.workload import Workload
 from benchmarks.workloads import (
+    channel_windows,
     conv_block,
     elementwise_chain,
     embedding_update,
@@ -25,6 +26,7 @@ _ALL = (
     norm_softmax.WORKLOAD,
     encoder_layer.WORKLOAD,
     conv_block.WORKLOAD,
+    channel_windows.WORKLOAD,
     embedding_update.WORKLOAD,
     tiny_steps.WORKLOAD,
     *small_loops.SMALL_LOOPS,
