@@ -10,7 +10,7 @@ from tensorflow.compiler.xla.xla_data_pb2 import OpSharding
 from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.tensorflow.devices import CURRENT, is_ipu, ordinal_of
-from ipu_mlir.tensorflow.eager import ops_on_device
+from ipu_mlir.tensorflow.eager import ops_on_device, ops_on_host
 from ipu_mlir.tensorflow.variables import is_tracing
 
 SHARD_ATTRIBUTE = "_XlaSharding"
@@ -18,8 +18,8 @@ SHARD_ATTRIBUTE = "_XlaSharding"
 
 
 @contextmanager
-def on_device(name: str) -> Iterator[None]:
-    """A block for an IPU device.
+def on_device(name: str, is_strict: bool = True) -> Iterator[None]:
+    """A block for an IPU device; where it ``is_strict``, all that is called in eager mode must run there.
 
     Raises:
         ValueError: ``name`` is not the name of one.
@@ -27,9 +27,20 @@ def on_device(name: str) -> Iterator[None]:
     before = CURRENT.set(ordinal_of(name))
     try:
         if tf.executing_eagerly() and not is_tracing():
-            with ops_on_device():
+            with ops_on_device(is_strict):
                 yield
         else:
+            yield
+    finally:
+        CURRENT.reset(before)
+
+
+@contextmanager
+def _on_host(device: Any) -> Iterator[None]:
+    """A block for a ``device`` of the host, as TensorFlow has it."""
+    before = CURRENT.set(None)
+    try:
+        with ops_on_host(), device:
             yield
     finally:
         CURRENT.reset(before)
@@ -71,6 +82,8 @@ def take_over_devices() -> None:
 def _knowing_ipus(theirs: Any) -> Any:
     @functools.wraps(theirs)
     def device(name: Any) -> Any:
-        return on_device(name) if is_ipu(name) else theirs(name)
+        if is_ipu(name):
+            return on_device(name)
+        return theirs(name) if CURRENT.get() is None or name is None else _on_host(theirs(name))
 
     return device

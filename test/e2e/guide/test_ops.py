@@ -124,6 +124,15 @@ def test_an_op_that_the_device_cannot_do_is_an_error():
         tf.linalg.eig(tf.ones((2, 2)))
 
 
+def test_gradients_of_eager_ops_come_from_the_device(ran):
+    v = tf.Variable([1.0, 2.0])
+    with tf.device("/device:IPU:0"), tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.nn.relu(v * 3.0) * tf.concat([v, v], 0)[:2])
+    with tf.device("/device:IPU:0"):
+        np.testing.assert_allclose(tape.gradient(y, v), [6, 12])
+    assert {"Mul", "Sum", "ConcatV2", "ReluGrad"} <= set(ran)
+
+
 def test_complex_numbers_and_transforms_run_on_the_device():
     values = tf.complex(tf.constant([1.0, -2.0, 0.5, 3.0]), tf.constant([0.0, 1.0, -1.5, 2.0]))
     with tf.device("/device:IPU:0"):
