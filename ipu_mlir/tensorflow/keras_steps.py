@@ -11,6 +11,7 @@ import tensorflow as tf
 from keras.src.trainers.epoch_iterator import EpochIterator
 
 from ipu_mlir.tensorflow.collectives import replica_index
+from ipu_mlir.tensorflow.eager import ops_on_host
 from ipu_mlir.tensorflow.host_batches import ArrayBatches, Batches, first, in_groups, take
 from ipu_mlir.tensorflow.program import Programs
 
@@ -26,7 +27,20 @@ def take_over(strategy: type) -> None:
         name = f"make_{kind}_function"
         setattr(TensorFlowTrainer, name, _making(kind, getattr(TensorFlowTrainer, name), strategy))
     TensorFlowTrainer._maybe_symbolic_build = _building(TensorFlowTrainer._maybe_symbolic_build, strategy)
+    for name in ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch"):
+        setattr(TensorFlowTrainer, name, _around_steps(getattr(TensorFlowTrainer, name)))
     TFEpochIterator.__init__ = _with_arrays(TFEpochIterator.__init__, strategy)
+
+
+def _around_steps(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """``theirs``, with the host for what Keras does around steps."""
+
+    @functools.wraps(theirs)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with ops_on_host():
+            return theirs(*args, **kwargs)
+
+    return run
 
 
 def _with_arrays(theirs: Callable[..., None], strategy: type) -> Callable[..., None]:
@@ -112,7 +126,7 @@ class _StepFunction:
     def _run(self, batches: Batches) -> Any:
         strategy = self._model._distribute_strategy
         several = (self._several, [batches.count, batches.nested])
-        with strategy.scope(), _interrupted_afterwards():
+        with strategy.scope(), ops_on_host(), _interrupted_afterwards():
             function, given = several if batches.count > 1 else (self._one, [first(batches)])
             return self._programs.call(function, given, {}, strategy.device, strategy.trace, self._name)
 

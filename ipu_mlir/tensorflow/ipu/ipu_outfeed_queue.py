@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ipu_mlir.tensorflow.eager import ops_on_host
 from ipu_mlir.tensorflow.feeds import Drain
 from ipu_mlir.tensorflow.host_ops import host_op, host_values
 from ipu_mlir.tensorflow.variables import is_tracing
@@ -101,4 +102,5 @@ class IPUOutfeedQueue:
             return iter(())
         rows = self.dequeue()
         number = len(tf.nest.flatten(rows)[0])
-        return iter([tf.nest.map_structure(lambda each: each[place], rows) for place in range(number)])  # noqa: B023
+        with ops_on_host():
+            return iter([tf.nest.map_structure(lambda each: each[place], rows) for place in range(number)])  # noqa: B023

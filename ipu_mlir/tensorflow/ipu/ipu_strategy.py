@@ -11,8 +11,10 @@ from tensorflow.python.util import nest
 
 from ipu_mlir.tensorflow.collectives import all_reduce
 from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of
+from ipu_mlir.tensorflow.eager import ops_on_host
 from ipu_mlir.tensorflow.feeds import Feed, feed_of
 from ipu_mlir.tensorflow.keras_steps import take_over
+from ipu_mlir.tensorflow.placement import on_device, take_over_devices
 from ipu_mlir.tensorflow.program import Programs
 from ipu_mlir.tensorflow.variables import is_tracing, resident
 
@@ -21,9 +23,14 @@ class _Extended(OneDeviceExtended):
     """Variables that are made in the scope live on the device from the beginning."""
 
     def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
-        variable = super()._create_variable(next_creator, **kwargs)
+        with ops_on_host():  # initial values are those of TensorFlow
+            variable = super()._create_variable(next_creator, **kwargs)
         resident(variable, is_new=True)
         return variable
+
+    def _default_device_scope(self) -> Any:
+        """What TensorFlow enters with the scope: ops of eager mode run on the device in it."""
+        return _EagerScope(self._container_strategy().ordinal)
 
     @property
     def _num_replicas_in_sync(self) -> int:
@@ -43,6 +50,21 @@ class _Extended(OneDeviceExtended):
         return tf.nest.map_structure(lambda each: all_reduce(tf.convert_to_tensor(each), op), value)
 
 
+class _EagerScope:
+    """``on_device`` that may be entered again."""
+
+    def __init__(self, ordinal: int) -> None:
+        self._ordinal = ordinal
+        self._inside: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._inside.append(on_device(f"/device:IPU:{self._ordinal}", is_strict=False))
+        self._inside[-1].__enter__()
+
+    def __exit__(self, *given: Any) -> None:
+        self._inside.pop().__exit__(*given)
+
+
 class IPUStrategy(tf.distribute.OneDeviceStrategy):
     """Variables, models, iterators and queues that are made in its scope belong to the IPU.
 
@@ -50,9 +72,11 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         with strategy.scope():
             result = strategy.run(function, args=(x, y))
 
-    Variables live on the device between runs, and are read and assigned from Python as any others.
+    Variables live on the device between runs, and are read and assigned from Python as any others. Other ops that are
+    called in the scope run on the device one by one, those that cannot run there on the host.
 
     Attributes:
+        ordinal: the number of its device.
         streams_datasets: whether ``iter(dataset)`` in the scope streams elements to the device.
         runs_keras: whether models of Keras that are made in the scope run on the device.
     """
@@ -72,8 +96,9 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
             enable_dataset_iterators: whether ``iter(dataset)`` in the scope streams elements to the device.
             enable_keras_extensions: whether models of Keras that are made in the scope run on the device.
         """
-        self._ordinal = ordinal_of(ipu_device)
+        self.ordinal = ordinal_of(ipu_device)
         super(tf.distribute.OneDeviceStrategy, self).__init__(_Extended(self, cpu_device))
+        take_over_devices()
         self._programs = Programs()
         self.streams_datasets = enable_dataset_iterators
         if enable_dataset_iterators:
@@ -85,7 +110,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
     @property
     def device(self) -> Device:
         """The device that functions run on, as it is configured now."""
-        return SYSTEM.device(self._ordinal)
+        return SYSTEM.device(self.ordinal)
 
     def run(
         self,
@@ -115,9 +140,9 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         given: Any = tf.nest.map_structure(_streamed, (tuple(args), dict(kwargs or {})))
         bound = inspect.signature(fn.python_function).bind(*given[0], **given[1])  # by place or by name: one program
         bound.apply_defaults()
-        return self._programs.call(
-            fn, _as_signed(bound.args, fn.input_signature), bound.kwargs, self.device, self.trace
-        )
+        arguments = _as_signed(bound.args, fn.input_signature)
+        with ops_on_host():
+            return self._programs.call(fn, arguments, bound.kwargs, self.device, self.trace)
 
     def experimental_run_v2(self, *args: Any, **kwargs: Any) -> Any:
         """The former name of ``run``."""

@@ -133,6 +133,51 @@ def test_gradients_of_eager_ops_come_from_the_device(ran):
     assert {"Mul", "Sum", "ConcatV2", "ReluGrad"} <= set(ran)
 
 
+def test_ops_in_the_scope_run_on_the_device(ran, caplog):
+    strategy = ipu.ipu_strategy.IPUStrategy()
+    with strategy.scope():
+        x = tf.constant([1.0, 2.0])
+        v = tf.Variable(x)
+        v.assign(v * 3.0)
+        with tf.device("/cpu:0"):
+            assert float(tf.reduce_max(v)) == 6
+        with tf.device("/device:IPU:0"):
+            y = tf.maximum(v, 4.0)
+        assert tf.where(y > 4.0).numpy().tolist() == [[1]]
+
+        @tf.function(jit_compile=True)
+        def twice(x):
+            return x * 2.0
+
+        np.testing.assert_allclose(strategy.run(twice, args=(y,)), [8, 12])
+    np.testing.assert_allclose(tf.exp(x * 0.0), [1, 1])
+    assert ran == ["Mul", "Maximum", "Greater", "Where"]
+    assert "Where runs on the host: " in caplog.text
+
+
+def test_the_scope_of_a_process_without_a_device_is_the_host(ran):
+    config = ipu.config.IPUConfig()
+    config.device_connection.type = ipu.config.DeviceConnectionType.PRE_COMPILE
+    config.device_connection.version = "ipu2"
+    config.configure_ipu_system()
+    with ipu.ipu_strategy.IPUStrategy().scope():
+        assert float(tf.constant(2.0) * 3.0) == 6
+    assert ran == []
+
+
+def test_what_keras_does_around_steps_stays_on_the_host(ran):
+    keras = pytest.importorskip("keras")
+    with ipu.ipu_strategy.IPUStrategy().scope():
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+        model.compile("sgd", "mse", metrics=["mae"])
+        ran.clear()
+        model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+        model.predict(np.ones((4, 3)), verbose=0)
+        assert ran == []
+        assert model(tf.ones((4, 3))).shape == (4, 2)
+    assert "MatMul" in ran
+
+
 def test_complex_numbers_and_transforms_run_on_the_device():
     values = tf.complex(tf.constant([1.0, -2.0, 0.5, 3.0]), tf.constant([0.0, 1.0, -1.5, 2.0]))
     with tf.device("/device:IPU:0"):
