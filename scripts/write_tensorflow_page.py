@@ -28,6 +28,12 @@ OPTIONS = {
     "io_tiles.num_io_tiles": "tiles for data of the host only",
     "io_tiles.place_ops_on_io_tiles": "checked",
     "io_tiles.available_memory_proportion": "share of their memory that such data may take",
+    "floating_point_behaviour.inv": "no effect: nothing traps",
+    "floating_point_behaviour.div0": "no effect: nothing traps",
+    "floating_point_behaviour.oflo": "no effect: nothing traps",
+    "floating_point_behaviour.esr": "no effect: numbers are rounded to the nearest",
+    "floating_point_behaviour.nanoo": "no effect: what overflows is infinite",
+    "ipu_model.compile_ipu_code": "no effect: the simulator runs no code of the device",
     "ipu_model.tiles_per_ipu": "tiles of the machine",
     "ipu_model.version": "kind of the machine",
     "device_connection.version": "kind of the machine, of the types that need it",
@@ -38,10 +44,15 @@ OPTIONS = {
     "optimizations.maximum_cross_replica_sum_buffer_size": "bytes of sums and means over replicas that have one sync",
     "optimizations.maximum_reduce_scatter_buffer_size": "bytes of reduce-scatters that have one sync",
     "optimizations.maximum_all_gather_buffer_size": "bytes of gathers that have one sync",
+    "optimizations.maximum_reduce_many_buffer_size": "no effect: independent ones share a superstep anyway",
+    "optimizations.maximum_send_recv_cluster_size": "no effect: a program waits for each call of the host",
     "optimizations.minimum_remote_tensor_size": "smallest variable of an optimizer that is offloaded",
     "optimizations.enable_fast_math": "another name of `optimizations.math.fast`",
 }
-"""What an option does; all others have no effect: what they choose between, the compiler decides here by itself."""
+"""What an option does, or why it does nothing.
+
+All others have no effect: what they choose between, the compiler decides here by itself.
+"""
 
 
 def found(row: Row) -> Any:
