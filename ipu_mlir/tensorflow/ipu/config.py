@@ -345,6 +345,11 @@ def _refuse_contradictions(config: IPUConfig) -> None:
         raise ValueError("norms.experimental.distributed_batch_norm_replica_group_size works without I/O tiles only")
     if tiles.place_ops_on_io_tiles and not tiles.num_io_tiles:
         raise ValueError("Cannot place ops on I/O tiles when io_tiles.num_io_tiles == 0")
+    if not 0 < tiles.available_memory_proportion <= 1:
+        raise ValueError(
+            f"io_tiles.available_memory_proportion is {tiles.available_memory_proportion}, expected a number above 0 "
+            "and at most 1"
+        )
 
 
 _MERGED = {

@@ -31,11 +31,14 @@ def repeat(
         The values after the last round: a tensor, or a list of several; without any, an operation.
 
     Raises:
-        TypeError: ``body`` takes other arguments, or gives other types than it takes.
+        TypeError: ``body`` takes other arguments, or gives other types than it takes; ``n`` is no integer.
         ValueError: it gives tensors after operations.
     """
-    started = [tf.convert_to_tensor(n, name="count")] if tf.is_tensor(n) else [tf.constant(n)]
-    return _loop(lambda number, *_: number < started[0], body, inputs, infeed_queue, None, n)
+    count = tf.convert_to_tensor(n, name="count")
+    if not count.dtype.is_integer:
+        raise TypeError(f"repeat takes a number of rounds, which is an integer, got {n!r}")
+    rounds = tf.cast(count, tf.int32)
+    return _loop(lambda number, *_: number < rounds, body, inputs, infeed_queue, None, n)
 
 
 def while_loop(
@@ -60,12 +63,20 @@ def while_loop(
         As of ``repeat``.
 
     Raises:
-        TypeError: ``condition`` or ``body`` takes other arguments, or ``body`` gives other types than it takes.
+        TypeError: ``condition`` or ``body`` takes other arguments, or ``body`` gives other types than it takes;
+            ``condition`` gives no bool.
         ValueError: it gives tensors after operations.
     """
     values = _as_list(inputs)
     _check_arguments(condition, "condition", values, {}, "; note that infeed is not passed to the loop condition")
-    return _loop(lambda _, *own: condition(*own), body, inputs, infeed_queue, maximum_iterations)
+
+    def holds(_: Any, *own: Any) -> Any:
+        found = tf.convert_to_tensor(condition(*own))
+        if found.dtype != tf.bool or found.shape.rank:
+            raise TypeError(f"the loop condition gives {found.dtype.name}{list(found.shape)}, expected one bool")
+        return found
+
+    return _loop(holds, body, inputs, infeed_queue, maximum_iterations)
 
 
 def _loop(

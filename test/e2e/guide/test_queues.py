@@ -133,7 +133,8 @@ def test_loops_as_values_ask_for(strategy):
 
     assert [int(x) for x in strategy.run(several, args=(tf.constant(10),))] == [55, 89, 110]
     assert [int(x) for x in strategy.run(several, args=(tf.constant(0),))] == [0, 1, 0]
-    assert [int(x) for x in seen] == [55, 55, 0, 0]
+    assert [int(x) for x in strategy.run(several, args=(tf.constant(1, tf.int64),))] == [1, 1, 8]
+    assert [int(x) for x in seen] == [55, 55, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +146,12 @@ def test_loops_as_values_ask_for(strategy):
             "loop body function cannot be called with the specified inputs",
         ),
         (lambda: repeat(2, lambda x: (x, x), [1.0]), TypeError, "gives 2 tensors, and takes 1"),
+        (lambda: repeat(2.5, lambda x: x, [1.0]), TypeError, "which is an integer, got 2.5"),
+        (
+            lambda: while_loop(lambda x: x, lambda x: x, [1.0]),
+            TypeError,
+            r"condition gives float32\[\], expected one bool",
+        ),
         (lambda: repeat(2, lambda x: tf.cast(x, tf.int32), [1.0]), TypeError, "value 0 is float32, and becomes int32"),
         (lambda: repeat(2, lambda x: [tf.no_op(), x], [1.0]), ValueError, "zero or more Tensor values followed by"),
         (

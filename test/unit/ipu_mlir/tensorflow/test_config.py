@@ -130,6 +130,7 @@ def test_io_tiles_belong_to_the_machine():
         ({"device_connection__version": "ipu2"}, "with ALWAYS leave it empty"),
         ({"ipu_model__version": ""}, "ipu_model.version is empty"),
         ({"io_tiles__place_ops_on_io_tiles": True}, "num_io_tiles == 0"),
+        ({"io_tiles__available_memory_proportion": 1.5}, "above 0 and at most 1"),
         ({"norms__experimental__distributed_batch_norm_replica_group_size": 0}, "must be at least 1"),
         (
             {"norms__experimental__distributed_batch_norm_replica_group_size": 2, "io_tiles__num_io_tiles": 32},
