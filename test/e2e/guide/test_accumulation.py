@@ -140,8 +140,8 @@ def test_state_of_an_optimizer_in_remote_memory(offload, cut, ipus, parts, monke
     programs = []
 
     class Kept(graph_mode.Program):
-        def __init__(self, *args):
-            super().__init__(*args)
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
             programs.append(self.executable.engine)
 
     monkeypatch.setattr(graph_mode, "Program", Kept)
