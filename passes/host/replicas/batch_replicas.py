@@ -216,9 +216,13 @@ class _Batch:
                 found = allocated(list(dest.type.shape)[1:], dest.type.element_type)
             if collective.kind == "all_reduce" and is_plain(found) and (whole := self._without_views(source, op)):
                 source, found = whole, view_as(found, list(whole.type.shape)[1:])
+        elif dest not in self._batched:  # groups of one size that begin with one value end with one
+            found = allocated([self._replicas, *dest.type.shape], dest.type.element_type)
         expand_collective(collective, source, found, self._replicas)
         if dest in self._batched and collective.makes_equal(self._replicas):
             broadcast(view_as(found, list(dest.type.shape)[1:]), self._replicas, dest)
+        elif dest not in self._batched and not collective.makes_equal(self._replicas):
+            copied(row_of(found), dest)
         self._erase(op)
 
     def _without_views(self, value: ir.Value, reader: ir.Operation) -> ir.Value | None:

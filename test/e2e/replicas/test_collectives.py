@@ -75,6 +75,15 @@ def test_broadcast() -> None:
     assert np.array_equal(pairs, OF_ALL[[1, 1, 3, 3]])
 
 
+def test_what_groups_make_of_what_is_the_same_on_all_is_the_same() -> None:
+    def main(x: Any) -> Any:
+        summed = ipu.assume_equal(ipu.all_reduce(x, group=2))
+        return summed, ipu.all_reduce(x, "mean", 2), ipu.all_gather(x, 2), ipu.broadcast(x, 1, 2)
+
+    for found, wanted in zip(both(main, X), (2 * X, X, np.stack([X, X]), X), strict=True):
+        assert np.array_equal(found, wanted)
+
+
 def test_groups_divide_the_replicas() -> None:
     with pytest.raises(ipu.CompileError) as refused:
         ipu.compile(lambda x: ipu.all_reduce(x, group=3), args=[X], target=FOUR)
