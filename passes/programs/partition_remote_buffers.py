@@ -50,7 +50,7 @@ def _part_of_each(buffer: RemoteBuffer, replicas: int) -> tuple[int, ...]:
 def _is_part(op: ir.Operation, buffer: RemoteBuffer, replicas: int) -> bool:
     """True if ``op`` moves the part of one row that a replica has (``ipu-update-on-shards``)."""
     moved = tuple(moved_and_rows(op)[0].type.shape)
-    return moved == _part_of_each(buffer, replicas)[1:] != tuple(buffer.row_shape)
+    return prod(buffer.row_shape) > 1 and moved == _part_of_each(buffer, replicas)[1:] != tuple(buffer.row_shape)
 
 
 class PartitionRemoteBuffers(Pass):

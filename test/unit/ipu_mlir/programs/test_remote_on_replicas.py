@@ -184,6 +184,17 @@ def test_replicas_keep_parts_of_variables():
     np.testing.assert_array_equal(session(x), x + 3)
 
 
+def test_rows_of_one_element_are_on_the_first_replica():
+    numbers = ipu.RemoteBuffer(np.arange(5, dtype=F32), name="numbers", partition="encoding")
+
+    def main(i):
+        numbers.store(i, numbers.load(i) * 2)
+        return numbers.load(i), numbers.load(i, rows=1), numbers.load(i, rows=2)
+
+    given, _ = both(ipu.compile(main, args=(np.int32(0),), target=THREE), np.int32(1))
+    assert [each.tolist() for each in given] == [2, [2], [2, 2]]
+
+
 def test_what_cannot_be_cut():
     words = ipu.HostEmbedding(START, name="words", partition="token")
     with pytest.raises(
