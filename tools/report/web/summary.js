@@ -98,7 +98,11 @@ function ipusTable(data) {
   const { ipus, cycles: spent } = data.execution;
   if (ipus.length < 2) return null;
   const names = { ...KINDS, waiting: "waiting" };
-  const head = ["shard", "IPU", ...Object.values(names)].map((text) => element("th", { scope: "col" }, text));
+  const numbers = ["IPU", ...Object.values(names)];
+  const head = [
+    element("th", { scope: "col" }, "shard"),
+    ...numbers.map((text) => element("th", { scope: "col", class: "number" }, text)),
+  ];
   const rows = ipus.map((each, shard) =>
     element(
       "tr",
