@@ -259,7 +259,7 @@ def test_masks_and_diagonals_are_written():
         y[y > 0.2] = 2.0
         y[x[:, 0] > 0] = 1.5
         added = torch.index_put(x, (x > 0,), torch.tensor(1.0), accumulate=True)
-        written = x.diagonal_scatter(torch.arange(2.0), 1), torch.stack([x, x]).diagonal_scatter(x[:2], -1, 2, 1)
+        written = x.diagonal_scatter(torch.arange(2.0), 1), torch.stack([x, x]).diagonal_scatter(x[:2, :2], -1, 2, 1)
         return y, added, x.diagonal(-1), x.diagonal(5), torch.diag_embed(x), *written
 
     x = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
