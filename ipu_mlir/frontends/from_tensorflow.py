@@ -14,6 +14,9 @@ from ipu_mlir.specs.specs import TensorSpec
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64")
 
+_COMPOSITES = (tf.IndexedSlices, tf.RaggedTensor, tf.SparseTensor)
+"""What stands for several tensors."""
+
 
 @dataclass(frozen=True)
 class TensorFlowCall:
@@ -61,12 +64,17 @@ class TensorFlowCall:
 
 
 def _array(leaf: Any, dtype: tf.DType) -> np.ndarray:
+    """A tensor as the program takes it: its integers have no sign, and its complex numbers are pairs."""
     array = np.asarray(leaf, dtype=dtype.as_numpy_dtype)
+    if array.dtype.kind == "c":
+        return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*array.shape, 2)
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 
 def _tensor(result: np.ndarray, spec: tf.TensorSpec) -> tf.Tensor:
     wanted = np.dtype(spec.dtype.as_numpy_dtype)
+    if wanted.kind == "c":
+        return tf.constant(np.ascontiguousarray(result).view(wanted)[..., 0])
     return tf.constant(result.view(wanted) if wanted.kind == "u" else result, dtype=spec.dtype)
 
 
@@ -80,6 +88,10 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
         raise CompileError(f"{source!r} is traced for given shapes; pass args=[tf.TensorSpec(...), ...]")
     structure = tf.nest.map_structure(_spec, (tuple(args), dict(kwargs)))
     leaves = tf.nest.flatten(structure)
+    if composite := next(
+        (leaf for leaf in leaves if isinstance(leaf, tf.TypeSpec) and type(leaf) is not tf.TensorSpec), None
+    ):
+        raise CompileError(f"{_name(source)} takes a {composite.value_type.__name__}; give its tensors one by one")
     function = getattr(source, "python_function", source)
 
     def flat(*given: tf.Tensor) -> Any:
@@ -127,7 +139,7 @@ def _spec(leaf: Any) -> Any:
     """What TensorFlow traces for a leaf of the arguments: a spec for arrays; others are part of the program."""
     if isinstance(leaf, tf.TypeSpec):
         return leaf
-    if isinstance(leaf, tf.IndexedSlices):
+    if isinstance(leaf, _COMPOSITES):
         return tf.type_spec_from_value(leaf)
     if isinstance(leaf, TensorSpec | np.ndarray | np.generic) or hasattr(leaf, "dtype"):
         return tf.TensorSpec(leaf.shape, leaf.dtype)

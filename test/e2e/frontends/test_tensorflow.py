@@ -143,3 +143,22 @@ def test_open_sizes_come_with_the_arguments():
         added(tf.ones(2), tf.ones(3))
     with pytest.raises(ipu.CompileError, match=r"for tensors of any rank: TensorSpec.*; say how many dimensions"):
         ipu.compile(f, args=[tf.TensorSpec(None), tf.TensorSpec((None, 2)), 3])
+
+
+def test_complex_numbers_are_complex_tensors():
+    check(
+        lambda x, z: (tf.signal.rfft(x), z * tf.complex(x, x), tf.abs(z)),
+        tf.range(4.0),
+        tf.constant([1 + 2j, 3j] * 2, tf.complex64),
+    )
+
+
+def test_ragged_results_are_assembled_and_ragged_arguments_refused():
+    def rows(x):
+        return {"rows": tf.RaggedTensor.from_row_lengths(tf.reshape(x, [-1]), [3, 4, 5]), "sum": tf.reduce_sum(x)}
+
+    x = tf.reshape(tf.range(12.0), (3, 4))
+    found = ipu.compile(rows, args=[x], target=TARGET)(x)
+    assert found["rows"].to_list() == rows(x)["rows"].to_list() and found["sum"] == 66
+    with pytest.raises(ipu.CompileError, match="takes a RaggedTensor; give its tensors one by one"):
+        ipu.compile(lambda x: tf.reduce_sum(x), args=[rows(x)["rows"]], target=TARGET)
