@@ -68,6 +68,28 @@ def jax_mlp_fwd(inputs: list[np.ndarray]) -> tuple[Any, Any]:
     return jax.jit(lambda *given: layers(given[-1], given[:-1], jax.nn.relu)), inputs
 
 
+def jax_math_zoo(inputs: list[np.ndarray]) -> tuple[Any, Any]:
+    jax = pytest.importorskip("jax")
+    jnp, special = jax.numpy, jax.scipy.special
+
+    def functions(x: Any) -> Any:
+        plain = [each(x) for each in (jnp.floor, jnp.round, jnp.sign, jnp.cbrt, jnp.isnan)]
+        size = jnp.abs(x)
+        first = [
+            jnp.exp(x),
+            jnp.log1p(size),
+            jnp.expm1(x),
+            special.erf(x),
+            jnp.tan(x),
+            jnp.arctan2(x, x + 1),
+            size**1.5,
+        ]
+        last = [jnp.remainder(x, 0.7), special.erfinv(x / 10), jnp.arcsin(jnp.clip(x, -1, 1))]
+        return [*first, special.gammaln(size + 1), jnp.sinh(x), *plain, *last]
+
+    return jax.jit(functions), inputs
+
+
 def kerasjax_mnist_sgd_step(inputs: list[np.ndarray]) -> tuple[Any, Any]:
     """The step that Keras makes of its layers and its optimizer, written out."""
     jax = pytest.importorskip("jax")
@@ -144,7 +166,7 @@ def onnx_mlp(inputs: list[np.ndarray]) -> tuple[Any, Any]:
 
 
 MADE_BY = (
-    *(tf_matmul, tf_keras_mnist_fwd, tf_keras_mnist_sgd_step, jax_mlp_fwd, kerasjax_mnist_sgd_step),
+    *(tf_matmul, tf_keras_mnist_fwd, tf_keras_mnist_sgd_step, jax_math_zoo, jax_mlp_fwd, kerasjax_mnist_sgd_step),
     *(pt_mlp, pt_mlp_params_as_args, pt_mlp_train_onehot_linalg, onnx_mlp),
 )
 
