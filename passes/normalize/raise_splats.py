@@ -23,21 +23,23 @@ def fill_of_constant(op: Any, rewriter: Any) -> bool:
     So does a reduction of few such elements. The scalar ops stand before it then, where folders of ``arith`` and
     ``math`` make one constant of them.
     """
-    *body, end = op.regions[0].blocks[0].operations
     if len(op.results) != 1 or "library_call" in op.operation.attributes:
         return SKIP
-    if not all(inner.operation.name.startswith(_SCALAR) for inner in body):
+    block = op.regions[0].blocks[0]
+    spread: dict[ir.Value, ir.Attribute] = {}
+    for argument, operand in zip(block.arguments, op.operands, strict=True):
+        if next(iter(argument.uses), None) is not None:
+            value = _spread_constant(operand)
+            if value is None:
+                return SKIP
+            spread[argument] = value
+    *body, end = block.operations
+    arguments, total, steps = list(block.arguments), end.operands[0], _steps(op)
+    if steps is None or not all(inner.operation.name.startswith(_SCALAR) for inner in body):
         return SKIP
-    arguments, total = list(op.regions[0].blocks[0].arguments), end.operands[0]
     made = {result for inner in body for result in inner.operation.results}
-    used = {value for inner in (*body, end) for value in inner.operation.operands} - made
-    spread = {
-        argument: value
-        for argument, operand in zip(arguments, op.operands, strict=True)
-        if argument in used and (value := _spread_constant(operand)) is not None
-    }
-    steps = _steps(op)
-    if steps is None or not all(value in spread or _follows_from_constants(value) for value in used):
+    outside = {value for inner in (*body, end) for value in inner.operation.operands} - made - spread.keys()
+    if not all(map(_follows_from_constants, outside)):
         return SKIP
     with rewriter.ip, op.location:
         known: Known = {
