@@ -72,7 +72,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
         return Imported(source.operation.get_asm(large_elements_limit=None, enable_debug_info=True))
     if args is None:
         raise CompileError(f"{source!r} is traced for given shapes; pass args=[jax.ShapeDtypeStruct(...), ...]")
-    jitted = source if hasattr(source, "trace") else jax.jit(source)
+    jitted = source if isinstance(source, jax.stages.Wrapped) else jax.jit(source)
     static = _static(jitted, args, kwargs)
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}

@@ -1,7 +1,7 @@
 """Models whose training accumulates gradients, and that run by ``fit``, ``evaluate`` and ``predict`` alone."""
 
 import functools
-from typing import Any
+from typing import Any, cast
 
 import keras
 import tensorflow as tf
@@ -57,7 +57,9 @@ class Model(_OnIPU, keras.Model):
     ) -> None:
         """As of ``keras.Model``; a step of ``fit`` takes ``gradient_accumulation_count`` batches."""
         if functional_init_arguments(args, kwargs) and not isinstance(self, Functional):
-            self.__class__ = _functional(type(self))  # Keras would make all models functional that have this class
+            self.__class__ = _functional(
+                cast("type", type(self))
+            )  # Keras would make all models functional that have this class
         super().__init__(*args, **kwargs)
         self._accumulate(gradient_accumulation_count, gradient_accumulation_dtype, layer_replacement)
 

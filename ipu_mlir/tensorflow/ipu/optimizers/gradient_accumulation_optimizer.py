@@ -1,6 +1,6 @@
 """Gradients that gather over several batches before they are applied once."""
 
-from typing import Any
+from typing import Any, cast
 
 import tensorflow as tf
 from tensorflow.python.ops.control_flow_v2_func_graphs import (
@@ -93,7 +93,7 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
 
     def _accumulator(self, gradient: tf.Tensor, variable: Any) -> Any:
         dtype = self._dtype(variable) if callable(self._dtype) else self._dtype
-        kind = gradient.dtype if dtype is None else tf.as_dtype(dtype)
+        kind = gradient.dtype if dtype is None else tf.as_dtype(cast("Any", dtype))
         return self._counted("accumulator", variable, variable.shape, kind)
 
     def _counted(self, name: str, variable: Any, shape: Any, kind: tf.DType) -> Any:
