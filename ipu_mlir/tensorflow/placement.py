@@ -37,13 +37,9 @@ def on_device(name: str, is_strict: bool = True) -> Iterator[None]:
 
 @contextmanager
 def _on_host(device: Any) -> Iterator[None]:
-    """A block for a ``device`` of the host, as TensorFlow has it."""
-    before = CURRENT.set(None)
-    try:
-        with ops_on_host(), device:
-            yield
-    finally:
-        CURRENT.reset(before)
+    """A block of eager mode for a ``device`` of the host, as TensorFlow has it."""
+    with ops_on_host(), device:
+        yield
 
 
 @contextmanager
@@ -84,6 +80,7 @@ def _knowing_ipus(theirs: Any) -> Any:
     def device(name: Any) -> Any:
         if is_ipu(name):
             return on_device(name)
-        return theirs(name) if CURRENT.get() is None or name is None else _on_host(theirs(name))
+        is_inside = CURRENT.get() is not None and name is not None and tf.executing_eagerly()
+        return _on_host(theirs(name)) if is_inside else theirs(name)
 
     return device
