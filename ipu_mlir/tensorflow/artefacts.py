@@ -36,7 +36,7 @@ def executable_of(module: ir.Module, lowering: Lowering, device: Device, name: s
         CompileError: it cannot be compiled.
     """
     folders = [Path(each) for each in (flags().get("executable_cache_path", ""), device.executables) if each]
-    if not folders:
+    if not folders or device.executables is None:
         return _compiled(module, lowering)
     text = module.operation.get_asm(enable_debug_info=True)
     made_of = (

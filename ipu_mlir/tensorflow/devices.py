@@ -33,7 +33,7 @@ class Device:
         merging: options of ``ipu-merge-collectives``, by name.
         io_proportion: the share of the memory of I/O tiles that data of the host may take.
         connection: when the process attaches to it, by the name of the ``DeviceConnectionType``.
-        executables: the folder for what was compiled, empty for none.
+        executables: the folder for what was compiled, empty for none; None for none even if the environment names one.
         reports: the folder for reports of what was compiled and of what ran, empty for none.
     """
 
@@ -43,7 +43,7 @@ class Device:
     merging: tuple[tuple[str, int], ...] = ()
     io_proportion: float = 0.9
     connection: str = "ALWAYS"
-    executables: str = ""
+    executables: str | None = ""
     reports: str = ""
 
 

@@ -30,8 +30,8 @@ _SHAPES = {"Index", "Taxis", "Tdim", "Tidx", "Tmultiples", "Tpaddings", "Tperm",
 
 
 def run_here(function: Callable[..., Any], args: Sequence[Any], name: str) -> Any:
-    """The results of ``function``, run as a program on the device of this block, or the first one; it has no report."""
-    device = replace(SYSTEM.device(CURRENT.get() or 0), reports="")
+    """The results of ``function``, as a program on the device of this block, or the first; it leaves no files."""
+    device = replace(SYSTEM.device(CURRENT.get() or 0), reports="", executables=None)
     with ops_on_host():
         return _PROGRAMS.call(function, args, {}, device, lambda own, given, _: own(*given), tf.compat.as_str(name))
 
