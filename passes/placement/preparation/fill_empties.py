@@ -9,6 +9,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 
 class FillEmpties(Pass):
@@ -52,6 +53,8 @@ def _may_read(use: ir.OpOperand) -> bool:
         return reads_operand(op, number)
     if op.name == "tensor.insert_slice":
         return number == 0
+    if op.name in VIEW_OPS:
+        return any(map(_may_read, op.results[0].uses))
     return control_op(op) is not None or is_terminator(op) or op.name in ("func.call", "ipu.place", "ipu.to_shard")
 
 

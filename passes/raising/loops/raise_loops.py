@@ -97,13 +97,13 @@ def _raise(loop: _Loop) -> None:
 def _scatter(nest: ScatterNest) -> ir.Value:
     shape = list(nest.initial.type.shape)
     places = _slice_of(nest, shape)
-    guard = nest.guard
-    if guard is None or (places is not None and _says_inside(guard, dict(zip(nest.index, shape, strict=True)))):
-        guard = upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
     vectorizer = Vectorizer(nest.loops[0], nest.counters, nest.extents, nest.guard, nest.guarded)
-    columns = vectorizer.columns([*nest.index, guard, nest.update])
     if places is not None:
+        always = nest.guard is None or _says_inside(nest.guard, dict(zip(nest.index, shape, strict=True)))
+        columns = vectorizer.columns([nest.update] if always else [nest.guard, nest.update])
         return _in_place(nest, columns, places)
+    guard = nest.guard or upstream("arith").ConstantOp(ir.IntegerType.get_signless(1), 1).result
+    columns = vectorizer.columns([*nest.index, guard, nest.update])
     shared = _shared_loops(nest, shape)
     if len(shared) == len(nest.extents):
         del shared[len(shared) - 1]  # the order of the iterations is that of a loop that is reduced
@@ -158,31 +158,33 @@ def _says_inside(guard: ir.Value, sizes: dict[ir.Value, int]) -> bool:
 
 
 def _in_place(nest: ScatterNest, columns: list[Column], places: _Places) -> ir.Value:
-    """Every element comes from its own iteration: an element-wise op on a slice of the tensor and no scatter."""
-    rank = len(places)
+    """Every element comes from its own iteration: an element-wise op on a slice of the tensor and no scatter.
+
+    ``columns`` are the guard, if it may not hold, and the update.
+    """
+    rank, tensor = len(places), upstream("tensor")
     loops = [loop for loop, _ in places]
     dims = [ir.AffineExpr.get_dim(loops.index(loop)) for loop in range(len(nest.extents))]
-    guard, update = columns[-2:]
-    maps = [_over(guard.loops, dims, rank), _over(update.loops, dims, rank), identity_map(rank)]
+    maps = [*(_over(column.loops, dims, rank) for column in columns), identity_map(rank)]
 
     def body(arguments: list[ir.Value]) -> list[ir.Value]:
-        goes, new, old = arguments
+        *goes, new, old = arguments
         if nest.combine != "set":
             kind = int(isinstance(old.type, ir.IntegerType | ir.IndexType))
             joined = ir.Operation.create(OPS_OF_KIND[nest.combine][kind], results=[old.type], operands=[old, new])
             new = joined.results[0]
-        return [upstream("arith").SelectOp(goes, new, old).result]
-
-    def update_of(part: ir.Value) -> ir.Value:
-        return generic([guard.tensor, update.tensor], [part], maps, [True] * rank, body).results[0]
+        return [upstream("arith").SelectOp(*goes, new, old).result if goes else new]
 
     sizes = [1 if loop is None else nest.extents[loop] for loop in loops]
-    if sizes == list(nest.initial.type.shape):
-        return update_of(nest.initial)
-    tensor = upstream("tensor")
+    part_type = ir.RankedTensorType.get(sizes, nest.initial.type.element_type)
     box = ([], [], [], [first for _, first in places], sizes, [1] * rank)
-    part = tensor.extract_slice(ir.RankedTensorType.get(sizes, nest.initial.type.element_type), nest.initial, *box)
-    return tensor.insert_slice(update_of(part), nest.initial, *box)
+    is_whole = sizes == list(nest.initial.type.shape)
+    if nest.combine == "set" and len(columns) == 1:  # what was there does not matter
+        part = tensor.EmptyOp(sizes, part_type.element_type).result
+    else:
+        part = nest.initial if is_whole else tensor.extract_slice(part_type, nest.initial, *box)
+    new = generic([column.tensor for column in columns], [part], maps, [True] * rank, body).results[0]
+    return new if is_whole else tensor.insert_slice(new, nest.initial, *box)
 
 
 def _shared_loops(nest: ScatterNest, shape: list[int]) -> dict[int, int]:
