@@ -5,11 +5,12 @@ from collections.abc import Callable
 from ipu_mlir.dialects.analysis.control_flow import is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import defining_op
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.fill_empties import begun_tensors, goes_on_filling
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import has_uses, list_ops
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 
 class SplitFills(Pass):
@@ -23,7 +24,7 @@ class SplitFills(Pass):
     Needs:  linalg on tensors, after the last ``cse``.
     Leaves: no ``linalg.fill`` and no ``tensor.empty`` with more than one use, and none outside of the loop or branch in
             which an op writes there; no two users that go on filling what inserted slices have begun to fill; no fill
-            of what another one has filled.
+            of what another one has filled, or of a view of an empty tensor.
     """
 
     name = "ipu-split-fills"
@@ -31,8 +32,9 @@ class SplitFills(Pass):
     def run(self, module: ir.Operation) -> None:
         for begun in reversed(begun_tensors(module)):  # a clone uses what was begun before it
             split_uses(begun.owner.operation, is_wanted=goes_on_filling)
-        for op in list_ops(module, "linalg.fill"):
-            _fill_what_was_there(op)
+        with module.context:
+            for op in list_ops(module, "linalg.fill"):
+                _fill_what_was_there(op)
         for op in list_ops(module, "linalg.fill"):
             split_uses(op)
         for op in list_ops(module, "tensor.empty"):
@@ -40,12 +42,19 @@ class SplitFills(Pass):
 
 
 def _fill_what_was_there(op: ir.Operation) -> None:
-    """Let ``op`` fill what another fill, which it overwrites, has filled."""
+    """Let ``op`` fill what another fill has filled, which it overwrites; not a view of an empty tensor, but another."""
     earlier = defining_op(op.operands[1], "linalg.fill")
     if earlier is not None:
         op.operands[1] = earlier.operands[1]
-        if not list(earlier.results[0].uses):
+        if not has_uses(earlier):
             earlier.erase()
+    begun = op.operands[1]
+    while (view := defining_op(begun, *VIEW_OPS)) is not None:
+        begun = view.operands[0]
+    if begun != op.operands[1] and defining_op(begun, "tensor.empty") is not None:
+        kind = op.results[0].type
+        with ir.InsertionPoint(op), op.location:
+            op.operands[1] = upstream("tensor").EmptyOp(kind.shape, kind.element_type).result
 
 
 def split_uses(op: ir.Operation, is_wanted: Callable[[ir.OpOperand], bool] = lambda use: True) -> None:

@@ -27,4 +27,4 @@ def test_a_block_of_the_page_runs(block: str):
 
 
 def test_the_pages_have_a_block_for_each_framework_with_functions():
-    assert [framework(block) for block in BLOCKS] == ["jax", "torch", "torch", "tensorflow", "jax"]
+    assert [framework(block) for block in BLOCKS] == ["jax", "jax", "torch", "torch", "tensorflow", "jax", "jax"]

@@ -223,7 +223,9 @@ def test_threads_compile_and_run_at_once(strategy, caplog):
         caplog.set_level(logging.INFO, "ipu_mlir.tensorflow")
         with ThreadPoolExecutor(4) as threads:
             added = [threads.submit(strategy.run, add) for _ in range(8)]
-            scaled = [threads.submit(strategy.run, scale, (tf.ones(1 + number % 4),)) for number in range(8)]
+            scaled = [
+                threads.submit(strategy.run, scale, (np.ones(1 + number % 4, np.float32),)) for number in range(8)
+            ]
             assert sorted(int(each.result()) for each in added) == list(range(1, 9))
             assert [each.result().shape[0] for each in scaled] == [1, 2, 3, 4] * 2
     assert sum(each.message.startswith("compiled ") for each in caplog.records) == 5

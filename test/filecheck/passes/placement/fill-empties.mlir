@@ -121,3 +121,14 @@ func.func @slices_that_fill_all(%x: tensor<2xf32>) -> tensor<4xf32> {
   %b = tensor.insert_slice %x into %a[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
   return %b : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @a_read_through_a_view
+// CHECK: %[[FILLED:.*]] = linalg.fill
+// CHECK: tensor.extract_slice %[[FILLED]]
+func.func @a_read_through_a_view(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %s = tensor.extract_slice %e[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %r = linalg.add ins(%x, %x : tensor<2xf32>, tensor<2xf32>) outs(%s : tensor<2xf32>) -> tensor<2xf32>
+  %y = linalg.add ins(%s, %r : tensor<2xf32>, tensor<2xf32>) outs(%r : tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}

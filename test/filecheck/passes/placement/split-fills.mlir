@@ -165,3 +165,24 @@ func.func @a_fill_of_a_fill_fills_what_was_there(%a: i64, %b: i64, %x: tensor<i6
   %1 = linalg.fill ins(%b : i64) outs(%0 : tensor<i64>) -> tensor<i64>
   return %1 : tensor<i64>
 }
+
+// CHECK-LABEL: func.func @a_fill_of_a_view_of_nothing_fills_nothing
+// CHECK: %[[E:.*]] = tensor.empty() : tensor<4x1xf32>
+// CHECK-NEXT: linalg.fill ins(%{{.*}}) outs(%[[E]] : tensor<4x1xf32>)
+func.func @a_fill_of_a_view_of_nothing_fills_nothing(%a: f32) -> tensor<4x1xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %v = tensor.expand_shape %e [[0, 1]] output_shape [4, 1] : tensor<4xf32> into tensor<4x1xf32>
+  %r = linalg.fill ins(%a : f32) outs(%v : tensor<4x1xf32>) -> tensor<4x1xf32>
+  return %r : tensor<4x1xf32>
+}
+
+// A part of what somebody gave is filled where it lies.
+// CHECK-LABEL: func.func @a_fill_of_a_view_stays
+// CHECK: %[[VIEW:.*]] = tensor.extract_slice
+// CHECK-NEXT: linalg.fill ins(%{{.*}}) outs(%[[VIEW]] : tensor<2xf32>)
+func.func @a_fill_of_a_view_stays(%a: f32, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %v = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %f = linalg.fill ins(%a : f32) outs(%v : tensor<2xf32>) -> tensor<2xf32>
+  %r = tensor.insert_slice %f into %x[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+  return %r : tensor<4xf32>
+}
