@@ -182,8 +182,10 @@ class Kernels:
                     assert isinstance(part, Reduce | Dot), "only straight-line statements are grouped"
                     loop = loops[id(part)]
                     cut = Cut(0, part.extents[loop] // group.units, start, units, first)
-                    write = write_product if isinstance(part, Dot) else write_reduction
-                    write(function, part, loop, cut)
+                    if isinstance(part, Dot):
+                        write_product(function, part, loop, cut)
+                    else:
+                        write_reduction(function, part, loop, cut)
         except NoKernel:
             return None
         return self._call(function, "block", ("lo", "hi"), statements)
