@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, merged_loops
+from ipu_mlir.runtime.translator.array_ir.access import Access, merged_loops
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Gather, LoopNumber, Read
 from ipu_mlir.runtime.translator.kernels.calls import apply_call
 from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
@@ -195,7 +195,3 @@ class Points:
             return 1, 1
         unit = self.cut.size * access.strides[self.cut.loop]
         return held[0] * unit, held[1] * unit
-
-    def same_place(self, a: Buffer, b: Buffer) -> bool:
-        """True if the two buffers share memory."""
-        return self.function.place(a) is self.function.place(b)
