@@ -80,12 +80,13 @@ class Session(Mapping[str, Any]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the only function of the program."""
-        if len(self._programs) > 1:
-            names = ", ".join(self._programs)
+        first, *others = self._programs
+        if others:
             raise RunError(
-                f"the session has the programs {names}: say which runs, as in session.run({names[0]!r}, ...)"
+                f"the session has the programs {', '.join(self._programs)}: say which runs, as in "
+                f"session.run({first!r}, ...)"
             )
-        return self.run(next(iter(self._programs)), *args, **kwargs)
+        return self.run(first, *args, **kwargs)
 
     def __getitem__(self, name: str) -> Any:
         """A copy of the value of a variable, in its structure; the rows of a remote buffer themselves, or a copy of
