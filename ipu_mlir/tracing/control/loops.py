@@ -119,6 +119,8 @@ def counter(trace: Trace, value: ir.Value, dtype: np.dtype[Any]) -> Any:
 def _counter_dtype(what: str, lower: Any, upper: Any) -> np.dtype[Any]:
     """The type of the counter between two bounds: that of traced bounds, else int32 where that holds them.
 
+    Bounds of uint64 are counted in int64, as index is.
+
     Raises:
         TraceTypeError: a bound is no integer.
     """
@@ -129,7 +131,8 @@ def _counter_dtype(what: str, lower: Any, upper: Any) -> np.dtype[Any]:
         if dtype.kind not in "iu" or shape:
             raise TraceTypeError(f"{what}: a bound is one integer, got {bound}")
         known.append(dtype if traced or not isinstance(bound, int) else np.min_scalar_type(-abs(bound)))
-    return np.result_type(np.int32, *known)
+    dtype = np.result_type(np.int32, *known)
+    return dtype if dtype.kind == "i" else np.dtype(np.int64)
 
 
 def _as_index(bound: Any) -> ir.Value:

@@ -84,6 +84,7 @@ PROGRAMS = {
     "fori with a dataclass": (_descent, (X,)),
     "nested, with values from outside": (_uses_outer_values, (X,)),
     "a dict with None and a number": (_carries_a_dict, (X,)),
+    "up to an unsigned bound": (lambda n: ipu.fori_loop(0, n, lambda i, c: c + i, 0), (np.uint64(5),)),
     "rows at the counter": (lambda x: ipu.fori_loop(0, 3, lambda i, c: c + x[i] * x[2 - i], x[0]), (X,)),
 }
 
