@@ -7,6 +7,7 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.npz import read_arrays, write_arrays
 from ipu_mlir.runtime.engine.queues import Infeed, Statistics
 from ipu_mlir.runtime.engine.state import State
+from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 
 if TYPE_CHECKING:
     import os
@@ -50,7 +51,7 @@ class Session(Mapping[str, Any]):
         variables: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "variable"}
         inside = {leaf for variable in variables.values() for leaf in variable.specs}
         plain = {name: None for name in state.cells if name not in inside}
-        buffers = {name: None for name in state.remote.buffers if name not in state.cells}
+        buffers = {name: declared.get(name) for name in state.remote.buffers if name not in state.cells}
         self._variables: dict[str, Any] = {**variables, **plain, **buffers}
 
     def run(self, program: str, *args: Any, **kwargs: Any) -> Any:
@@ -100,7 +101,8 @@ class Session(Mapping[str, Any]):
         with self._state.turn:
             if name in self._state.remote.buffers and name not in self._state.cells:
                 buffer = self._state.remote.buffers[name]
-                return buffer.array if buffer.spec.whole is None else buffer.value()
+                array = buffer.array if buffer.spec.whole is None else buffer.value()
+                return array if variable is None else as_for_users(array, variable.spec.dtype)
             if variable is None:
                 return self._state.cells[name].value(name)
             return variable.assembled({leaf: self._state.cells[leaf].value(leaf) for leaf in variable.specs})
@@ -114,8 +116,11 @@ class Session(Mapping[str, Any]):
         variable = self._variables.get(name)
         if variable is None:
             self._state.give({name: value})
-            return
-        self._state.give(variable.leaves_of(value))
+        elif variable.kind == "remote":
+            self._state.give({name: as_in_programs(value, variable.spec.dtype)})
+        else:
+            leaves = variable.leaves_of(value)
+            self._state.give({leaf: as_in_programs(leaves[leaf], spec.dtype) for leaf, spec in variable.specs.items()})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._variables)

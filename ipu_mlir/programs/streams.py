@@ -12,6 +12,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine import queues
 from ipu_mlir.specs.specs import TensorSpec, spec_of
+from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Trace, current_trace
 from ipu_mlir.tracing.operands import tensor
@@ -69,6 +70,7 @@ class Infeed:
             like = self._first()
         self.structure, leaves = flatten(like, "element", is_number)
         self.specs = _specs(f"infeed {self.name}", self.structure, leaves)
+        self._has_complex = any(spec.dtype.kind == "c" for spec in self.specs.values())
         self.own: queues.Infeed | None = None
 
     def dequeue(self) -> Any:
@@ -92,15 +94,18 @@ class Infeed:
         return None if given is None else lambda: _Leaves(self, _iterator(self.name, given))
 
     def leaves_of(self, element: Any) -> list[Any]:
-        """The tensors of an element.
+        """The tensors of an element, as programs have them.
 
         Raises:
             RunError: it is nested otherwise than the others.
         """
         try:
-            return leaves_like(self.structure, element, f"an element of infeed {self.name!r}")
+            leaves = leaves_like(self.structure, element, f"an element of infeed {self.name!r}")
         except TraceError as error:
             raise RunError(str(error).removeprefix(f"{error.place}: ")) from error
+        if not self._has_complex:
+            return leaves
+        return [as_in_programs(leaf, spec.dtype) for leaf, spec in zip(leaves, self.specs.values(), strict=True)]
 
     def _first(self) -> Any:
         iterator = _iterator(self.name, self._source)
@@ -183,7 +188,8 @@ class Outfeed:
     def assembled(self, arrays: list[np.ndarray]) -> Any:
         """``arrays``, one per tensor of an element, in the structure of the elements."""
         assert self.structure is not None, "a queue that was written has a structure"
-        leaves = (array.view(spec.dtype) for array, spec in zip(arrays, self.specs.values(), strict=True))
+        specs = self.specs.values()
+        leaves = (as_for_users(array, spec.dtype) for array, spec in zip(arrays, specs, strict=True))
         return unflatten(self.structure, leaves)
 
     def _make(self, trace: Trace) -> None:

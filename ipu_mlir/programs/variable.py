@@ -12,6 +12,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.state import Cell
 from ipu_mlir.specs.specs import TensorSpec, spec_of
+from ipu_mlir.specs.tensor_types import as_for_users
 from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.graph import Trace, current_trace, dense_attribute
 from ipu_mlir.tracing.operands import tensor_of
@@ -114,11 +115,8 @@ class Variable:
         return dict(zip(self.specs, leaves_like(self.structure, value, self.name), strict=True))
 
     def assembled(self, arrays: dict[str, np.ndarray]) -> Any:
-        """``arrays``, by their names in the program, nested as what the variable begins with.
-
-        Programs have no unsigned types: such arrays have the bits.
-        """
-        leaves = (array.view(self.specs[name].dtype) for name, array in arrays.items())
+        """``arrays`` of a program, by their names in it, nested as what the variable begins with."""
+        leaves = (as_for_users(array, self.specs[name].dtype) for name, array in arrays.items())
         return unflatten(self.structure, leaves)
 
     def _declare(self, trace: Trace) -> None:

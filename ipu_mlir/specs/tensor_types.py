@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES, finite_range, host_dtype
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -94,6 +94,34 @@ def sizes_of(shape: Sequence[int], dtype: np.dtype[Any]) -> list[int]:
     ([3], [3, 2])
     """
     return [*shape, 2] if dtype in _PARTS else [*shape]
+
+
+def as_in_programs(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A user's array of elements of ``dtype`` as programs have it: if complex, with a last dimension of both parts.
+
+    >>> as_in_programs(np.array([1 + 2j]), np.dtype(np.complex128)).tolist()
+    [[1.0, 2.0]]
+
+    Raises:
+        RunError: its elements are of another type, where they are to be complex.
+    """
+    if dtype.kind != "c":
+        return value
+    array = value if hasattr(value, "dtype") else np.asarray(value, dtype)
+    if array.dtype != dtype:
+        raise RunError(f"elements are {array.dtype}, expected {dtype}; convert them with .astype('{dtype}')")
+    return np.ascontiguousarray(array).reshape(-1).view(array.real.dtype).reshape(*array.shape, 2)
+
+
+def as_for_users(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """A program's array of elements of ``dtype`` as users have it: programs know bits of unsigned numbers, and parts.
+
+    >>> as_for_users(np.int8([-1]), np.dtype(np.uint8)), as_for_users(np.float32([[1, 2]]), np.dtype(np.complex64))
+    (array([255], dtype=uint8), array([1.+2.j], dtype=complex64))
+    """
+    if array.dtype == dtype:
+        return array
+    return np.ascontiguousarray(array).view(dtype)[..., 0] if dtype.kind == "c" else array.view(dtype)
 
 
 def dtype_of(element: ir.Type) -> np.dtype[Any] | None:

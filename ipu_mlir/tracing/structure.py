@@ -9,6 +9,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.specs.specs import PerReplica, TensorSpec
+from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.graph import Symbol
 
@@ -233,7 +234,7 @@ class Call:
                 raise RunError(
                     f"argument {path} is {found}, the program was compiled for {spec}; {_way_out(found, spec)}"
                 )
-        return [parts_of(array) if array.dtype.kind == "c" else array for array in arrays]
+        return [as_in_programs(array, array.dtype) for array in arrays]
 
     @property
     def result_names(self) -> list[str]:
@@ -242,17 +243,8 @@ class Call:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as the Python function nested them."""
-        typed = (
-            array if array.dtype == spec.dtype else array.view(spec.dtype).reshape(spec.shape)
-            for array, spec in zip(results, self.result_specs, strict=True)
-        )
+        typed = (as_for_users(array, spec.dtype) for array, spec in zip(results, self.result_specs, strict=True))
         return unflatten(self.results, typed)
-
-
-def parts_of(array: np.ndarray) -> np.ndarray:
-    """A complex array as the real one with a last dimension of real and imaginary part, which programs take."""
-    part = array.real.dtype
-    return np.ascontiguousarray(array).reshape(-1).view(part).reshape(*array.shape, 2)
 
 
 def flatten_arguments(arguments: dict[str, Any], static: frozenset[str] = frozenset()) -> tuple[Branch, list[Any]]:
