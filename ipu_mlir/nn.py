@@ -70,9 +70,11 @@ def erf(x: Any) -> Any:
 
 
 def logsumexp(x: Any, axis: int = -1, *, keepdims: bool = False) -> Any:
-    """``log(sum(exp(x)))`` along ``axis``; the largest element is taken out first."""
+    """``log(sum(exp(x)))`` along ``axis``; the largest element is taken out first, unless it is infinite."""
     largest = np.max(x, axis=axis, keepdims=True)
-    total = np.log(np.sum(np.exp(x - largest), axis=axis, keepdims=True)) + largest
+    largest = np.where(np.isfinite(largest), largest, np.zeros_like(largest))
+    with np.errstate(divide="ignore"):  # the logarithm of no more than zeros is meant
+        total = np.log(np.sum(np.exp(x - largest), axis=axis, keepdims=True)) + largest
     return total if keepdims else np.squeeze(total, axis=axis)
 
 
@@ -123,6 +125,7 @@ def cross_entropy(logits: Any, labels: Any) -> Any:
     Args:
         logits: shape ``(..., classes)``.
         labels: integers of shape ``(...)``, or probabilities of shape ``(..., classes)`` (one-hot labels are such).
+            What has no share in a label may have a logit of ``-inf``.
 
     Raises:
         ValueError: labels of another shape.
@@ -136,4 +139,5 @@ def cross_entropy(logits: Any, labels: Any) -> Any:
         )
     log_probability = log_softmax(logits)
     weights = one_hot(labels, shape[-1], np.result_type(log_probability)) if is_index else labels
-    return -np.mean(np.sum(log_probability * weights, axis=-1))
+    shared = np.where(weights != 0, log_probability, np.zeros_like(log_probability))
+    return -np.mean(np.sum(shared * weights, axis=-1))

@@ -52,6 +52,15 @@ def test_softmax_against_its_definition():
     np.testing.assert_array_equal(nn.softmax(LARGE[0]), [0, 0, 1])
 
 
+def test_logits_may_be_infinite(agrees):
+    x = np.array([[-np.inf, -np.inf], [1, -np.inf], [np.inf, 1]], np.float32)
+    agrees(nn.logsumexp, x)
+    np.testing.assert_array_equal(nn.logsumexp(x), [-np.inf, 1, np.inf])
+    masked, labels = np.array([[1, 2, -np.inf], [-np.inf, 0, -np.inf]], np.float32), np.array([0, 1], np.int32)
+    agrees(nn.cross_entropy, masked, labels, tolerance=1e-6)
+    np.testing.assert_allclose(nn.cross_entropy(masked, labels), np.log1p(np.e) / 2, rtol=1e-6)
+
+
 def test_layer_norm(agrees):
     scale, bias = X[0] + 5, X[1]
     agrees(lambda x, s, b: (nn.layer_norm(x), nn.layer_norm(x, s, b), nn.layer_norm(x, axis=(0, 1))), X, scale, bias)
