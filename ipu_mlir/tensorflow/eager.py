@@ -80,7 +80,9 @@ def _replace(wanted: bool) -> None:
 
 def _instead(op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: str | None = None, graph: Any = None) -> Any:
     """Replace the results of an op by those of the device."""
-    if graph is not None or is_tracing() or not _is_computed(op_type, inputs, outputs):
+    if graph is not None:
+        return None  # those of a graph stay as they are, a list
+    if is_tracing() or not _is_computed(op_type, inputs, outputs):
         return outputs
     is_strict = _IS_STRICT.get()
     key = (op_type, repr(attrs), tuple((each.dtype, tuple(each.shape)) for each in inputs))

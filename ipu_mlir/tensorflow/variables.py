@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from keras.src.backend.common.symbolic_scope import in_symbolic_scope
+from tensorflow.python.eager import context
 from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
 from ipu_mlir.runtime.engine.remote import RemoteArray
@@ -96,7 +97,7 @@ class Resident:
         if self._newest is None:
             return
         newest, self._newest = self._newest, None
-        with tf.init_scope():  # otherwise a graph that is being traced would assign it in each of its runs
+        with context.eager_mode():  # otherwise a graph that is being made would assign it in each of its runs
             constant = tf.constant(self.value(newest), self._variable.dtype)
             tf.raw_ops.AssignVariableOp(resource=own_handle(self._variable), value=constant)
 

@@ -101,6 +101,17 @@ def test_weights_of_samples_and_classes_callbacks_and_files(strategy, tmp_path):
     np.testing.assert_allclose(model.predict(X[:64], verbose=0), plain.predict(X[:64], verbose=0), atol=1e-4)
 
 
+def test_a_model_is_exported_in_the_scope_after_training(strategy, tmp_path):
+    """Writing makes graphs of TensorFlow's own, which ask for values that the device has."""
+    with strategy.scope():
+        model = classifier([keras.Input((64,)), keras.layers.Dense(16, "relu"), keras.layers.Dropout(0.1)], "adam")
+        model.fit(X, Y, batch_size=40, verbose=0)
+        model.export(tmp_path, verbose=False)
+        expected = model.predict(X, verbose=0)
+    loaded = tf.saved_model.load(tmp_path)
+    np.testing.assert_allclose(loaded.serve(X), expected, atol=1e-5)
+
+
 def test_layers_with_state_and_two_outputs(strategy):
     def made():
         keras.utils.set_random_seed(3)
