@@ -106,6 +106,10 @@ __all__ = [
 ]
 
 
+_LOADED = (
+    *("affine", "arith", "bufferization", "cf", "complex", "func", "index", "irdl", "linalg", "math", "memref"),
+    *("ml_program", "quant", "scf", "shape", "sparse_tensor", "tensor", "tosa", "ub", "vector"),
+)
 _LOADING = threading.Lock()
 """The bindings keep on the dialect's class what they make for a context: two threads would take it from each other."""
 
@@ -131,7 +135,11 @@ def dialect_names() -> list[str]:
 
 
 def context() -> ir.Context:
-    """A fresh context that knows the dialect."""
-    fresh = ir.Context()
+    """A fresh context that knows the dialect, and those whose ops Python makes.
+
+    The parser and passes of upstream load others when they need them. To load all takes longer than a small program
+    does to compile, and every canonicalization would ask all of their ops for patterns.
+    """
+    fresh = ir.Context(load_on_create_dialects=_LOADED)
     load(fresh)
     return fresh
