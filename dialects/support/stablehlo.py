@@ -20,12 +20,12 @@ def mentions(content: str | bytes) -> bool:
     """True if text or bytecode has ops of StableHLO, as far as a look at it tells."""
     if isinstance(content, bytes):
         return _MENTION_IN_BYTES.search(content) is not None
-    return _MENTION.search(content) is not None
+    return "hlo." in content and _MENTION.search(content) is not None  # a regular expression crawls over weights
 
 
 def has_marks(text: str) -> bool:
     """True if text has ops of mhlo or sdy, which nobody registers: copies and functions of TensorFlow, marks of JAX."""
-    return _MARK.search(text) is not None
+    return ("mhlo." in text or "sdy." in text) and _MARK.search(text) is not None
 
 
 def with_generic_ops(text: str) -> str:
@@ -34,7 +34,7 @@ def with_generic_ops(text: str) -> str:
     >>> with_generic_ops("%1 = mhlo.copy %0 : tensor<4xf32>")
     '%1 = "mhlo.copy"(%0) : (tensor<4xf32>) -> tensor<4xf32>'
     """
-    return _OF_MHLO.sub(r'"mhlo.\1"(\2) : (\3) -> \3', text)
+    return _OF_MHLO.sub(r'"mhlo.\1"(\2) : (\3) -> \3', text) if "mhlo." in text else text
 
 
 def is_portable(content: bytes) -> bool:
