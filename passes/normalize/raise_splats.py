@@ -23,16 +23,16 @@ def fill_of_constant(op: Any, rewriter: Any) -> bool:
     So does a reduction of few such elements. The scalar ops stand before it then, where folders of ``arith`` and
     ``math`` make one constant of them.
     """
-    if len(op.results) != 1 or "library_call" in op.operation.attributes:
-        return SKIP
     block = op.regions[0].blocks[0]
-    spread: dict[ir.Value, ir.Attribute] = {}
+    spread: dict[ir.Value, ir.Value | ir.Attribute] = {}
     for argument, operand in zip(block.arguments, op.operands, strict=True):
         if next(iter(argument.uses), None) is not None:
-            value = _spread_constant(operand)
+            value = _spread(operand)
             if value is None:
                 return SKIP
             spread[argument] = value
+    if len(op.results) != 1 or "library_call" in op.attributes:
+        return SKIP
     *body, end = block.operations
     arguments, total, steps = list(block.arguments), end.operands[0], _steps(op)
     if steps is None or not all(inner.operation.name.startswith(_SCALAR) for inner in body):
@@ -43,7 +43,10 @@ def fill_of_constant(op: Any, rewriter: Any) -> bool:
         return SKIP
     with rewriter.ip, op.location:
         known: Known = {
-            argument: upstream("arith").ConstantOp(argument.type, value).result for argument, value in spread.items()
+            argument: value
+            if isinstance(value, ir.Value)
+            else upstream("arith").ConstantOp(argument.type, value).result
+            for argument, value in spread.items()
         }
         for _ in range(steps):
             for inner in body:
@@ -94,14 +97,18 @@ def _follows_from_constants(value: ir.Value) -> bool:
     return op is not None and op.name.startswith(_SCALAR) and all(map(_follows_from_constants, op.operands))
 
 
-def _spread_constant(value: ir.Value) -> ir.Attribute | None:
-    """The constant that every element of ``value`` is, or that the scalar ``value`` is."""
+def _spread(value: ir.Value) -> ir.Value | ir.Attribute | None:
+    """The constant that every element of ``value`` is, or the scalar of constants that folders will make one."""
     while (view := defining_op(value, *VIEW_OPS)) is not None:
         value = view.operands[0]
     fill = defining_op(value, "linalg.fill")
-    constant: Any = constant_of(value if fill is None else fill.operands[0])
+    if fill is not None:
+        value = fill.operands[0]
+    constant: Any = constant_of(value)
     if isinstance(constant, ir.DenseElementsAttr):
         return constant.get_splat_value() if constant.is_splat else None
+    if constant is None and not isinstance(value.type, ir.ShapedType) and _follows_from_constants(value):
+        return value
     return constant
 
 

@@ -61,6 +61,7 @@ def rewrite(op: ir.Operation, patterns: Patterns, *, fold: bool = True) -> None:
     config = drivers.GreedyRewriteConfig()
     config.max_iterations = -1  # MLIR offers ops that a Python pattern made only in its next iteration
     config.enable_folding = fold
+    config.use_top_down_traversal = True  # a chain is rewritten in one iteration
     with op.context:
         limit = 1000 + 20 * count_ops(op)
         drivers.apply_patterns_and_fold_greedily(op, _pattern_set(patterns, limit), config)
