@@ -64,6 +64,8 @@ from ipu_mlir.passes.programs.expand_fifos import ExpandFifos
 from ipu_mlir.passes.programs.fold_collectives import FoldCollectives
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
+from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
+from ipu_mlir.passes.programs.move_rows_in_functions import MoveRowsInFunctions
 from ipu_mlir.passes.programs.offload_variables import OffloadVariables
 from ipu_mlir.passes.programs.outline_functions import OutlineFunctions
 from ipu_mlir.passes.programs.partition_remote_buffers import PartitionRemoteBuffers
@@ -142,6 +144,8 @@ PASSES: tuple[type[Pass], ...] = (
     MaterializeCasts,
     MaterializeViews,
     MergeCollectives,
+    MergeRemoteBuffers,
+    MoveRowsInFunctions,
     MergeComputeSets,
     MergeReductions,
     NormalizeIndices,

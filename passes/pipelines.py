@@ -49,6 +49,8 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-promote-variables",
     "ipu-fold-collectives",
     "ipu-mark-replicas",
+    "ipu-merge-remote-buffers",
+    "ipu-move-rows-in-functions",
     "ipu-wrap-scalars",
     "ipu-infer-sizes",
     "ipu-clamp-slices",

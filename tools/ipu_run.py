@@ -56,6 +56,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     flag("--available-memory-proportion", type=proportion, metavar="X", help=share)
     merged = "let collectives of replicas that give so many bytes together have one sync (default: 0)"
     flag("--merge-collectives", type=_whole, metavar="BYTES", help=merged)
+    merged = "let variables in remote memory that have one form be rows of one buffer (default: beneficial)"
+    flag("--merge-remote-buffers", choices=("beneficial", "all", "none"), help=merged)
     flag("--emulated", action="store_true", help="warn if the memory of the tiles is too small, and run all the same")
     flag("--per-tile", action="store_true", help="run tile by tile, each with its own memory: slow and exact")
     flag("--no-run", action="store_true", help="compile only; --profile then takes loops of unknown length to run once")
@@ -77,6 +79,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         )
     if arguments.pass_pipeline is not None and arguments.merge_collectives is not None:
         raise UsageError("--merge-collectives is for the default passes; put an ipu-merge-collectives into yours")
+    if arguments.pass_pipeline is not None and arguments.merge_remote_buffers is not None:
+        raise UsageError("--merge-remote-buffers is for the default passes; put an ipu-merge-remote-buffers into yours")
     asked = [name for name in _OF_A_RUN if getattr(arguments, name) not in (None, False)] if arguments.no_run else []
     if asked:
         raise UsageError(f"--no-run and --{asked[0].replace('_', '-')} exclude each other: there are no results")
@@ -179,6 +183,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
             arguments.pass_pipeline,
             available_memory_proportion=arguments.available_memory_proportion,
             merge_collectives=arguments.merge_collectives,
+            merge_remote_buffers=arguments.merge_remote_buffers,
         )
     except PipelineError as error:
         raise UsageError(str(error)) from error

@@ -35,6 +35,14 @@ class RemoteBuffer:
         return ir.StringAttr(self.op.attributes["partition"]).value if "partition" in self.op.attributes else None
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables that its rows are, if they are."""
+        if "variable" in self.op.attributes:
+            return (self.name,)
+        names = self.op.attributes.get("variables", None)
+        return () if names is None else tuple(ir.StringAttr(each).value for each in ir.ArrayAttr(names))
+
+    @property
     def rows(self) -> int:
         return self.type.shape[0]
 

@@ -26,7 +26,8 @@ class RemoteBufferOp(Ipu.Operation, name="remote_buffer"):
 
     ``memory`` is ``"streaming"``, beside the chip, where it is not given, or ``"host"``. Without ``init`` the buffer
     begins with zeros. With ``variable`` its only row is a variable to the host, and ``init``
-    is of its type: ``ipu-offload-variables`` makes such.
+    is of its type: ``ipu-offload-variables`` makes such. With ``variables`` each row is the variable of that name, and
+    has an entry of ``init``: ``ipu-merge-remote-buffers`` makes such.
 
     What is beside the chip is of one replica: each has these rows, and where ``ipu.varies`` says so they may differ.
     What is on the host all replicas share. With ``partition`` each replica keeps a part, and ``init`` is of
@@ -62,12 +63,21 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
         yield "is cut for replicas, which share what is on the host; leave out partition or memory"
     if "whole" in op.attributes:  # the parts that ipu-partition-remote-buffers has made
         tensor = ir.RankedTensorType(ir.TypeAttr(op.attributes["whole"]).value)
-    init = op.attributes.get("init", None)
-    rows = tensor
-    if "variable" in op.attributes:
+    init, rows = op.attributes.get("init", None), tensor
+    if "variable" in op.attributes or "variables" in op.attributes:
         rows = ir.RankedTensorType.get(tensor.shape[1:], tensor.element_type, loc=op.location)
-    if init is not None and not (isinstance(init, ir.DenseElementsAttr) and init.type == rows):
-        yield f"begins with {init.type if isinstance(init, ir.DenseElementsAttr) else init}, but is of type {rows}"
+    values = [] if init is None else [init]
+    if (names := op.attributes.get("variables", None)) is not None:
+        if not isinstance(names, ir.ArrayAttr) or not isinstance(init, ir.ArrayAttr):
+            yield "has variables without a list of their names, or of what they begin with"
+            return
+        if not len(names) == len(init) == tensor.shape[0]:
+            yield f"has {len(names)} variables with {len(init)} values for {tensor.shape[0]} rows; each has one row"
+        values = list(init)
+    for value in values:
+        if not (isinstance(value, ir.DenseElementsAttr) and value.type == rows):
+            begins = value.type if isinstance(value, ir.DenseElementsAttr) else value
+            yield f"begins with {begins}, but is of type {rows}"
 
 
 def _broken_rows(rows: ir.Value, moved: ir.Value) -> str | None:

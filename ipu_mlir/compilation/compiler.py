@@ -40,6 +40,7 @@ def compile(
     planner: Callable[..., Any] | None = None,
     available_memory_proportion: float | None = None,
     merge_collectives: int | None = None,
+    merge_remote_buffers: str | None = None,
     kernels: str | None = None,
 ) -> Executable | DynamicExecutable | Programs:
     """Compile a program for the IPU.
@@ -65,6 +66,8 @@ def compile(
             op may take, more than 0 and at most 1; 0.6 by default. ``ipu-partition`` has one per kind of op.
         merge_collectives: how many bytes collectives of replicas may give together that wait for each other to have one
             sync; 0 by default: each has its own.
+        merge_remote_buffers: which variables in remote memory become rows of one buffer: ``beneficial``, those that
+            outlined functions take in one place, which is the default; ``all`` of one form; or ``none``.
         kernels: what runs as machine code of LLVM: ``auto`` (or what ``IPU_KERNELS`` in the environment says) for what
             loops of the program and loops over blocks repeat, ``never`` for nothing, ``always`` for all that can; the
             rest is calls of NumPy.
@@ -77,7 +80,9 @@ def compile(
     try:
         if kernels not in (None, *KERNELS):
             raise CompileError(f"kernels={kernels!r} is none of {', '.join(map(repr, KERNELS))}")
-        lowering = plan_lowering(target, pipeline, planner, available_memory_proportion, merge_collectives)
+        lowering = plan_lowering(
+            target, pipeline, planner, available_memory_proportion, merge_collectives, merge_remote_buffers
+        )
         lowering = replace(lowering, kernels=kernels)
         return _compile(source, entry, args, kwargs or {}, lowering)
     except IpuError as error:

@@ -13,6 +13,7 @@ from ipu_mlir.dialects.support.errors import CompileError, TargetError
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import PassTime, run_steps
+from ipu_mlir.passes.core.options import make_pass
 from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.core.steps import PassStep, Registry, Step, replace_pass
 from ipu_mlir.passes.importing.set_target import SetTarget
@@ -20,6 +21,7 @@ from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
+from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 
@@ -117,6 +119,7 @@ def plan_lowering(
     planner: Callable[..., Any] | None = None,
     available_memory_proportion: float | None = None,
     merge_collectives: int | None = None,
+    merge_remote_buffers: str | None = None,
 ) -> Lowering:
     """The passes for ``compile``.
 
@@ -126,6 +129,7 @@ def plan_lowering(
         planner: decides how each op is partitioned, instead of the built-in decision.
         available_memory_proportion: option of ``ipu-partition``.
         merge_collectives: bytes of ``ipu-merge-collectives``.
+        merge_remote_buffers: which ones ``ipu-merge-remote-buffers`` merges.
 
     Raises:
         CompileError: a pass that does not exist, or a pipeline together with what is for the default passes.
@@ -143,6 +147,8 @@ def plan_lowering(
             raise CompileError("give available-memory-proportion to the ipu-partition of your own pipeline=")
         if merge_collectives is not None:
             raise CompileError("give max-bytes to an ipu-merge-collectives of your own pipeline=")
+        if merge_remote_buffers is not None:
+            raise CompileError("give which to an ipu-merge-remote-buffers of your own pipeline=")
         return Lowering({"l3": (begin, *_REGISTRY.resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: _REGISTRY.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None or available_memory_proportion is not None:
@@ -150,6 +156,9 @@ def plan_lowering(
         if available_memory_proportion is not None:
             partition = replace(partition, available_memory_proportion=available_memory_proportion)
         stages["l2"] = replace_pass(stages["l2"], partition)
+    if merge_remote_buffers is not None:
+        merging = make_pass(MergeRemoteBuffers, f"which={merge_remote_buffers}")
+        stages["l1"] = replace_pass(stages["l1"], merging)
     if merge_collectives is not None:
         stages["l3"] = replace_pass(stages["l3"], MergeCollectives(max_bytes=merge_collectives))
     return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)

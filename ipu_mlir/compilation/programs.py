@@ -121,8 +121,8 @@ class Programs(Mapping[str, "Executable"]):
         specs = [each for engine in engines for each in engine.remote]
         places = {name: each.file for name, each in self._declared.items() if each.kind == "remote"}
         for name in files or ():
-            if name not in {spec.name for spec in specs}:
-                known = ", ".join(dict.fromkeys(spec.name for spec in specs)) or "none"
+            if name not in (own := dict.fromkeys(spec.name for spec in specs if not spec.variables)):
+                known = ", ".join(own) or "none"
                 raise RunError(f"there is no remote buffer {name!r}; there are: {known}")
         return State(variables, shared, turn, queues, RemoteMemory(specs, shared_buffers, {**places, **(files or {})}))
 

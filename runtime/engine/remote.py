@@ -202,18 +202,34 @@ class RemoteMemory:
             files: by name, in which file a buffer lies.
         """
         self.buffers: dict[str, RemoteArray] = dict(shared or {})
+        self._merged: dict[str, tuple[str, ...]] = {}
         for spec in specs:
-            if spec.name not in self.buffers:
+            if spec.variables:
+                self._merged[spec.name] = spec.variables
+            elif spec.name not in self.buffers:
                 self.buffers[spec.name] = RemoteArray(spec, (files or {}).get(spec.name))
+
+    def copy(self) -> "RemoteMemory":
+        """The same rows, in memory of their own."""
+        copied = RemoteMemory((), {name: each.copy() for name, each in self.buffers.items()})
+        copied._merged = self._merged
+        return copied
+
+    def _found(self, name: str, rows: Any) -> tuple[RemoteArray, Any]:
+        """The buffer ``name`` and ``rows`` of it; of variables that are rows of one buffer, that which is the row."""
+        if name not in self._merged:
+            return self.buffers[name], rows
+        number = int(np.asarray(rows).flat[0])  # the same on all replicas
+        return self.buffers[self._merged[name][number]], np.zeros_like(rows)
 
     def fetch(self, name: str, rows: Any, out: np.ndarray) -> None:
         """Write a row, consecutive rows, or those that ``rows`` names, to ``out``."""
-        buffer = self.buffers[name]
+        buffer, rows = self._found(name, rows)
         np.copyto(out, buffer.lines[buffer.places_of(rows, out)], "unsafe")
 
     def remote_store(self, name: str, value: Any, row: Any) -> None:
         """Write ``value`` from ``row`` on."""
-        buffer = self.buffers[name]
+        buffer, row = self._found(name, row)
         array = np.asarray(value)
         buffer.lines[buffer.places_of(row, array)] = array
 

@@ -157,7 +157,7 @@ class State:
         copied.streams = self.streams.synthetic()
         copied.streams.is_quiet = True
         with self.turn:
-            copied.remote.buffers = {name: each.copy() for name, each in self.remote.buffers.items()}
+            copied.remote = self.remote.copy()
             for name, cell in own.items():
                 copied.cells[name].array[...], copied.cells[name].has_value = cell.array, cell.has_value
         return copied

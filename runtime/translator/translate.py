@@ -105,6 +105,7 @@ class RemoteSpec:
         is_variable: whether its only row is a variable to the host.
         replicas: how many have rows of their own, along the first dimension; 0 if all have the same.
         whole: the shape that these are parts of, in the way that ``partition`` says; None if they are all.
+        variables: names of the variables that are its rows, each of which has a spec of its own.
     """
 
     name: str
@@ -115,6 +116,7 @@ class RemoteSpec:
     replicas: int = 0
     whole: tuple[int, ...] | None = None
     partition: str = ""
+    variables: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -273,12 +275,15 @@ def _remote(module: ir.Operation, used: tuple[RemoteSpec, ...]) -> tuple[RemoteS
         buffer = _as_declared(name, declared, "remote buffer")
         op, spec = buffer.op, _host_spec(f"remote buffer {name!r}", buffer.type)
         replicas = replicas_of(module) if is_marked(op.attributes) else 0
-        shape = (replicas, *spec.shape) if replicas else spec.shape
-        made = RemoteSpec(name, shape, spec.dtype, initial_value(op), "variable" in op.attributes, replicas)
-        if "whole" in op.attributes:
-            whole = tuple(ir.RankedTensorType(ir.TypeAttr(op.attributes["whole"]).value).shape)
-            made = replace(made, whole=whole, partition=buffer.partition)
-        found.append(made)
+        names = buffer.variables or (name,)
+        whole = ir.RankedTensorType(ir.TypeAttr(op.attributes["whole"]).value).shape if "whole" in op.attributes else ()
+        if len(names) > 1:
+            found.append(RemoteSpec(name, spec.shape, spec.dtype, replicas=replicas, variables=names))
+        for row, each in enumerate(names):
+            shape, of = ((1, *shape[1:]) if len(names) > 1 else tuple(shape) for shape in (spec.shape, whole))
+            shape = (replicas, *shape) if replicas else shape
+            made = RemoteSpec(each, shape, spec.dtype, initial_value(op, row), bool(buffer.variables), replicas)
+            found.append(replace(made, whole=of, partition=buffer.partition) if whole else made)
     return tuple(found)
 
 

@@ -72,9 +72,10 @@ def _elements(dense: ir.DenseElementsAttr) -> np.ndarray:
     return value
 
 
-def initial_value(variable: ir.Operation) -> np.ndarray | None:
-    """The array that an ``ipu.variable`` begins with, or None."""
-    return _elements(variable.attributes["init"]) if "init" in variable.attributes else None
+def initial_value(variable: ir.Operation, row: int = 0) -> np.ndarray | None:
+    """The array that an ``ipu.variable`` begins with, or the variable that is a ``row`` of a buffer; or None."""
+    init = variable.attributes.get("init", None)
+    return None if init is None else _elements(init[row] if isinstance(init, ir.ArrayAttr) else init)
 
 
 def constant_buffer(symbol: str, definition: ir.Operation, mlir_type: ir.Type) -> BufferView:

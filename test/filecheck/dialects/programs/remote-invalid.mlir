@@ -23,6 +23,21 @@ func.func @buffer_in_a_function() {
 
 // -----
 
+// expected-error @below {{'ipu.remote_buffer' op has variables without a list of their names, or of what they begin with}}
+"ipu.remote_buffer"() {sym_name = "b", type = tensor<2x4xf32>, variables = ["x", "y"], init = dense<0.0> : tensor<4xf32>} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.remote_buffer' op has 2 variables with 1 values for 2 rows; each has one row}}
+"ipu.remote_buffer"() {sym_name = "b", type = tensor<2x4xf32>, variables = ["x", "y"], init = [dense<0.0> : tensor<4xf32>]} : () -> ()
+
+// -----
+
+// expected-error @below {{'ipu.remote_buffer' op begins with tensor<3xf32>, but is of type tensor<4xf32>}}
+"ipu.remote_buffer"() {sym_name = "b", type = tensor<1x4xf32>, variables = ["x"], init = [dense<0.0> : tensor<3xf32>]} : () -> ()
+
+// -----
+
 func.func @row_that_is_no_index(%i: i32) {
   // expected-error @below {{'ipu.remote_load' op has row i32; it is an index}}
   %x = "ipu.remote_load"(%i) {buffer = @b} : (i32) -> tensor<4xf32>

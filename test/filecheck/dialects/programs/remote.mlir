@@ -4,6 +4,8 @@
 "ipu.remote_buffer"() {sym_name = "b", type = tensor<100x4xf32>} : () -> ()
 // CHECK: "ipu.remote_buffer"() {init = dense<1.000000e+00> : tensor<10x4xf16>, memory = "host", sym_name = "t", type = tensor<10x4xf16>} : () -> ()
 "ipu.remote_buffer"() {sym_name = "t", type = tensor<10x4xf16>, memory = "host", init = dense<1.0> : tensor<10x4xf16>} : () -> ()
+// CHECK: "ipu.remote_buffer"() {init = [dense<1.000000e+00> : tensor<4xf32>, dense<2.000000e+00> : tensor<4xf32>], sym_name = "v", type = tensor<2x4xf32>, variables = ["x", "y"]} : () -> ()
+"ipu.remote_buffer"() {sym_name = "v", type = tensor<2x4xf32>, variables = ["x", "y"], init = [dense<1.0> : tensor<4xf32>, dense<2.0> : tensor<4xf32>]} : () -> ()
 
 // CHECK-LABEL: func.func @rows_come_and_go
 // CHECK: %[[X:.*]] = "ipu.remote_load"(%[[I:.*]]) {buffer = @b} : (index) -> tensor<4xf32>
