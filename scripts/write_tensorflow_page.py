@@ -46,6 +46,7 @@ OPTIONS = {
     "optimizations.maximum_all_gather_buffer_size": "bytes of gathers that have one sync",
     "optimizations.maximum_reduce_many_buffer_size": "no effect: independent ones share a superstep anyway",
     "optimizations.maximum_send_recv_cluster_size": "no effect: a program waits for each call of the host",
+    "optimizations.merge_remote_buffers": "which offloaded variables of one form become rows of one buffer",
     "optimizations.minimum_remote_tensor_size": "smallest variable of an optimizer that is offloaded",
     "optimizations.enable_fast_math": "another name of `optimizations.math.fast`",
 }

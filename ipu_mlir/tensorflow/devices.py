@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.passes.programs.merge_remote_buffers import Merged
 
 MOST_LISTED = 16
 """IPUs of the system whose listing ``select_ipus`` counts in."""
@@ -18,6 +19,9 @@ LISTING: tuple[tuple[int, ...], ...] = tuple(
     tuple(range(first, first + size)) for size in (1, 2, 4, 8, 16) for first in range(0, MOST_LISTED, size)
 )
 """Groups of IPUs by the number that they have in the listing: singles, pairs, fours, eights, all."""
+
+REMOTE_MERGING: dict[str, Merged] = {"NO_MERGING": "none", "MERGE": "all", "IF_BENEFICIAL": "beneficial"}
+"""By name of a ``MergeRemoteBuffersBehaviour``, the option of ``ipu-merge-remote-buffers``."""
 
 _NAME = re.compile(r"(?i)(?:.*/)?(?:device:)?ipu:(\d+)")
 
@@ -31,6 +35,7 @@ class Device:
         members: which IPUs of the system it has.
         partition: options of ``ipu-partition``, by name.
         merging: options of ``ipu-merge-collectives``, by name.
+        remote_merging: which variables in remote memory ``ipu-merge-remote-buffers`` merges.
         io_proportion: the share of the memory of I/O tiles that data of the host may take.
         connection: when the process attaches to it, by the name of the ``DeviceConnectionType``.
         executables: the folder for what was compiled, empty for none; None for none even if the environment names one.
@@ -41,6 +46,7 @@ class Device:
     members: tuple[int, ...] = (0,)
     partition: tuple[tuple[str, Any], ...] = ()
     merging: tuple[tuple[str, int], ...] = ()
+    remote_merging: Merged = "beneficial"
     io_proportion: float = 0.9
     connection: str = "ALWAYS"
     executables: str | None = ""

@@ -21,6 +21,7 @@ from ipu_mlir.passes.core.steps import replace_pass
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
+from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.blas import thread_control
 from ipu_mlir.runtime.engine.remote import RemoteMemory
@@ -324,6 +325,7 @@ def _lowering(device: Device, ipus: int) -> Lowering:
         )
     lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=device.target.ipus // ipus))
     stages = dict(lowering.stages)
+    stages["l1"] = replace_pass(stages["l1"], MergeRemoteBuffers(which=device.remote_merging))
     stages["l2"] = replace_pass(stages["l2"], Partition(**dict(device.partition)))
     stages["l2"] = replace_pass(stages["l2"], UseIoTiles(proportion=device.io_proportion))
     stages["l3"] = replace_pass(stages["l3"], MergeCollectives(**dict(device.merging)))

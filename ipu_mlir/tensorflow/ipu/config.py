@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, List, Tuple, Union  # noqa: UP035 - as the guide writes the types of options
 
 from ipu_mlir.dialects.machine.machine import target_named
-from ipu_mlir.tensorflow.devices import LISTING, SYSTEM, Device, flags, report_folder
+from ipu_mlir.tensorflow.devices import LISTING, REMOTE_MERGING, SYSTEM, Device, flags, report_folder
 from ipu_mlir.tensorflow.option_tree import AttributeMetadata, Category, Group, Option
 
 __all__ = [
@@ -282,6 +282,7 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
         replace(target, io_tiles=config.io_tiles.num_io_tiles),
         partition=_partition_options(config),
         merging=_merging_options(config),
+        remote_merging=REMOTE_MERGING[config.optimizations.merge_remote_buffers.name],
         io_proportion=config.io_tiles.available_memory_proportion,
         connection=connection.name,
         executables=config.serialization_output_folder,
@@ -335,14 +336,13 @@ def _refuse_contradictions(config: IPUConfig) -> None:
             f"experimental.multi_replica_distribution.process_index is {processes.process_index}, expected a number "
             f"from 0 to {processes.process_count - 1}"
         )
+    size = "norms.experimental.distributed_batch_norm_replica_group_size"
     group = config.norms.experimental.distributed_batch_norm_replica_group_size
     if group < 1:
-        raise ValueError(
-            f"norms.experimental.distributed_batch_norm_replica_group_size must be at least 1, got {group}"
-        )
+        raise ValueError(f"{size} must be at least 1, got {group}")
     tiles = config.io_tiles
     if group > 1 and tiles.num_io_tiles:
-        raise ValueError("norms.experimental.distributed_batch_norm_replica_group_size works without I/O tiles only")
+        raise ValueError(f"{size} works without I/O tiles only")
     if tiles.place_ops_on_io_tiles and not tiles.num_io_tiles:
         raise ValueError("Cannot place ops on I/O tiles when io_tiles.num_io_tiles == 0")
     if not 0 < tiles.available_memory_proportion <= 1:

@@ -22,16 +22,17 @@ def _reset():
     ipu.config.reset_ipu_configuration()
 
 
-def configure(ipus=1):
+def configure(ipus=1, merging=ipu.config.MergeRemoteBuffersBehaviour.IF_BENEFICIAL):
     config = ipu.config.IPUConfig()
     config.auto_select_ipus = ipus
+    config.optimizations.merge_remote_buffers = merging
     config.ipu_model.tiles_per_ipu = 4
     config.configure_ipu_system()
 
 
-def train(wrap, inner, ipus=1, dtype=np.float32, loop=None, runs=1):
+def train(wrap, inner, ipus=1, dtype=np.float32, loop=None, runs=1, **settings):
     """Weights, slots and the global step after all batches."""
-    configure(ipus)
+    configure(ipus, **settings)
     steps = len(GRADIENTS) // ipus // runs
     with tf.Graph().as_default(), ipu.scopes.ipu_scope("/device:IPU:0"):
         weights = tf1.get_variable("weights", initializer=START.astype(dtype))
@@ -158,6 +159,36 @@ def test_state_of_an_optimizer_in_remote_memory(offload, cut, ipus, parts, monke
     np.testing.assert_allclose(velocity, wanted[1], rtol=1e-4, atol=1e-5)
     (engine,) = [each for each in programs if each.variables]
     assert [each.shape[:1] for each in engine.remote] == ([] if parts is None else [tuple(parts) or (1,)])
+
+
+@pytest.mark.parametrize("ipus", [1, 2])
+@pytest.mark.parametrize(("merging", "buffers"), [("NO_MERGING", []), ("IF_BENEFICIAL", []), ("MERGE", [2])])
+def test_state_of_one_form_in_one_buffer(merging, buffers, ipus, monkeypatch):
+    programs = []
+
+    class Kept(graph_mode.Program):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            programs.append(self.executable.engine)
+
+    monkeypatch.setattr(graph_mode, "Program", Kept)
+    weights, moments, _ = train(
+        lambda opt: optimizers.CrossReplicaGradientAccumulationOptimizerV2(
+            opt,
+            2,
+            offload_weight_update_variables=True,
+            replicated_optimizer_state_sharding=True,
+            reduction_method="mean",
+        ),
+        tf1.train.AdamOptimizer(0.1),
+        ipus,
+        runs=3,
+        merging=ipu.config.MergeRemoteBuffersBehaviour[merging],
+    )
+    np.testing.assert_allclose(weights, adam_by_hand(windows(2, MEAN, ipus)), rtol=1e-3, atol=1e-4)
+    assert not np.allclose(moments[0], moments[1])
+    (engine,) = [each for each in programs if each.variables]
+    assert [len(each.variables) for each in engine.remote if each.variables] == buffers
 
 
 def forever(body, feed):
