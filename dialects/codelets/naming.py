@@ -1,6 +1,7 @@
 """The name of the codelet that runs a structured op: what it does and on which type, ``matmul_f32``."""
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
+from ipu_mlir.dialects.analysis.operand_types import result_dtype
 from ipu_mlir.dialects.support.bindings import ir
 
 _ARITIES = ("nullary", "unary", "binary", "ternary")
@@ -8,7 +9,7 @@ _ARITIES = ("nullary", "unary", "binary", "ternary")
 
 def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
     """``operation_dtype`` for the vertices of ``op``; the dtype is that of the first result."""
-    name, dtype = op.name.removeprefix("linalg."), _element_type(op, nest.num_inputs)
+    name, dtype = op.name.removeprefix("linalg."), result_dtype(op, nest)
     attributes = op.attributes
     if "library_call" in attributes:
         return f"{ir.StringAttr(attributes['library_call']).value}_{dtype}"
@@ -32,9 +33,3 @@ def _is_contraction(body: list[ir.Operation], nest: LoopNest) -> bool:
         ("arith.mulf", "arith.addf", "linalg.yield"),
         ("arith.muli", "arith.addi", "linalg.yield"),
     )
-
-
-def _element_type(op: ir.Operation, result: int) -> str:
-    """The type of the first result, or of the first operand of an op that only checks."""
-    value = op.operands[result if result < len(op.operands) else 0].type
-    return str(value.element_type if isinstance(value, ir.ShapedType) else value)

@@ -1,13 +1,13 @@
 """The work that a structured op is: from its loops, its indices and its body; on tensors as on buffers."""
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
+from ipu_mlir.dialects.analysis.operand_types import dtype_of, result_dtype
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.codelets.library import codelet_named, shapes_of
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape, has_broadcast
 from ipu_mlir.dialects.costs.op_loops import (
     accumulator,
     combination,
-    dtype_of,
     kept_loops,
     loops_of,
     read_inputs,
@@ -76,7 +76,7 @@ def _reduction(op: ir.Operation, nest: LoopNest) -> Reduction:
     innermost = max(loops_of(nest.indices[number][-1:], len(nest.extents)), default=0)
     return Reduction(
         dtype=dtype_of(op, number),
-        to_dtype=dtype_of(op, nest.num_inputs),
+        to_dtype=result_dtype(op, nest),
         kept=kept_loops(nest),
         reduced=reduced_loops(nest),
         continuous=not nest.parallel[innermost] if nest.extents else False,
@@ -103,7 +103,7 @@ def _gather(op: ir.Operation, nest: LoopNest, ops: list[ScalarOp]) -> Gather:
         if any(not index.linear for index in load):
             rows = tuple(index for index in load if index.linear)
             slices.append(tuple(sorted(loops_of(rows, len(loops)))))
-    return Gather(dtype_of(op, nest.num_inputs), loops, tuple(slices), tuple(ops))
+    return Gather(result_dtype(op, nest), loops, tuple(slices), tuple(ops))
 
 
 def _library(op: ir.Operation, nest: LoopNest) -> CodeletCall:
@@ -115,12 +115,12 @@ def _library(op: ir.Operation, nest: LoopNest) -> CodeletCall:
 
 def _move(op: ir.Operation, nest: LoopNest) -> Move:
     loops = tuple(range(len(nest.extents)))
-    dtype = dtype_of(op, nest.num_inputs)
+    dtype = result_dtype(op, nest)
     inputs = read_inputs(op, nest)
     if not inputs and not nest.loads:
         return Move("fill", dtype, loops)
-    if not inputs or not nest.indices[inputs[0]] or not nest.outputs[0]:
-        return Move("copy", dtype, loops)
+    if not inputs or not nest.indices[inputs[0]] or not nest.outputs or not nest.outputs[0]:
+        return Move("copy", dtype, loops)  # an op that only checks what it reads is taken to read it as a copy does
     source, dest = nest.indices[inputs[0]][-1], nest.outputs[0][-1]
     in_order = source.plain_loop == dest.plain_loop or not any(source.coefficients)
     return Move("copy" if in_order else "transpose", dtype, loops)

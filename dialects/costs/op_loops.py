@@ -1,15 +1,9 @@
-"""The loops, operands and types of a structured op that matter for its cost."""
+"""The loops and operands of a structured op that matter for its cost."""
 
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, reads_operand
 from ipu_mlir.dialects.costs.scalar_ops import through_casts
 from ipu_mlir.dialects.costs.work import Loops
 from ipu_mlir.dialects.support.bindings import ir
-
-
-def dtype_of(op: ir.Operation, number: int) -> str:
-    """The type of the elements of an operand."""
-    value = op.operands[number].type
-    return str(value.element_type if isinstance(value, ir.ShapedType) else value)
 
 
 def loops_of(indices: tuple[Index, ...], loops: int) -> set[int]:

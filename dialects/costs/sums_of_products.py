@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
+from ipu_mlir.dialects.analysis.operand_types import dtype_of
 from ipu_mlir.dialects.costs.op_loops import (
     accumulator,
     combination,
-    dtype_of,
     kept_loops,
     loops_of,
     reduced_loops,

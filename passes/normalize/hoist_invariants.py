@@ -42,8 +42,10 @@ class HoistInvariants(Pass):
 
 
 def _is_worth_it(op: ir.Operation) -> bool:
-    """True if ``op`` computes, and gives no more than it is given."""
-    if not is_structured(op) or not len(op.regions) or len(op.regions[0].blocks[0].operations) < 2:
+    """True if ``op`` computes, and gives no more than it is given; one that only checks gives nothing."""
+    if not is_structured(op) or not len(op.regions) or not len(op.results):
+        return False
+    if len(op.regions[0].blocks[0].operations) < 2:
         return False
     inputs = list(op.operands)[: len(op.operands) - num_outputs(op)]
     given = [_elements(value) for value in inputs if isinstance(value.type, ir.RankedTensorType)]

@@ -11,6 +11,7 @@ from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
+from ipu_mlir.dialects.analysis.operand_types import dtype_of
 from ipu_mlir.dialects.analysis.program.tree import Step
 from ipu_mlir.dialects.analysis.remote import remote_buffer_around
 from ipu_mlir.dialects.attributes.attributes import parts_from_attr
@@ -26,7 +27,6 @@ from ipu_mlir.dialects.costs.exchange import (
 from ipu_mlir.dialects.costs.family import cycles_of_parts, distinct_sizes
 from ipu_mlir.dialects.costs.flops import flops_of_parts
 from ipu_mlir.dialects.costs.footprint import code_bytes, scratch_bytes, vertex_state_bytes
-from ipu_mlir.dialects.costs.op_loops import dtype_of
 from ipu_mlir.dialects.costs.work import Contraction, Work
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target

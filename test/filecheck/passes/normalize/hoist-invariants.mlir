@@ -99,3 +99,21 @@ func.func @larger_than_what_is_read_or_in_a_branch(%w: tensor<4xf32>, %y: tensor
   }
   return %r : tensor<4x8xf32>
 }
+
+// CHECK-LABEL: func.func @op_that_only_checks_stays
+// CHECK: scf.for
+// CHECK: cf.assert
+func.func @op_that_only_checks_stays(%w: tensor<4xi1>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%a = %y) -> tensor<4xf32> {
+    linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} ins(%w : tensor<4xi1>) {
+    ^bb0(%holds: i1):
+      cf.assert %holds, "w holds"
+      linalg.yield
+    }
+    scf.yield %a : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
