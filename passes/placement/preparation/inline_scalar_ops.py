@@ -1,6 +1,9 @@
 """``ipu-inline-scalar-ops``: structured ops on scalars wrapped in tensors become scalar ops."""
 
+from math import prod
+
 from ipu_mlir.dialects.analysis.loop_nest import num_outputs, reads_operand
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.clone import clone_into
@@ -14,8 +17,9 @@ class InlineScalarOps(Pass):
     (``ipu-raise-loops``).
 
     Needs:  linalg on tensors.
-    Leaves: no ``linalg.generic`` without loops whose operands are all ``tensor.from_elements`` or scalars; its results
-            are ``tensor.from_elements``, which ``canonicalize`` folds into ``tensor.extract``.
+    Leaves: no ``linalg.generic`` without loops whose operands are all ``tensor.from_elements`` or scalars, of one
+            element each; its results are ``tensor.from_elements``, which ``canonicalize`` folds into
+            ``tensor.extract``.
     """
 
     name = "ipu-inline-scalar-ops"
@@ -23,7 +27,7 @@ class InlineScalarOps(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for op in list_ops(module, "linalg.generic"):
-                if not len(op.attributes["iterator_types"]):
+                if not len(op.attributes["iterator_types"]) and "library_call" not in op.attributes:
                     _inline(op)
 
 
@@ -31,7 +35,8 @@ def _inline(op: ir.Operation) -> None:
     inputs = len(op.operands) - num_outputs(op)
     scalars = [_scalar_in(value) for value in list(op.operands)[:inputs]]
     outputs_matter = any(reads_operand(op, number) for number in range(inputs, len(op.operands)))
-    if not scalars or outputs_matter or any(scalar is None for scalar in scalars):
+    is_larger = any(prod(result.type.shape) != 1 for result in op.results)  # and only one element of it is written
+    if not scalars or outputs_matter or is_larger or any(scalar is None for scalar in scalars):
         return
     block = op.regions[0].blocks[0]
     known = dict(zip(list(block.arguments)[:inputs], scalars, strict=True))
@@ -46,10 +51,8 @@ def _inline(op: ir.Operation) -> None:
 
 
 def _scalar_in(value: ir.Value) -> ir.Value | None:
-    """The scalar that ``value`` is or wraps."""
+    """The scalar that ``value`` is or wraps; None for a tensor of several elements, of which one is read."""
     if not isinstance(value.type, ir.ShapedType):
         return value
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name != "tensor.from_elements":
-        return None
-    return owner.operands[0]
+    made = defining_op(value, "tensor.from_elements")
+    return made.operands[0] if made is not None and len(made.operands) == 1 else None
