@@ -199,13 +199,14 @@ def _overlap(holder: Mapping, held: Mapping) -> tuple[IntArray, IntArray]:
     if counts is not None:
         return _by_tile(b, counts)
     strides = {loop.stride for x in (holder, held) for loop in x.normalized().loops if loop.stride > 0}
-    fine_a, fine_b = (_refined(x, strides) for x in (holder, held))
+    fine_a, fine_b = (cut_at(x, strides) for x in (holder, held))
     counts = count_on_same_tiles(fine_a, fine_b)
     if counts is not None:
         return _by_tile(fine_b, counts)
     return _by_tile(b, count_on_same_tiles_by_element(a, b))
 
 
-def _refined(mapping: Mapping, strides: set[int]) -> Family:
+def cut_at(mapping: Mapping, strides: set[int]) -> Family:
+    """The parts of ``mapping``, with loops cut in two at ``strides`` where that is possible."""
     normal = mapping.normalized()
     return family_of(refine(normal.loops, strides), normal.offset, normal.first_tile)

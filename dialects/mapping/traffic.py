@@ -13,11 +13,10 @@ import numpy as np
 
 from ipu_mlir.dialects.mapping import cover
 from ipu_mlir.dialects.mapping.element_traffic import traffic_by_element
-from ipu_mlir.dialects.mapping.factors import Family, family_of
+from ipu_mlir.dialects.mapping.factors import Family
 from ipu_mlir.dialects.mapping.loops import IntArray
-from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
+from ipu_mlir.dialects.mapping.mapping import Mapping, cut_at, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.overlap import count_common, count_on_same_tiles
-from ipu_mlir.dialects.mapping.refine import refine
 from ipu_mlir.dialects.mapping.views import View, seen_through
 from ipu_mlir.dialects.support.errors import TargetError
 
@@ -87,15 +86,10 @@ def common_forms(source: Mapping, source_view: View, dest: Mapping, dest_view: V
     strides.update(stride for view in (source_view, dest_view) for stride in view.strides)
     for cut in (set(), strides):
         for give_view, take_view in views:
-            seen_give, seen_take = seen_through(_cut(source, cut), give_view), seen_through(_cut(dest, cut), take_view)
+            seen_give = seen_through(cut_at(source, cut), give_view)
+            seen_take = seen_through(cut_at(dest, cut), take_view)
             if seen_give is not None and seen_take is not None:
                 yield seen_give, seen_take
-
-
-def _cut(mapping: Mapping, strides: set[int]) -> Family:
-    """The parts of ``mapping``, with loops cut in two at ``strides`` where that is possible."""
-    normal = mapping.normalized()
-    return family_of(refine(normal.loops, strides), normal.offset, normal.first_tile)
 
 
 def _count(

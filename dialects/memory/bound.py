@@ -12,6 +12,7 @@ from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import steps
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, module_target, parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.exchange import side_of
 from ipu_mlir.dialects.costs.family import distinct_sizes
 from ipu_mlir.dialects.costs.footprint import FIELD_BYTES, code_bytes, scratch_bytes, vertex_state_bytes
 from ipu_mlir.dialects.costs.scalar_ops import takes_time
@@ -97,7 +98,7 @@ class _Bound:
         """Of the code of an exchange: a tile moves all that it holds."""
         source, dest = (operand.type for operand in op.operands)
         if (source, dest) not in self._exchanges:
-            (give, shown), (take, filled) = exchange_code.seen(source), exchange_code.seen(dest)
+            (give, shown), (take, filled) = side_of(source), side_of(dest)
             pieces = exchange_code.piece_elements((give, shown), (take, filled))
             sent, received = (min(self._held(each.memory_space), shown.size) for each in (source, dest))
             size = element_bytes(source.element_type)

@@ -9,7 +9,8 @@ The constants are those of ``assumptions``.
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import element_bytes
+from ipu_mlir.dialects.costs.exchange import side_of
 from ipu_mlir.dialects.machine.sizes import Size
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -45,7 +46,7 @@ class ExchangeCode:
     def _of(self, exchange: ir.Operation) -> tuple[PerTile, PerTile]:
         source, dest = (operand.type for operand in exchange.operands)
         if (source, dest) not in self._known:
-            (give, shown), (take, filled) = seen(source), seen(dest)
+            (give, shown), (take, filled) = side_of(source), side_of(dest)
             traffic = exchange_traffic(give, shown, take, filled, self._num_tiles)
             pieces = piece_elements((give, shown), (take, filled))
             size = element_bytes(source.element_type)
@@ -169,11 +170,3 @@ def contiguous(mapping: Mapping, view: View) -> int:
             break
         run *= extent
     return max(1, min(held, run))
-
-
-def seen(memref: ir.Type) -> tuple[Mapping, View]:
-    """The mapping of a buffer on tiles, and which elements of the allocation a value of type ``memref`` shows."""
-    mapping = memory_mapping(memref)
-    assert mapping is not None, "an exchange is between buffers on tiles, says its verifier"
-    strides, offset = strides_and_offset(memref)
-    return mapping, View(offset, tuple(ir.MemRefType(memref).shape), strides)

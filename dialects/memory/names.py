@@ -27,7 +27,7 @@ def buffer_name(value: ir.Value) -> str:
 
     A copy on other tiles says of what: ``%arg0 exchanged at mlp.mlir:14:8``.
     """
-    writer = _writer(value)
+    writer = writer_of(value)
     if writer is None:
         return _at(value.owner.name if not isinstance(value.owner, ir.Block) else "buffer", value)
     place = place_of(writer.location)
@@ -42,7 +42,7 @@ def _short_name(value: ir.Value) -> str:
         return argument_name(ir.BlockArgument(value))
     if value.owner.name == "memref.get_global":
         return constant_name(value.owner)
-    writer = _writer(value)
+    writer = writer_of(value)
     if writer is None or writer.name in ("ipu.exchange", "memref.copy"):
         return value.owner.name if writer is None else _short_name(root_of(writer.operands[0]))
     return writer.name
@@ -55,10 +55,6 @@ def _at(name: str, value: ir.Value) -> str:
 
 def writer_of(value: ir.Value) -> ir.Operation | None:
     """The op that computes what is in the buffer ``value``: better none that only fills it with one number."""
-    return _writer(value)
-
-
-def _writer(value: ir.Value) -> ir.Operation | None:
     writers = list(_writers(value))
     return next((op for op in reversed(writers) if op.name != "linalg.fill"), writers[-1] if writers else None)
 
