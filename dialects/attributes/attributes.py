@@ -136,7 +136,6 @@ def target_to_attr(target: Target) -> ir.Attribute:
 
 
 @remembered
-@remembered
 def target_from_attr(attribute: ir.Attribute) -> Target:
     """The plain target of a ``#ipu.target`` attribute; fields left out are those of the chip that it names.
 

@@ -31,17 +31,13 @@ def transpose_cycles(n: Size, dtype: str, machine: Machine) -> Size:
     return 20 + machine.workers * (17 + 3 * double_words(per_worker(n, machine), dtype))
 
 
-def multi_slice_cycles(slices: Size, n: Size, dtype: str, machine: Machine, elsewhere: Size = 0) -> Size:
+def multi_slice_cycles(slices: Size, n: Size, dtype: str, machine: Machine) -> Size:
     """``MultiSlice``: rows of ``n`` elements, taken where indices say. Source: hardware.md 4.5.
 
     The workers share the rows, or each takes its share of every row, whichever is faster.
-
-    Args:
-        elsewhere: indices that the vertex looks at and that another tile holds.
     """
 
-    def shared(rows: Size, elements: Size, others: Size) -> Size:
-        return machine.workers * (30 + rows * (19 + 2 * double_words(elements, dtype)) + others * 8)
+    def shared(rows: Size, elements: Size) -> Size:
+        return machine.workers * (30 + rows * (19 + 2 * double_words(elements, dtype)))
 
-    by_row = shared(per_worker(slices, machine), n, per_worker(elsewhere, machine))
-    return smaller(by_row, shared(slices, per_worker(n, machine), elsewhere))
+    return smaller(shared(per_worker(slices, machine), n), shared(slices, per_worker(n, machine)))

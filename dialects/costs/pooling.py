@@ -11,11 +11,11 @@ def pool_cycles(kind: str, positions: Size, channels: Size, window: Size, dtype:
     """Pooling of ``channels`` at ``positions`` points of the output, over ``window`` elements each.
 
     Args:
-        kind: ``max``, ``sum`` or ``max_gradient``.
+        kind: ``max`` or ``sum``.
 
     That a row of work has one point, and that channels go through in vectors of 64 bits, is assumed.
     """
-    first, each = {"max": (3 + 4, 3), "sum": (5, 3), "max_gradient": (7, 5)}[kind]
+    first, each = {"max": (3 + 4, 3), "sum": (5, 3)}[kind]
     vectors = ceil_div(channels, machine.vector_width(dtype))
     share = per_worker(positions, machine)
     return machine.workers * (17 + 13 + share * (20 + vectors * (first + each * window)))

@@ -35,8 +35,6 @@ class Machine:
     exchange_bytes_per_cycle: int = 4  # third party: 8 TB/s over 1472 tiles
 
     tiles_per_shared_bus: int = 2  # read: PopLibs, `tilesPerSharedExchangeBus`; receive twice as much of the same data
-    load_bytes_per_cycle: int = 16  # third party: 47.5 TB/s, loads and stores together
-    store_bytes_per_cycle: int = 8  # third party, as above
 
     amp_units: int = 16  # read: PopLibs, convolution units that a vertex uses
     amp_weight_bytes_per_unit: int = 32  # read: PopLibs; 16 input channels of f16 or 8 of f32
