@@ -165,10 +165,10 @@ def _holds_nothing_else(nest: FillingNest, step: Step) -> bool:
         if readers - ({step.previous.owner.operation} if not step.is_carried else set()):
             return False
     needed = [step.update, *([] if step.begin is None or step.is_carried else [step.begin])]
-    return carried.isdisjoint(_reached(needed, nest.loops[0])) and step.previous not in _reached(needed, nest.loops[0])
+    return _reached(needed).isdisjoint(carried | {step.previous})
 
 
-def _reached(values: Iterable[ir.Value], outermost: ir.Operation) -> set[ir.Value]:
+def _reached(values: Iterable[ir.Value]) -> set[ir.Value]:
     """Everything that ``values`` are computed from."""
     seen: set[ir.Value] = set()
     pending = list(values)
