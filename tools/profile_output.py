@@ -16,7 +16,7 @@ def write_profiles(profile: Profile, arguments: argparse.Namespace) -> None:
     """Write what the command line asks for.
 
     Raises:
-        UsageError: a file cannot be written.
+        IpuError: a file cannot be written.
     """
     if arguments.profile:
         write_output(arguments.profile, _text(profile.to_json()))

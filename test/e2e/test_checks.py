@@ -6,7 +6,8 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.dialects.support.errors import RunError
 
-_OF_TRUTHS = """linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+_OF_TRUTHS = """linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
       ins(%c : tensor<3x4xi1>) {
   ^bb0(%b: i1):
     cf.assert %b, "c holds"
