@@ -1,6 +1,5 @@
 """``ipu-anchor-hints``: placement hints on ops and in types, kept through fusion."""
 
-from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS
@@ -9,13 +8,14 @@ from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.variables import VARIABLE
 from ipu_mlir.dialects.attributes.attributes import mapping_to_attr, parts_from_attr
 from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
+from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.constants import retype_constant
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.placement_hints import MAP, PARTS, place_memory, place_value
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
-from ipu_mlir.passes.support.tensor_views import VIEW_OPS, row_major
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
@@ -58,8 +58,8 @@ def _anchor_parts(op: ir.Operation) -> str | None:
     if broken is not None:
         return broken
     result = op.results[0]
-    window = row_major(result.type.shape)
-    home = operand_mapping(parts, nest.outputs[0], window.shape, window.strides, 0, prod(window.shape))
+    view = View.whole(tuple(result.type.shape))
+    home = operand_mapping(parts, nest.outputs[0], view.shape, view.strides, 0, view.size)
     place_value(result, mapping_to_attr(home))
     del op.attributes[PARTS]
     return None

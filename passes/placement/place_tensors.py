@@ -30,7 +30,7 @@ from ipu_mlir.passes.placement.preparation.overwritten_views import is_kept
 from ipu_mlir.passes.support.constants import retype_constant
 from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MADE_WITHOUT_LOOPS, MAP, PARTS
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
-from ipu_mlir.passes.support.tensor_views import VIEW_OPS, Window, row_major, window_of
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
@@ -66,24 +66,23 @@ class PlaceTensors(Pass):
 
 def _crosses_ipus(cast: ir.Operation, target: Target) -> bool:
     source, result = cast.operands[0], cast.results[0].type
-    found = window_of(source)
+    found = view_of(source)
     if result.encoding is None or found is None:
         return False
-    shown = View(found[1].offset, found[1].shape, found[1].strides)
     give, take = mapping_from_attr(source.type.encoding), mapping_from_attr(result.encoding)
-    return crosses_ipus((give, shown), (take, View.whole(tuple(result.shape))), target)
+    return crosses_ipus((give, found[1]), (take, View.whole(tuple(result.shape))), target)
 
 
 def _is_part(view: ir.Operation) -> bool:
     """True if ``view`` shows part of a tensor that somebody may write to, so that bufferization may copy it."""
     result = view.results[0]
-    found = window_of(result)
+    found = view_of(result)
     return found is not None and not is_kept(found[0]) and prod(found[0].type.shape) != prod(result.type.shape)
 
 
 def _home_of_copy(view: ir.Operation) -> Mapping:
     """Every element where it lies already, if the cuts of the whole tensor are cuts of the part."""
-    found = window_of(view.results[0])
+    found = view_of(view.results[0])
     assert found is not None, "a part has evenly spaced elements"
     shape = tuple(view.results[0].type.shape)
     parts = parts_that_follow(
@@ -92,7 +91,7 @@ def _home_of_copy(view: ir.Operation) -> Mapping:
     if parts is None:
         return linear(prod(shape), module_target(view).num_tiles)
     own = tuple(Index(tuple(int(loop == dimension) for loop in range(len(shape)))) for dimension in range(len(shape)))
-    return operand_mapping(parts, own, shape, row_major(shape).strides, 0, prod(shape)).normalized()
+    return operand_mapping(parts, own, shape, View.whole(shape).strides, 0, prod(shape)).normalized()
 
 
 def _has_home(op: ir.Operation) -> bool:
@@ -224,18 +223,18 @@ def bring_operands(op: ir.Operation) -> None:
 
 def _bring_operand(access: MemoryAccess, parts: Parts, op: ir.Operation) -> None:
     """Cast an operand to where the parts read it, unless it lies there already."""
-    found = window_of(access.value)
+    found = view_of(access.value)
     assert found is not None, "ipu-partition refuses views without evenly spaced elements"
     home = mapping_from_attr(access.value.type.encoding)
     if not home.contains(_needed(parts, access, found[1], home.elements)):
-        needed = _needed(parts, access, row_major(access.value.type.shape))
+        needed = _needed(parts, access, View.whole(tuple(access.value.type.shape)))
         access.replace_value(_brought(access.value, needed, op))
 
 
-def _needed(parts: Parts, access: MemoryAccess, window: Window, elements: int | None = None) -> Mapping:
+def _needed(parts: Parts, access: MemoryAccess, view: View, elements: int | None = None) -> Mapping:
     if elements is None:
-        elements = prod(window.shape)
-    return operand_mapping(parts, access.indices, window.shape, window.strides, window.offset, elements)
+        elements = view.size
+    return operand_mapping(parts, access.indices, view.shape, view.strides, view.offset, elements)
 
 
 def _brought(value: ir.Value, mapping: Mapping, op: ir.Operation) -> ir.Value:

@@ -18,6 +18,7 @@ from ipu_mlir.dialects.mapping.build import one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.placement.partition.on_shard import plan_on_shard, tiles_of_shard
@@ -39,7 +40,7 @@ from ipu_mlir.passes.support.placement_hints import (
     broken_home_rule,
     wishes,
 )
-from ipu_mlir.passes.support.tensor_views import row_major, window_of
+from ipu_mlir.passes.support.tensor_views import view_of
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
@@ -225,7 +226,7 @@ class FunctionPartition:
 
     def _settle(self, value: ir.Value, needed: Mapping) -> None:
         """A tensor that lies nowhere yet lies where its first reader needs it, if that is a home."""
-        root, _ = window_of(value) or (value, None)
+        root, _ = view_of(value) or (value, None)
         if root in self.homes:
             return
         if needed.is_home():
@@ -265,13 +266,13 @@ class FunctionPartition:
         if not self._is_home(op, "value", op.results[0], wish):
             return
         self.homes[op.results[0]] = wish
-        found = window_of(op.operands[0])
-        if found is not None and found[0] not in self.homes and found[1] == row_major(found[1].shape):
+        found = view_of(op.operands[0])
+        if found is not None and found[0] not in self.homes and found[1].is_whole():
             self._decide(found[0], wish)
 
     def _home(self, value: ir.Value) -> Mapping:
         """Where the memory of ``value`` lies; decided now if it was not before."""
-        root, _ = window_of(value) or (value, None)
+        root, _ = view_of(value) or (value, None)
         if root not in self.homes and 0 in root.type.shape:
             self._decide(root, one_tile(0, tiles_of_shard(self._shard(root), self.target).start))
         elif root not in self.homes:
@@ -279,7 +280,7 @@ class FunctionPartition:
             loops = len(shape)
             indices = tuple(Index(tuple(int(loop == d) for loop in range(loops))) for d in range(loops))
             bytes_each = element_bytes(root.type.element_type)
-            use = OperandUse(indices, shape, row_major(shape).strides, 0, prod(shape), bytes_each)
+            use = OperandUse(indices, shape, View.whole(shape).strides, 0, prod(shape), bytes_each)
             memory = Operation("ipu.home", "home", shape, (True,) * loops, (), (use,))
             parts = plan_on_shard(self.planner, memory, self.target, self._shard(root))
             assert isinstance(parts, Parts), "nothing is reduced that could run in steps"

@@ -18,7 +18,7 @@ from ipu_mlir.passes.placement.partition.reduction_steps import step_loops
 from ipu_mlir.passes.placement.partition.split_reduction import can_split
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
 from ipu_mlir.passes.support.initial_values import is_filled_here
-from ipu_mlir.passes.support.tensor_views import window_of
+from ipu_mlir.passes.support.tensor_views import view_of
 
 
 def operation_of(
@@ -54,21 +54,21 @@ def operation_of(
 
 def _starts_from(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> bool:
     """True if an output begins with what lies somewhere already."""
-    found = window_of(access.value)
+    found = view_of(access.value)
     is_placed = found is not None and found[0] in homes and not is_filled_here(access.value)
     return is_placed and reads_operand(access.owner, access.number)
 
 
 def _use(access: MemoryAccess, homes: Dict[ir.Value, Mapping]) -> OperandUse:
     value = access.value
-    found = window_of(value)
+    found = view_of(value)
     assert found is not None, "a view without evenly spaced elements; ipu-materialize-views copies those"
-    root, window = found
+    root, view = found
     return OperandUse(
         access.indices,
-        window.shape,
-        window.strides,
-        window.offset,
+        view.shape,
+        view.strides,
+        view.offset,
         prod(root.type.shape),
         element_bytes(value.type.element_type),
         homes.get(root),

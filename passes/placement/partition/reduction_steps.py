@@ -5,7 +5,7 @@ from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.linalg_builders import bodiless_generic
 from ipu_mlir.passes.support.reduction_marks import STEP, marks_of, step_mark
-from ipu_mlir.passes.support.tensor_views import window_of
+from ipu_mlir.passes.support.tensor_views import view_of
 
 
 def step_loops(op: ir.Operation, nest: LoopNest, splittable: bool) -> tuple[int, ...]:
@@ -82,7 +82,7 @@ def _can_slice(op: ir.Operation, nest: LoopNest, number: int, loop: int) -> bool
         return False
     if not any(index.coefficients[loop] for index in indices):
         return True
-    found = window_of(value)
+    found = view_of(value)
     return reads_operand(op, number) and found is not None and len(found[1].shape) == len(indices)
 
 

@@ -17,7 +17,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.overwritten_views import base_of, is_overwritten
 from ipu_mlir.passes.support.linalg_builders import copy_into
 from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
-from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
 
 
 class MaterializeViews(Pass):
@@ -42,7 +42,7 @@ class MaterializeViews(Pass):
             for op in list_ops(function, *VIEW_OPS):
                 if not (op.results[0].type.has_static_shape and op.operands[0].type.has_static_shape):
                     continue  # ipu-partition refuses it
-                if window_of(op.results[0]) is None and window_of(op.operands[0]) is not None:
+                if view_of(op.results[0]) is None and view_of(op.operands[0]) is not None:
                     _copy_operand(op, 0)
                 elif _is_part_of_another(op.results[0]) and is_overwritten(op):
                     _copy_result(op)
@@ -88,7 +88,7 @@ def _is_part_of_another(value: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in VIEW_OPS or not value.type.has_static_shape:
         return False
-    found = window_of(value)
+    found = view_of(value)
     return found is None or prod(found[0].type.shape) != prod(value.type.shape)
 
 

@@ -10,12 +10,12 @@ from ipu_mlir.dialects.analysis.control_flow import control_op, is_branch, is_lo
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.rewriting import is_made_inside
-from ipu_mlir.passes.support.tensor_views import VIEW_OPS, window_of
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
 
 
 def is_overwritten(view: ir.Operation) -> bool:
     """True if the elements that ``view`` shows may be written before they are read for the last time."""
-    found = window_of(view.results[0])
+    found = view_of(view.results[0])
     if found is None or is_kept(found[0]):
         return False
     writers = [op for alias in _aliases(found[0]) for op in _writers(alias)]
