@@ -177,12 +177,12 @@ _LOGICAL = {
     "bitwise_xor": "{0} != {1}",
     "positive_bool": "{0}",
 }
-_FLOATS = {
+_FLOATS = {  # as NumPy: of two zeros, ``maximum`` and ``minimum`` give the second
     "negative": "-{0}",
     "absolute": "abs({0})",
     "divide": "{0} / {1}",
-    "maximum": "{0} if {0} >= {1} or {0} != {0} else {1}",
-    "minimum": "{0} if {0} <= {1} or {0} != {0} else {1}",
+    "maximum": "{0} if {0} > {1} or {0} != {0} else {1}",
+    "minimum": "{0} if {0} < {1} or {0} != {0} else {1}",
     "larger": "{0} if {0} > {1} or {0} != {0} else {1} if {0} != {1} else {0} if {0} else {0} + {1}",
     "smaller": "{0} if {0} < {1} or {0} != {0} else {1} if {0} != {1} else {0} if {0} else -(-{0} - {1})",
 }
@@ -198,7 +198,7 @@ def _function_text(name: str, call: Call, texts: Sequence[str]) -> str | None:
     if name == "clip":
         low, high = operands[1:]
         known = isinstance(low, Const) and isinstance(high, Const) and low.value <= high.value
-        return "{1} if {0} <= {1} else {2} if {0} >= {2} else {0}".format(*texts) if known else None
+        return "{1} if {0} < {1} else {2} if {0} > {2} else {0}".format(*texts) if known else None
     if dtypes[0].kind == "b":
         return _LOGICAL[name].format(*texts) if name in _LOGICAL else None
     if dtypes[0].kind == "f":

@@ -57,12 +57,12 @@ def _comparison(floats: str, integers: str) -> Rule:
 
 
 def _extreme(ordered: str, integers: str, nan_wins: bool) -> Rule:
-    """The larger or the smaller of two; a NaN wins or loses."""
+    """The larger or the smaller of two, of two zeros the second; a NaN wins or loses."""
 
     def rule(ops: Arithmetic, dtype: np.dtype[Any], args: list[Value]) -> Value:
         a, b = ops.together(args)
         if a.dtype.kind == "b":
-            return ops.op("arith.ori" if ordered == "oge" else "arith.andi", a, b)
+            return ops.op("arith.ori" if ordered == "ogt" else "arith.andi", a, b)
         if a.dtype.kind != "f":
             return ops.op(f"arith.{integers}{'u' if a.dtype.kind == 'u' else 's'}i", a, b)
         found = ops.select(ops.compare(ordered, a, b), a, b)
@@ -89,12 +89,12 @@ def _ordered_zeros(larger: bool) -> Rule:
 
 
 def _clip(ops: Arithmetic, dtype: np.dtype[Any], args: list[Value]) -> Value:
-    """As NumPy does it: ``x`` where it lies strictly between the bounds, or is NaN."""
+    """As NumPy does it: ``x`` where it lies between the bounds or equals one, or is NaN."""
     x, low, high = ops.together(args)
     if x.dtype.kind == "b":
         raise NoKernel("truth values are not clipped")
     is_float, order = x.dtype.kind == "f", "u" if x.dtype.kind == "u" else "s"
-    for bound, predicate in ((low, "gt"), (high, "lt")):
+    for bound, predicate in ((low, "ge"), (high, "le")):
         keeps = ops.compare(("u" if is_float else order) + predicate, x, bound)
         x = ops.select(keeps, x, bound)
     return x
@@ -274,10 +274,10 @@ _RULES: dict[str, Rule] = {
     "divide_to_zero": lambda ops, dtype, args: _divided(ops, args)[0],
     "fmod": lambda ops, dtype, args: _divided(ops, args)[1],
     "remainder": _remainder,
-    "maximum": _extreme("oge", "max", nan_wins=True),
-    "minimum": _extreme("ole", "min", nan_wins=True),
-    "fmax": _extreme("oge", "max", nan_wins=False),
-    "fmin": _extreme("ole", "min", nan_wins=False),
+    "maximum": _extreme("ogt", "max", nan_wins=True),
+    "minimum": _extreme("olt", "min", nan_wins=True),
+    "fmax": _extreme("ogt", "max", nan_wins=False),
+    "fmin": _extreme("olt", "min", nan_wins=False),
     "larger": _ordered_zeros(larger=True),
     "smaller": _ordered_zeros(larger=False),
     "clip": _clip,

@@ -118,8 +118,10 @@ class _Zeros:
     def _never_of_call(self, node: Apply, depth: int) -> bool:
         args = (self.never(arg, depth) for arg in node.args)
         match node.call:
-            case "add" | "maximum" | "larger":
+            case "add":
                 return any(args)
+            case "maximum" | "larger":
+                return all(args) or any(map(_is_above, node.args))
             case "minimum" | "smaller" | "fmax" | "fmin" | "clip":
                 return all(args)
             case "subtract" | "sqrt":
@@ -136,6 +138,13 @@ class _Zeros:
 
 def _chooses(node: Expression) -> bool:
     return isinstance(node, Apply) and node.call in _CHOICES and node.dtype.kind == "f"
+
+
+def _is_above(node: Expression) -> bool:
+    """True if ``node`` can be seen to be NaN or at least +0: the larger of it and -0 is not -0."""
+    if isinstance(node, Const):
+        return bool(node.value >= 0) and not _is_minus_zero(node)
+    return isinstance(node, Apply) and node.call in _NEVER
 
 
 def _is_zero(node: Expression) -> bool:
