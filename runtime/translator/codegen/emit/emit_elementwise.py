@@ -116,12 +116,36 @@ class _Emission:
                     self._take(node)
                 case Slice():
                     self._slice(node)
-        late = []
-        for index, root in enumerate(self.roots):
-            if id(root) not in self.done or self.operands[id(root)] != self.dests[index]:
-                late.append(index)
-        for index in late:
-            self.schedule.call(COPY, (self.operands[id(self.roots[index])],), self.dests[index], self.origin)
+        self._put(
+            [
+                index
+                for index, root in enumerate(self.roots)
+                if id(root) not in self.done or self.operands[id(root)] != self.dests[index]
+            ]
+        )
+
+    def _put(self, late: list[int]) -> None:
+        """Copy these results to where they belong, each of them before something else is written where it lies."""
+        sources = {index: self.operands[id(self.roots[index])] for index in late}
+
+        def readers(index: int) -> list[int]:
+            place = self.outputs[index].buffer
+            return [
+                other
+                for other, source in sources.items()
+                if other != index and isinstance(source, View) and self.schedule.same_place(source.buffer, place)
+            ]
+
+        while sources:
+            index = next((index for index in sources if not readers(index)), None)
+            if index is not None:
+                self.schedule.call(COPY, (sources.pop(index),), self.dests[index], self.origin)
+                continue
+            for other in readers(next(iter(sources))):  # they change places
+                root = self.roots[other]
+                aside = self._scratch(self.node_axes[id(root)], root.dtype)
+                self.schedule.call(COPY, (sources[other],), aside, self.origin)
+                sources[other] = aside
 
     def _reinterpret(self, node: Apply) -> None:
         (arg,) = node.args

@@ -248,3 +248,38 @@ def test_only_numbers_that_may_not_fit_are_looked_at(engine, high, call):
     x[1, 1:3] = np.nan, np.inf
     expected = np.clip(np.rint(np.clip(np.nan_to_num(x, posinf=200), -128, high)), -128, 127).astype(np.int8)
     np.testing.assert_array_equal(made.run([x])[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("linalg.yield %q, %p : f32, f32", lambda x, y: (y, x)),
+        ("%s = arith.addf %p, %q : f32\nlinalg.yield %s, %p : f32, f32", lambda x, y: (x + y, x)),
+        ("%s = arith.addf %p, %q : f32\nlinalg.yield %q, %s : f32, f32", lambda x, y: (y, x + y)),
+    ],
+)
+def test_results_that_lie_where_others_are_read(body, expected, run):
+    """Every point reads all that it needs before it writes."""
+    text = f"""func.func @main(%x: memref<3x5xf32>, %y: memref<3x5xf32>) -> (memref<3x5xf32>, memref<3x5xf32>) {{
+      %a = memref.alloc() : memref<3x5xf32>
+      %b = memref.alloc() : memref<3x5xf32>
+      linalg.copy ins(%x : memref<3x5xf32>) outs(%a : memref<3x5xf32>)
+      linalg.copy ins(%y : memref<3x5xf32>) outs(%b : memref<3x5xf32>)
+      %low = arith.constant 0 : index
+      %end = arith.constant 3 : index
+      %one = arith.constant 1 : index
+      scf.for %i = %low to %end step %one {{
+      linalg.generic {{indexing_maps = [{BOTH}, {BOTH}], iterator_types = ["parallel", "parallel"]}}
+        outs(%a, %b : memref<3x5xf32>, memref<3x5xf32>) {{
+      ^bb0(%p: f32, %q: f32):
+        {body}
+      }}
+      }}
+      return %a, %b : memref<3x5xf32>, memref<3x5xf32>
+    }}"""
+    x, y = f32(3, 5), f32(3, 5)
+    results = run(text, x, y)
+    for _ in range(3):
+        x, y = expected(x, y)
+    for got, wanted in zip(results, (x, y), strict=True):
+        np.testing.assert_array_equal(got, wanted)
