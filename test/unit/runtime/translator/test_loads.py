@@ -164,6 +164,26 @@ def test_an_assertion_in_a_body_stops_the_run(engine):
         made.run([t, np.array([0, 1, -1, 2, 3], np.int32)])
 
 
+def test_an_assertion_about_loaded_rows_is_checked_for_all_of_them(engine):
+    """The row is chosen at run time; the assertion varies along it only because of where it lies."""
+    text = filled(
+        "%t: memref<9x4xf32>, %id: memref<i32>",
+        "memref<5x4xf32>",
+        """%k = arith.index_cast %e0 : i32 to index
+        %zero = arith.constant 0.0 : f32
+        %r = memref.load %t[%k, %j] : memref<9x4xf32>
+        %good = arith.cmpf oge, %r, %zero : f32
+        cf.assert %good, "a number below 0" """,
+        maps=f"affine_map<(d0, d1) -> ()>, {ROWS}",
+        ins="%id : memref<i32>",
+    )
+    made, t = engine(text), np.abs(f32(9, 4))
+    np.testing.assert_array_equal(made.run([t, np.int32(3)])[0], np.tile(t[3], (5, 1)))
+    t[3, 2] = -1
+    with pytest.raises(RunError, match="a number below 0"):
+        made.run([t, np.int32(3)])
+
+
 def test_an_assertion_on_loop_indices_alone_is_decided_at_once(engine):
     text = filled("%t: memref<4x3xf32>", "memref<4x3xf32>", """%in = arith.cmpi ult, %i, %n : index
       cf.assert %in, "never"
