@@ -11,8 +11,9 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Block, Control, ForLoop, all_statements, in_blocks
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, cast, rewrite
-from ipu_mlir.runtime.translator.array_ir.statements import Computed, Elementwise, Fold, Statement
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, cast
+from ipu_mlir.runtime.translator.array_ir.statements import Computed, Elementwise, Statement
+from ipu_mlir.runtime.translator.array_ir.transform import with_rewritten_values
 from ipu_mlir.runtime.translator.array_ir.types import is_integer
 
 
@@ -84,11 +85,8 @@ def _computed(
     found = []
     for each in statements:
         statement = in_blocks(each, lambda block: _computed(block, old, variable, factor, start))
-        if isinstance(statement, Computed) and any(access.buffer is old for access in statement.sources()):
-            statement = replace(statement, values=tuple(rewrite(statement.values, change)))
-            if isinstance(statement, Fold):
-                statement = replace(statement, inits=tuple(rewrite(statement.inits, change)))
-        found.append(statement)
+        is_reader = any(access.buffer is old for access in statement.sources())
+        found.append(with_rewritten_values(statement, change) if is_reader else statement)
     return tuple(found)
 
 
