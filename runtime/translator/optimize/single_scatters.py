@@ -70,9 +70,9 @@ def counting_axis(index: Access, shape: tuple[int, ...], extent: int) -> int | N
     """The axis, from the last one, along which ``index`` is 0, 1, 2, ... and nothing else, for a whole dimension."""
     long = [axis for axis, n in enumerate(shape) if n > 1]
     value = index.buffer.value
-    if value is None or len(long) != 1 or shape[long[0]] != extent:
+    if value is None or len(long) != 1 or shape[long[0]] != extent or (stride := index.strides[long[0]]) < 1:
         return None
-    seen = value[index.offset :][: extent * index.strides[long[0]] : index.strides[long[0]]]
+    seen = value[index.offset :][: extent * stride : stride]
     return long[0] - len(shape) if np.array_equal(seen, np.arange(extent)) else None
 
 
