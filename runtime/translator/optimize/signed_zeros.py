@@ -18,6 +18,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     Gather,
     Read,
     apply,
+    is_minus_zero,
     postorder,
 )
 from ipu_mlir.runtime.translator.array_ir.statements import Computed, Elementwise, Fold, Program, Statement
@@ -80,9 +81,9 @@ class _Zeros:
     def _clipped(self, node: Apply) -> Expression:
         """``clip`` gives the value where it equals a limit."""
         value, low, high = node.args
-        if _is_zero(low) and not _is_minus_zero(low) and not self.never(value):
+        if _is_zero(low) and not is_minus_zero(low) and not self.never(value):
             return apply("absolute", node)
-        return apply("smaller", value, high) if _is_minus_zero(high) else node
+        return apply("smaller", value, high) if is_minus_zero(high) else node
 
     def never(self, node: Expression, depth: int = 0) -> bool:
         """True if ``node`` is never -0; False if that cannot be seen, or not in a few steps."""
@@ -98,7 +99,7 @@ class _Zeros:
             return self._never_in(node.access.buffer, depth)
         if isinstance(node, Apply):
             return self._never_of_call(node, depth)
-        return isinstance(node, Const) and not _is_minus_zero(node)
+        return isinstance(node, Const) and not is_minus_zero(node)
 
     def _never_in(self, buffer: Buffer, depth: int) -> bool:
         if buffer not in self._made:
@@ -143,16 +144,12 @@ def _chooses(node: Expression) -> bool:
 def _is_above(node: Expression) -> bool:
     """True if ``node`` can be seen to be NaN or at least +0: the larger of it and -0 is not -0."""
     if isinstance(node, Const):
-        return bool(node.value >= 0) and not _is_minus_zero(node)
+        return bool(node.value >= 0) and not is_minus_zero(node)
     return isinstance(node, Apply) and node.call in _NEVER
 
 
 def _is_zero(node: Expression) -> bool:
     return isinstance(node, Const) and bool(node.value == 0)
-
-
-def _is_minus_zero(node: Expression) -> bool:
-    return isinstance(node, Const) and bool(node.value == 0 and np.signbit(node.value))
 
 
 def _has_no_minus_zero(buffer: Buffer) -> bool:

@@ -18,6 +18,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     Read,
     apply,
     cast,
+    is_minus_zero,
     rewrite,
     uses_accumulator,
 )
@@ -48,13 +49,9 @@ def _is_sum_from_zero(fold: Fold) -> bool:
     if len(fold.values) != 1 or fold.outputs[0].buffer.mutable:
         return False
     (value,), (init,) = fold.values, fold.inits
-    starts = isinstance(init, Const) and init.dtype.kind == "f" and init.value == 0 and not np.signbit(init.value)
-    return (
-        starts
-        and isinstance(value, Apply)
-        and value.call == "add"
-        and any(isinstance(a, Accumulator) for a in value.args)
-    )
+    if not isinstance(init, Const) or init.dtype.kind != "f" or init.value != 0 or is_minus_zero(init):
+        return False
+    return isinstance(value, Apply) and value.call == "add" and any(isinstance(a, Accumulator) for a in value.args)
 
 
 def _simplified(statement: Statement, no_minus_zero: set[Buffer]) -> Statement:
@@ -156,8 +153,9 @@ def _select(node: Apply) -> Expression:
         return yes if condition.value else no
     if isinstance(condition, Apply) and condition.call == "logical_not":
         return _select(replace(node, args=(condition.args[0], no, yes)))
-    if isinstance(yes, Const) and isinstance(no, Const) and node.dtype != BOOL:
-        if yes.value == 1 and no.value == 0 and not np.signbit(no.value if no.dtype.kind == "f" else 0):
+    has_minus_zero = is_minus_zero(yes) or is_minus_zero(no)
+    if isinstance(yes, Const) and isinstance(no, Const) and node.dtype != BOOL and not has_minus_zero:
+        if yes.value == 1 and no.value == 0:
             return cast(condition, node.dtype)
         step = evaluate(Apply(node.dtype, "subtract", (yes, no)))
         exact = evaluate(Apply(node.dtype, "add", (no, step)))
@@ -244,9 +242,7 @@ def _neutral(position: int, value: int) -> Callable[[Apply], Expression]:
     def rule(node: Apply) -> Expression:
         for here in range(position, 2):
             limit = node.args[here]
-            if isinstance(limit, Const) and limit.value == value and node.dtype != BOOL:
-                if limit.value == 0 and limit.dtype.kind == "f" and np.signbit(limit.value):
-                    continue
+            if isinstance(limit, Const) and limit.value == value and node.dtype != BOOL and not is_minus_zero(limit):
                 return node.args[1 - here]
         return node
 
@@ -271,7 +267,7 @@ def _add(node: Apply) -> Expression:
     """``x + (-0)`` is ``x``, and so is ``x + 0`` for integers."""
     for here in (0, 1):
         limit = node.args[here]
-        if isinstance(limit, Const) and limit.value == 0 and (limit.dtype.kind != "f" or np.signbit(limit.value)):
+        if isinstance(limit, Const) and limit.value == 0 and (limit.dtype.kind != "f" or is_minus_zero(limit)):
             return node.args[1 - here]
     return node
 
