@@ -3,8 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -23,7 +23,7 @@ from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
 from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.runtime.engine.blas import thread_control
+from ipu_mlir.runtime.engine.blas import ONE_THREAD
 from ipu_mlir.runtime.engine.remote import RemoteMemory
 from ipu_mlir.runtime.engine.state import RemoteCell, State
 from ipu_mlir.tensorflow import tables
@@ -88,7 +88,7 @@ class Program:
         self.residents = tuple((each, cells[name]) for name, each in used.items())
         self.changed = tuple((used[name], cells[name]) for name in traced.changed if name in used)
         engine = executable.engine
-        self._blas = thread_control() if products <= _ON_ONE_THREAD else None
+        self._threads = ONE_THREAD if products <= _ON_ONE_THREAD else nullcontext()
         offloaded = {name: cell.buffer for name, cell in cells.items() if isinstance(cell, RemoteCell)}
         self._state = State(
             engine.variables, cells, queues=engine.queues, remote=RemoteMemory(engine.remote, offloaded)
@@ -115,7 +115,7 @@ class Program:
             for each, cell in self.residents:
                 each.bring(cell)
             try:
-                with self._threads():
+                with self._threads:
                     results = iter(self._results(arrays))
             finally:
                 for each, cell in self.changed:
@@ -123,20 +123,6 @@ class Program:
         leaves = tf.nest.flatten(self._outputs, expand_composites=True)
         flat = [_tensor(next(results), leaf) if isinstance(leaf, tf.TensorSpec) else leaf for leaf in leaves]
         return tf.nest.pack_sequence_as(self._outputs, flat, expand_composites=True)
-
-    @contextmanager
-    def _threads(self) -> Iterator[None]:
-        """One thread for products in the block, where they are small."""
-        if self._blas is None:
-            yield
-            return
-        set_threads, get_threads = self._blas
-        before = get_threads()
-        set_threads(1)
-        try:
-            yield
-        finally:
-            set_threads(before)
 
     def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """What a run gives; where reports are wanted, the first one is counted for them."""

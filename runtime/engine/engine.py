@@ -10,7 +10,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError, Settings
-from ipu_mlir.runtime.engine.blas import thread_control
+from ipu_mlir.runtime.engine.blas import ONE_THREAD
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.memory import Memory
 from ipu_mlir.runtime.engine.native import KernelError, machine_code, possible
@@ -164,7 +164,6 @@ class _RunningProgram:
         self._translation = translation
         self._has_bits = any(spec.bits is not None for spec in (*translation.arguments, *translation.results))
         self._pools = [ResultPool(spec.shape, spec.dtype) for spec in translation.results]
-        self._blas = thread_control() if translation.single_blas_thread else None
         self._context = Context()  # entering it costs 0.1 us, np.errstate 0.7
         self._context.run(prepare_numpy)
 
@@ -178,16 +177,11 @@ class _RunningProgram:
         return results
 
     def _main_with_blas(self, arrays: list[np.ndarray], results: list[np.ndarray]) -> None:
-        if self._blas is None:
+        if not self._translation.single_blas_thread:
             self._context.run(self._main, *arrays, *results)
             return
-        set_threads, get_threads = self._blas
-        before = get_threads()
-        set_threads(1)
-        try:
+        with ONE_THREAD:
             self._context.run(self._main, *arrays, *results)
-        finally:
-            set_threads(before)
 
 
 def _as_bits(arrays: list[Any], specs: Sequence[ArraySpec]) -> list[Any]:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from ipu_mlir.runtime.engine.blas import thread_control
+from ipu_mlir.runtime.engine.blas import ONE_THREAD, thread_control
 from ipu_mlir.runtime.engine.numpy_state import UFUNC_BUFFER
 from ipu_mlir.runtime.engine.threads import run_blocks
 
@@ -71,11 +71,39 @@ def test_blas_threads_can_be_set_where_openblas_is_found():
     assert get_threads() == before
 
 
+@pytest.mark.skipif(thread_control() is None, reason="NumPy does not bundle OpenBLAS here")
+def test_threads_that_want_one_thread_of_blas_at_a_time_leave_it_as_it_was():
+    """The first to come is not the last to go."""
+    set_threads, get_threads = thread_control()
+    before = get_threads()
+    inside, leave = threading.Event(), threading.Event()
+
+    def waits() -> None:
+        with ONE_THREAD:
+            inside.set()
+            leave.wait(10)
+
+    set_threads(2)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            with ONE_THREAD:
+                other = pool.submit(waits)
+                inside.wait(10)
+            assert get_threads() == 1, "the other is not done"
+            leave.set()
+            other.result(10)
+        assert get_threads() == 2
+    finally:
+        set_threads(before)
+
+
 def test_a_numpy_without_openblas_is_no_error(monkeypatch, tmp_path):
     monkeypatch.setattr("ipu_mlir.runtime.engine.blas.np.__file__", str(tmp_path / "numpy" / "__init__.py"))
     thread_control.cache_clear()
     try:
         assert thread_control() is None
+        with ONE_THREAD:
+            pass
     finally:
         thread_control.cache_clear()
 
@@ -138,3 +166,22 @@ def test_a_fork_while_blocks_run_in_another_thread():
         assert _ends_well_in_a_child(lambda: run_blocks([lambda lo, hi: None] * 3, 9, 1, ()))
         go_on.set()
         running.result(20)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or thread_control() is None, reason="no fork, or another BLAS")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_does_not_wait_for_threads_that_it_does_not_have_to_give_blas_its_threads_back():
+    set_threads, get_threads = thread_control()
+    before = get_threads()
+
+    def has_two() -> None:
+        with ONE_THREAD:
+            assert get_threads() == 1
+        assert get_threads() == 2
+
+    set_threads(2)
+    try:
+        with ONE_THREAD:
+            assert _ends_well_in_a_child(has_two)
+    finally:
+        set_threads(before)
