@@ -56,9 +56,8 @@ class _Prefetched:
     def start(self) -> None:
         """Fetch in a thread, if none does and there may be more."""
         if not (self.is_running or self.has_ended or self.is_closed):
-            self.is_running = True
-            name = f"infeed {self._stream.name}"
-            threading.Thread(target=self._fetch, name=name, daemon=True).start()
+            threading.Thread(target=self._fetch, name=f"infeed {self._stream.name}", daemon=True).start()
+            self.is_running = True  # whoever starts it holds ``changed``, and it ends under that
 
     def give_back(self, arrays: list[np.ndarray]) -> None:
         """Let ``arrays`` hold another element."""
@@ -255,9 +254,9 @@ class Outfeed:
                         "that does"
                     )
                 return [kept[0].copy() for kept in self._kept]
-            found, self._kept = [kept[: self._count] for kept in self._kept], self._nothing()
-            self._count = 0
-        return [array if array.base is None or 2 * len(array) > len(array.base) else array.copy() for array in found]
+            found, count = self._kept, self._count
+            self._kept, self._count = self._nothing(), 0
+        return [kept[:count] if 2 * count > len(kept) else kept[:count].copy() for kept in found]
 
     def statistics(self) -> Statistics:
         """Counts of what it has done so far."""
@@ -279,9 +278,10 @@ class Outfeed:
                 "no more; read it while the program runs, or use mode 'last'"
             )
         larger = min(most, max(8, 2 * count))
-        for place, kept in enumerate(self._kept):
-            self._kept[place] = np.empty((larger, *kept.shape[1:]), kept.dtype)
-            self._kept[place][:count] = kept
+        grown = [np.empty((larger, *kept.shape[1:]), kept.dtype) for kept in self._kept]
+        for new, kept in zip(grown, self._kept, strict=True):
+            new[:count] = kept
+        self._kept = grown
 
 
 class SyntheticInfeed(Infeed):

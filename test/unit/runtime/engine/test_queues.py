@@ -250,3 +250,36 @@ def test_synthetic_queues_need_no_host():
     assert take.read()[0].shape == (0,) and take.statistics().elements == 1
     with pytest.raises(RunError, match="has no last element"):
         SyntheticOutfeed(outfeed("last").stream).read()
+
+
+def test_an_infeed_whose_thread_did_not_start_begins_with_the_next_request(monkeypatch):
+    queue = infeed(lambda: iter([[n] for n in range(3)]))
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", _fails(RuntimeError("can't start new thread")))
+        with pytest.raises(RuntimeError, match="can't start"):
+            queue.take()
+    assert taken(queue, 3) == [0, 1, 2]
+
+
+def test_an_outfeed_that_memory_did_not_suffice_for_keeps_what_it_has(monkeypatch):
+    specs = tuple(ArraySpec(f"tensor {n} of 'o'", (2,), np.dtype(np.float32)) for n in range(2))
+    queue, empty = outfeed(specs=specs), np.empty
+    for number in range(8):
+        queue.put(0, number)
+        queue.put(1, -number)
+        queue.hand_over()
+    with monkeypatch.context() as patch:
+        calls = iter([empty, _fails(MemoryError())])
+        patch.setattr(np, "empty", lambda *given: next(calls)(*given))
+        with pytest.raises(MemoryError):
+            queue.hand_over()
+    queue.hand_over()
+    first, second = queue.read()
+    assert first[:, 0].tolist() == [*range(8), 7] and second[:, 0].tolist() == [-n for n in (*range(8), 7)]
+
+
+def _fails(error):
+    def call(*given):
+        raise error
+
+    return call
