@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.programs.session import Run, Session
-from ipu_mlir.runtime.engine.queues import Infeed, Outfeed
+from ipu_mlir.runtime.engine.infeeds import Infeed
+from ipu_mlir.runtime.engine.outfeeds import Outfeed
 from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.engine.state import RemoteCell, State
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.npz import read_arrays, write_arrays
-from ipu_mlir.runtime.engine.queues import Infeed, Statistics
+from ipu_mlir.runtime.engine.elements import Statistics
+from ipu_mlir.runtime.engine.infeeds import Infeed
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 

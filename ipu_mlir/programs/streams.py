@@ -10,7 +10,7 @@ from ipu_mlir.dialects.ipu import DequeueOp, ElementOp, EnqueueOp, InfeedOp, Out
 from ipu_mlir.dialects.ops.streams import MODES, MOST_PREFETCHED
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.runtime.engine import queues
+from ipu_mlir.runtime.engine import infeeds, outfeeds
 from ipu_mlir.specs.specs import TensorSpec, spec_of
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, TraceValueError
@@ -71,7 +71,7 @@ class Infeed:
         self.structure, leaves = flatten(like, "element", is_number)
         self.specs = _specs(f"infeed {self.name}", self.structure, leaves)
         self._has_complex = any(spec.dtype.kind == "c" for spec in self.specs.values())
-        self.own: queues.Infeed | None = None
+        self.own: infeeds.Infeed | None = None
 
     def dequeue(self) -> Any:
         """The next element; the program waits for it. In traced functions only."""
@@ -154,7 +154,7 @@ class Outfeed:
         self.mode = mode
         self.structure: Structure | None = None
         self.specs: dict[str, TensorSpec] = {}
-        self.own: queues.Outfeed | None = None
+        self.own: outfeeds.Outfeed | None = None
 
     def enqueue(self, element: Any) -> None:
         """Hand an element to the host: tensors, or tuples, lists and dicts of them. In traced functions only.

@@ -11,7 +11,8 @@ import tensorflow as tf
 from tensorflow.python.data.ops.dataset_ops import _VariantDataset
 from tensorflow.python.eager import context
 
-from ipu_mlir.runtime.engine.queues import Infeed, Outfeed, SyntheticInfeed, SyntheticOutfeed
+from ipu_mlir.runtime.engine.infeeds import Infeed, SyntheticInfeed
+from ipu_mlir.runtime.engine.outfeeds import Outfeed, SyntheticOutfeed
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.translate import Stream
 from ipu_mlir.tensorflow.calls import as_tensorflow_has_it, call

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.runtime.engine.elements import hand_out
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.translator.translate import Stream
 
@@ -45,11 +46,7 @@ class HostFunction:
     def hand_out(self, index: int, out: np.ndarray) -> None:
         """Write a result of the last call to ``out``; for several replicas that has one row for each."""
         assert self._found, "a function is called before its results are taken"
-        if self.stream.replicas == 1:
-            np.copyto(out, self._found[0][index], "unsafe")
-            return
-        for replica, arrays in enumerate(self._found):
-            np.copyto(out[replica, ...], arrays[index], "unsafe")
+        hand_out(self._found, index, out)
 
     def synthetic(self) -> "HostFunction":
         """One that does without the host: it gives zeros."""

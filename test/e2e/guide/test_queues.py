@@ -244,7 +244,7 @@ def test_queues_are_made_of_what_they_can_be_made_of(strategy):
 
 
 def test_an_outfeed_that_nobody_reads_is_full_at_some_point(strategy, monkeypatch):
-    monkeypatch.setattr("ipu_mlir.runtime.engine.queues.Outfeed.__init__.__defaults__", (100,))
+    monkeypatch.setattr("ipu_mlir.runtime.engine.outfeeds.Outfeed.__init__.__defaults__", (100,))
     queue = Outfeed()
 
     def step(x):
