@@ -4,7 +4,6 @@ An argument that only exchanges read may lie on any tiles: the exchanges fetch i
 reads has to be on that vertex's tile.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from support.mutations import move_all
@@ -23,28 +22,31 @@ class MovedSource:
 
     Attributes:
         description: which one.
-        text: the module; its target has one more tile.
         is_legal: whether nothing but exchanges and returns reads it, so that it may lie anywhere.
     """
 
     description: str
-    text: str
     is_legal: bool
+    _original: str
+    _number: int
 
-
-def moved_sources(text: str) -> Iterator[MovedSource]:
-    """The module with each argument of ``@main`` and each constant in turn ``1`` tile further on."""
-    with ipu.context(), ir.Location.unknown():
-        count = len(_sources(ir.Module.parse(text)))
-        for number in range(count):
-            module = ir.Module.parse(text)
-            source = _sources(module)[number]
-            is_legal = _is_free(source)
-            description = f"source {number} of type {source.type}"
-            move_all(tied(source), 1)
+    def text(self) -> str:
+        """The module; its target has one more tile."""
+        with ipu.context(), ir.Location.unknown():
+            module = ir.Module.parse(self._original)
+            move_all(tied(_sources(module)[self._number]), 1)
             update_signatures(module.operation)
             _add_a_tile(module)
-            yield MovedSource(description, module.operation.get_asm(assume_verified=True), is_legal)
+            return module.operation.get_asm(assume_verified=True)
+
+
+def moved_sources(text: str) -> list[MovedSource]:
+    """The module with each argument of ``@main`` and each constant in turn ``1`` tile further on."""
+    with ipu.context():
+        return [
+            MovedSource(f"source {number} of type {source.type}", _is_free(source), text, number)
+            for number, source in enumerate(_sources(ir.Module.parse(text)))
+        ]
 
 
 def _sources(module: ir.Module) -> list[ir.Value]:

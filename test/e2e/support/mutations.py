@@ -1,14 +1,16 @@
 """Superstep programs with one thing wrong: what the verifier must reject, and the per-tile executor must notice.
 
-Each generator takes the text of a module and yields, per place where its mistake can be made, a description and the
-text of the module with that one mistake. The texts print and parse; upstream's own rules hold in them.
+A function per kind of mistake takes the text of a module and gives, per place where the mistake can be made, a
+description and the text of the module with that one mistake. The texts print and parse; upstream's own rules hold in
+them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, count
+from itertools import islice
+from typing import Any
 
-from support.tied_values import HANDED_ON, tied, update_signatures
+from support.tied_values import HANDED_ON, module_of, tied, update_signatures
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.attributes.attributes import (
@@ -22,12 +24,36 @@ from ipu_mlir.dialects.attributes.attributes import (
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
 
-Mutants = Iterator[tuple[str, str]]
+Change = Callable[[ir.Operation], str]
+"""Makes one mistake at an op, and describes it."""
 
 
-def all_mutants(text: str) -> Mutants:
+class Mutants(Sequence[tuple[str, str]]):
+    """The mutants of one kind, each made when it is asked for: a program has hundreds, of which a test takes two."""
+
+    def __init__(self, text: str, changes_of: Callable[[ir.Operation], list[Change]]) -> None:
+        """The mutants of the module ``text``; ``changes_of`` gives the mistakes that an op offers."""
+        self._text, self._changes_of = text, changes_of
+        with ipu.context():
+            module = ir.Module.parse(text)
+            counts = [len(changes_of(op)) for op in _operations(module.operation)]
+        self._places = [(place, number) for place, count in enumerate(counts) for number in range(count)]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, index: Any) -> Any:
+        place, number = self._places[index]
+        with ipu.context(), ir.Location.unknown():
+            module = ir.Module.parse(self._text)
+            op = next(islice(_operations(module.operation), place, None))
+            description = self._changes_of(op)[number](op)
+            return description, module.operation.get_asm(assume_verified=True)
+
+
+def all_mutants(text: str) -> list[tuple[str, str]]:
     """The mutants of every kind."""
-    return chain(lost_exchanges(text), moved_buffers(text), dropped_parts(text), reversed_parts(text))
+    return [*lost_exchanges(text), *moved_buffers(text), *dropped_parts(text), *reversed_parts(text)]
 
 
 def lost_exchanges(text: str) -> Mutants:
@@ -38,7 +64,7 @@ def lost_exchanges(text: str) -> Mutants:
         op.erase()
         return description
 
-    return _mutants(text, lambda op: [lose] if op.name == "ipu.exchange" else [])
+    return Mutants(text, lambda op: [lose] if op.name == "ipu.exchange" else [])
 
 
 def moved_buffers(text: str, by: int = 1) -> Mutants:
@@ -50,12 +76,12 @@ def moved_buffers(text: str, by: int = 1) -> Mutants:
 
     def move(op: ir.Operation) -> str:
         move_all(tied(op.results[0]), by)
-        module = _module_of(op)
+        module = module_of(op)
         update_signatures(module)
         _add_tiles(module, by)
         return f"buffer at {op.location} moved by {by} tiles"
 
-    return _mutants(text, lambda op: [move] if op.name == "memref.alloc" and _is_tied_to_tiles(op) else [])
+    return Mutants(text, lambda op: [move] if op.name == "memref.alloc" and _is_tied_to_tiles(op) else [])
 
 
 def _is_tied_to_tiles(alloc: ir.Operation) -> bool:
@@ -73,7 +99,7 @@ def dropped_parts(text: str) -> Mutants:
             return None
         return _with_loop(parts, loop, replace(parts.loops[loop], extent=parts.loops[loop].block * (blocks - 1)))
 
-    return _mutants(text, _changes_of_parts(shorten, "last block dropped"))
+    return Mutants(text, _changes_of_parts(shorten, "last block dropped"))
 
 
 def reversed_parts(text: str) -> Mutants:
@@ -86,31 +112,7 @@ def reversed_parts(text: str) -> Mutants:
         turned = _with_loop(parts, loop, replace(parts.loops[loop], tile_step=-step))
         return replace(turned, first_tile=parts.first_tile + step * (blocks - 1))
 
-    return _mutants(text, _changes_of_parts(turn, "tiles reversed"))
-
-
-Change = Callable[[ir.Operation], str]
-
-
-def _mutants(text: str, changes_of: Callable[[ir.Operation], list[Change]]) -> Mutants:
-    """Each change that an op offers, made in a fresh copy of the module."""
-    for number in count():
-        found = _mutant(text, changes_of, number)
-        if found is None:
-            return
-        yield found
-
-
-def _mutant(text: str, changes_of: Callable[[ir.Operation], list[Change]], number: int) -> tuple[str, str] | None:
-    """The mutant of that number, or None if there are fewer."""
-    with ipu.context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
-        offers = [(op, change) for op in list(_operations(module.operation)) for change in changes_of(op)]
-        if number >= len(offers):
-            return None
-        op, change = offers[number]
-        description = change(op)
-        return description, module.operation.get_asm(assume_verified=True)
+    return Mutants(text, _changes_of_parts(turn, "tiles reversed"))
 
 
 def _operations(op: ir.Operation) -> Iterator[ir.Operation]:
@@ -141,12 +143,6 @@ def _changes_of_parts(
         return [set_parts(new, loop) for loop, new in changed if new is not None]
 
     return offers
-
-
-def _module_of(op: ir.Operation) -> ir.Operation:
-    while op.parent is not None:
-        op = op.parent.operation
-    return op
 
 
 def _add_tiles(module: ir.Operation, count: int) -> None:

@@ -83,7 +83,8 @@ def _last(region: ir.Region) -> ir.Operation:
     return list(region.blocks[0].operations)[-1].operation
 
 
-def _module_of(op: ir.Operation) -> ir.Operation:
+def module_of(op: ir.Operation) -> ir.Operation:
+    """The module, or whatever op is the outermost, around ``op``."""
     while op.parent is not None:
         op = op.parent.operation
     return op
@@ -91,7 +92,7 @@ def _module_of(op: ir.Operation) -> ir.Operation:
 
 def _callee(call: ir.Operation) -> ir.Operation:
     name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-    return ir.SymbolTable(_module_of(call))[name].operation
+    return ir.SymbolTable(module_of(call))[name].operation
 
 
 def _calls(function: ir.Operation) -> list[ir.Operation]:
@@ -102,7 +103,7 @@ def _calls(function: ir.Operation) -> list[ir.Operation]:
             found.append(op)
         return ir.WalkResult.ADVANCE
 
-    _module_of(function).walk(visit)
+    module_of(function).walk(visit)
     return found
 
 

@@ -68,7 +68,7 @@ def test_every_mistake_is_made_once_at_every_place(mutations: Any) -> None:
     kinds = (mutations.lost_exchanges, mutations.moved_buffers, mutations.dropped_parts, mutations.reversed_parts)
     found = [list(kind(PROGRAM)) for kind in kinds]
     assert [len(mutants) for mutants in found] == [1, 3, 3, 3]
-    assert list(mutations.all_mutants(PROGRAM)) == [mutant for mutants in found for mutant in mutants]
+    assert mutations.all_mutants(PROGRAM) == [mutant for mutants in found for mutant in mutants]
     texts = {text for mutants in found for _, text in mutants}
     assert len(texts) == 10
     ((description, without),) = found[0]
@@ -77,7 +77,7 @@ def test_every_mistake_is_made_once_at_every_place(mutations: Any) -> None:
 
 
 def test_a_moved_buffer_takes_its_views_and_the_results_type_along(mutations: Any) -> None:
-    text = list(mutations.moved_buffers(PROGRAM))[2][1]
+    text = mutations.moved_buffers(PROGRAM)[2][1]
     moved = "#ipu.mapping<4 : i64, [[2, 4, 1, 1]], 0 : i64, 1 : i64>"
     assert "tiles_per_ipu = 5" in text
     assert f"-> memref<2x2xf32, {moved}>" in text
