@@ -13,7 +13,7 @@ from ipu_mlir.tracing.emit import Index, Loop, constant, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, supported_dtype, unsupported_dtype
 from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, tensor, trace_of, with_numbers
-from ipu_mlir.tracing.pairs import as_pairs, complex_of, from_pairs, part
+from ipu_mlir.tracing.pairs import as_pairs, complex_of, from_pairs, is_complex, part
 from ipu_mlir.tracing.scalar_ops import BODIES, Body
 
 arith = upstream("arith")
@@ -112,6 +112,31 @@ def astype(value: Symbol, dtype: Any) -> Any:
         real = astype(value, part_dtype(target))
         return complex_of(real, astype(astype(value, np.bool_) & False, real.dtype))
     return elementwise(value.program, "astype", [value], [target], target, lambda scalar: scalar)
+
+
+def conjugated(x: Any) -> Any:
+    """The conjugates of complex numbers; others are their own, of whatever type."""
+    return np.conjugate(x) if is_complex(x) else x
+
+
+def as_float(x: Any, *, may_be_complex: bool = False) -> Any:
+    """``x``, or the float64 numbers of integers.
+
+    Raises:
+        TraceTypeError: it is complex, which the function does not take.
+    """
+    if is_complex(x) and not may_be_complex:
+        raise TraceTypeError(f"{x}: the function is one of real numbers; use x.real and x.imag")
+    return x if kind_of(x.dtype) in "fc" else astype(x, np.float64)
+
+
+def as_ufunc_float(x: Any) -> Any:
+    """``x``, or integers as the floats that NumPy's ufuncs make of them: of 8 bits float16, of 16 float32.
+
+    Raises:
+        TraceTypeError: as ``as_float``.
+    """
+    return as_float(x) if kind_of(x.dtype) in "fc" else astype(x, np.result_type(x.dtype, np.float16))
 
 
 def where(condition: Any, yes: Any, no: Any) -> Any:

@@ -7,9 +7,8 @@ import numpy as np
 from ipu_mlir.dialects.support.bindings import upstream
 from ipu_mlir.specs.tensor_types import element_type
 from ipu_mlir.tracing import views
-from ipu_mlir.tracing.elementwise import apply_unary_float, astype, elementwise, where
+from ipu_mlir.tracing.elementwise import apply_unary_float, as_ufunc_float, astype, elementwise, where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.functions.numeric import as_float
 from ipu_mlir.tracing.graph import supported_dtype
 from ipu_mlir.tracing.operands import tensor, trace_of
 
@@ -18,7 +17,7 @@ arith = upstream("arith")
 
 def frexp(x: Any) -> tuple[Any, Any]:
     """A mantissa from 0.5 to 1 and the power of two that it is multiplied by."""
-    x = as_float(x)
+    x = as_ufunc_float(x)
     limits = np.finfo(x.dtype)
     bits, mantissa, most = limits.bits, limits.nmant, int(limits.maxexp)
     integer = supported_dtype(f"i{bits // 8}")
@@ -36,7 +35,7 @@ def frexp(x: Any) -> tuple[Any, Any]:
 def ldexp(x: Any, n: Any) -> Any:
     """``x * 2**n``, in steps none of which overflows before the last."""
     trace = trace_of((x, n))
-    x, n = as_float(tensor(trace, x)), tensor(trace, n)
+    x, n = as_ufunc_float(tensor(trace, x)), tensor(trace, n)
     limits = np.finfo(x.dtype)
     integer = supported_dtype(f"i{limits.bits // 8}")
     most = int(limits.maxexp)
@@ -50,7 +49,7 @@ def ldexp(x: Any, n: Any) -> Any:
 
 
 def modf(x: Any) -> tuple[Any, Any]:
-    x = as_float(x)
+    x = as_ufunc_float(x)
     return apply_unary_float("fraction", x), np.trunc(x)
 
 

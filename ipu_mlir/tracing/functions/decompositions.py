@@ -11,10 +11,9 @@ import numpy as np
 from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.codelets import apply_codelet
-from ipu_mlir.tracing.elementwise import astype, where
+from ipu_mlir.tracing.elementwise import astype, conjugated, where
 from ipu_mlir.tracing.errors import TraceValueError
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
-from ipu_mlir.tracing.pairs import is_complex
 
 
 class QRResult(NamedTuple):
@@ -222,7 +221,7 @@ def _triangle(name: str, a: Any, uplo: str) -> Any:
 
 
 def _adjoint(a: Any) -> Any:
-    return np.conjugate(a.mT) if is_complex(a) else a.mT
+    return conjugated(a.mT)
 
 
 def _call(name: str, *operands: Any) -> tuple[Any, ...]:

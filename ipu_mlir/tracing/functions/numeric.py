@@ -9,7 +9,7 @@ from ipu_mlir.specs.tensor_types import kind_of, limits_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.control.loops import while_loop
 from ipu_mlir.tracing.elements.reading import gather_along
-from ipu_mlir.tracing.elementwise import astype, where
+from ipu_mlir.tracing.elementwise import as_float, as_ufunc_float, astype, where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.orders import searchsorted
 from ipu_mlir.tracing.graph import Symbol
@@ -109,7 +109,7 @@ def imag(val: Any) -> Any:
 def angle(z: Any, deg: bool = False) -> Any:
     if is_complex(z):
         return np.arctan2(imag(z), real(z)) * (180 / np.pi if deg else 1.0)
-    z = as_float(z)
+    z = as_float(z) if z.dtype == bool else as_ufunc_float(z)
     found = where(np.isnan(z), np.nan, where(np.signbit(z), 180.0 if deg else np.pi, 0.0 * np.abs(np.sign(z))))
     return astype(found, z.dtype)
 
@@ -233,17 +233,6 @@ def ndim(a: Any) -> int:
 
 def size(a: Any, axis: int | None = None) -> int:
     return a.size if axis is None else a.shape[views.axis_of("size", a, axis)]
-
-
-def as_float(x: Any, *, may_be_complex: bool = False) -> Any:
-    """``x``, or the float64 numbers of integers.
-
-    Raises:
-        TraceTypeError: it is complex, which the function does not take.
-    """
-    if is_complex(x) and not may_be_complex:
-        raise TraceTypeError(f"{x}: the function is one of real numbers; use x.real and x.imag")
-    return x if kind_of(x.dtype) in "fc" else astype(x, np.float64)
 
 
 def _largest(dtype: np.dtype[Any]) -> float:

@@ -9,12 +9,13 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, kind_of
 from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elements.reading import gather_along
-from ipu_mlir.tracing.elementwise import astype, elementwise, where
+from ipu_mlir.tracing.elementwise import as_float, astype, elementwise, where
 from ipu_mlir.tracing.emit import Loop, empty, index_constant, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.arranging import moveaxis
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
+from ipu_mlir.tracing.pairs import is_complex
 from ipu_mlir.tracing.scalar_ops import like
 
 arith, linalg, scf = upstream("arith"), upstream("linalg"), upstream("scf")
@@ -26,6 +27,8 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
     if order is not None:
         raise TraceTypeError("np.sort while tracing: order= is for records, which programs do not have")
     flat, along = _flat(a, axis, "sort")
+    if is_complex(flat):
+        return gather_along(flat, _complex_order(flat, along), along)
     return _put_in_order(_ranks(_key(flat), along), flat, along)
 
 
@@ -34,7 +37,16 @@ def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, 
     if order is not None:
         raise TraceTypeError("np.argsort while tracing: order= is for records, which programs do not have")
     flat, along = _flat(a, axis, "argsort")
+    if is_complex(flat):
+        return _complex_order(flat, along)
     return _put_in_order(_ranks(_key(flat), along), _positions(flat, along), along)
+
+
+def _complex_order(value: Any, along: int) -> Any:
+    """By real parts, equal ones by imaginary parts; NaN is last, one in the real part behind one in the other."""
+    real, imaginary = np.real(value), np.imag(value)
+    unordered = 2 * astype(np.isnan(real), np.int8) + astype(np.isnan(imaginary), np.int8)
+    return lexsort((imaginary, real, unordered), along)
 
 
 def argsort_descending(a: Any, axis: int = -1) -> Any:
@@ -150,8 +162,7 @@ def _quantile(
         raise TraceTypeError(f"np.{name} while tracing: method {method!r} is not supported; use {', '.join(methods)}")
     trace = trace_of((a, q))
     a = tensor(trace, a)
-    if kind_of(a.dtype) != "f":
-        a = astype(a, np.float64)
+    a = as_float(a)
     axes = tuple(range(a.ndim)) if axis is None else tuple(views.axis_of(name, a, each) for each in np.atleast_1d(axis))
     rest = [each for each in range(a.ndim) if each not in axes]
     flat = views.reshape(views.transpose(a, [*rest, *axes]), (*(a.shape[each] for each in rest), -1))
@@ -221,6 +232,8 @@ def _key(value: Any) -> Any:
     kind = kind_of(dtype)
     if kind == "i":
         return value
+    if kind == "c":
+        raise TraceTypeError(f"{value}: complex numbers are only sorted; compare x.real, x.imag or np.abs(x)")
     result = np.dtype(np.int8) if kind == "b" else np.dtype(f"i{dtype.itemsize}")
     most = int(np.iinfo(result).max)
 

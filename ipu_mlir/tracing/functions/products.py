@@ -9,15 +9,15 @@ import numpy as np
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import views
-from ipu_mlir.tracing.elementwise import astype
+from ipu_mlir.tracing.elementwise import as_float, astype, conjugated
 from ipu_mlir.tracing.emit import Loop, Sum, structured
 from ipu_mlir.tracing.errors import TraceValueError
 from ipu_mlir.tracing.functions import contractions
 from ipu_mlir.tracing.functions.arranging import diagonal, moveaxis
-from ipu_mlir.tracing.functions.numeric import as_float
 from ipu_mlir.tracing.functions.padding import pad_with
 from ipu_mlir.tracing.functions.reductions import axes_of
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
+from ipu_mlir.tracing.pairs import complex_of, is_complex
 from ipu_mlir.tracing.scalar_ops import BODIES
 
 
@@ -32,7 +32,7 @@ def inner(a: Any, b: Any, /) -> Any:
 
 def vdot(a: Any, b: Any, /) -> Any:
     left, right = (views.reshape(each, (-1,)) for each in _tensors(a, b))
-    return contractions.matmul(np.conjugate(left), right)
+    return contractions.matmul(conjugated(left), right)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
@@ -42,7 +42,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     left, right = moveaxis(left, axis, -1), moveaxis(right, axis, -1)
     if left.shape[-1] != right.shape[-1]:
         raise TraceValueError(f"vecdot of {left} and {right}: their sizes along axis {axis} differ")
-    products = contractions.matmul(np.conjugate(left)[..., None, :], right[..., :, None])
+    products = contractions.matmul(conjugated(left)[..., None, :], right[..., :, None])
     return products[..., 0, 0]
 
 
@@ -51,7 +51,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
-    return contractions.matmul(np.conjugate(tensor(trace_of((x1, x2)), x1))[..., None, :], x2)[..., 0, :]
+    return contractions.matmul(conjugated(tensor(trace_of((x1, x2)), x1))[..., None, :], x2)[..., 0, :]
 
 
 def kron(a: Any, b: Any) -> Any:
@@ -89,8 +89,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     left, right = _vectors("correlate", a, v)
     if left.shape[0] < right.shape[0]:
-        return np.flip(_slide("correlate", right, left, mode))
-    return _slide("correlate", left, np.conjugate(right), mode)
+        return np.flip(_slide("correlate", conjugated(right), left, mode))
+    return _slide("correlate", left, conjugated(right), mode)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -213,6 +213,10 @@ def _slide(name: str, long: Any, short: Any, mode: str) -> Any:
         mode, 0
     )
     count = {"full": size + width - 1, "same": size}.get(mode, size - width + 1)
+    if is_complex(long):
+        (a, b), (c, d) = ((np.real(each), np.imag(each)) for each in (long, short))
+        one, two, three, four = (_slide(name, *each, mode) for each in ((a, c), (b, d), (a, d), (b, c)))
+        return complex_of(one - two, three + four)
     padded = pad_with(long, [(before, count + width - 1 - size - before)], 0)
     multiply, add = (BODIES[each].for_kind(kind_of(long.dtype)) for each in ("multiply", "add"))
     assert multiply is not None and add is not None, "every element type has sums and products"

@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.specs.tensor_types import kind_of
 from ipu_mlir.tracing import views
-from ipu_mlir.tracing.elementwise import astype
+from ipu_mlir.tracing.elementwise import astype, conjugated
 from ipu_mlir.tracing.elementwise import where as _where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions import reductions
@@ -190,7 +190,7 @@ def cov(
     values: Any = np.concatenate(rows)
     centred = values - reductions.mean(values, 1, True)
     less = (0 if bias else 1) if ddof is None else ddof
-    return np.squeeze((centred @ centred.T) / np.maximum(float(values.shape[1] - less), 0.0))
+    return np.squeeze((centred @ conjugated(centred.T)) / np.maximum(float(values.shape[1] - less), 0.0))
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:

@@ -110,12 +110,41 @@ def test_sums_and_products(both_agree):
     [
         (lambda c: c < 1, "np.less is not supported for complex numbers; use x.real and x.imag; there are absolute"),
         (lambda c: c.max(), r"max of complex64\[2, 3\]: complex numbers have no order; use np.abs"),
+        (lambda c: np.median(c), "the function is one of real numbers; use x.real and x.imag"),
+        (lambda c: np.searchsorted(c[0], c), "complex numbers are only sorted; compare x.real, x.imag or np.abs"),
         (lambda c: np.maximum.accumulate(c), "complex numbers have sums and products only"),
     ],
 )
 def test_what_has_no_order_is_refused(function, message):
     with pytest.raises(TypeError, match=rf"test_complex_numbers.py:\d+: .*{message}"):
         ipu.function(function).trace(C)
+
+
+def test_orders_and_sliding_products(both_agree):
+    """By real parts, then by imaginary ones, NaN last; products with the conjugate where NumPy has it."""
+    nan = np.nan
+    values = np.array([3 + 1j, 1 + 5j, 1 + 2j, nan + 1j, complex(1, nan), 0j, complex(nan, nan)], np.complex64)
+
+    def orders(v):
+        both = np.stack([v, v[::-1]])
+        found = np.sort(v), np.argsort(v, kind="stable"), np.lexsort((v, v)), np.sort(both, axis=1), np.sort(both, 0)
+        return dict(enumerate(found))
+
+    both_agree(orders, values)
+
+    def products(v, w):
+        slid = [np.convolve(v, w), np.convolve(w, v, "same"), np.correlate(v, w), np.correlate(w, v, "full")]
+        return dict(enumerate([*slid, np.cov(np.stack([v, v[::-1] * 1j])), np.vdot(v, v)]))
+
+    both_agree(products, C.ravel(), C[0, :2], tolerance=2e-5)
+
+
+def test_small_integers_become_the_floats_that_numpy_makes_of_them(both_agree):
+    for dtype in (np.bool_, np.uint8, np.int16, np.int32):
+        x = np.array([1, 0, 1], dtype)
+        both_agree(
+            lambda x: dict(enumerate((np.ldexp(x, 2), *np.frexp(x), *np.modf(x), np.angle(x), np.vdot(x, x)))), x
+        )
 
 
 def test_a_loop_carries_complex_tensors(both_agree):
