@@ -31,6 +31,7 @@ from ipu_mlir.passes.normalize.decompose_linalg_ops import DecomposeLinalgOps
 from ipu_mlir.passes.normalize.drop_repeated_checks import DropRepeatedChecks
 from ipu_mlir.passes.normalize.expand_powers import ExpandPowers
 from ipu_mlir.passes.normalize.fold_transposes import FoldTransposes
+from ipu_mlir.passes.normalize.folding.fold_constants import FoldConstants
 from ipu_mlir.passes.normalize.fuse_elementwise_ops import FuseElementwiseOps
 from ipu_mlir.passes.normalize.generalize_ops import GeneralizeOps
 from ipu_mlir.passes.normalize.hoist_invariants import HoistInvariants
@@ -127,6 +128,7 @@ PASSES: tuple[type[Pass], ...] = (
     FillEmpties,
     FixLoopTypes,
     FoldCollectives,
+    FoldConstants,
     FoldTransposes,
     FormSupersteps,
     ForwardCopies,

@@ -62,6 +62,7 @@ NORMALIZE: tuple[str, ...] = (
     "canonicalize",
     "cse",
     "ipu-raise-splats",
+    "ipu-fold-constants",
     "ipu-fold-transposes",
     "ipu-generalize-ops",
     "ipu-update-on-shards",

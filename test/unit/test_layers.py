@@ -33,6 +33,7 @@ ROOMS = (
     "passes/support",
     "passes/importing/stablehlo",
     "passes/importing",
+    "passes/normalize/folding",
     "passes/normalize/indices",
     "passes/normalize",
     "passes/programs",

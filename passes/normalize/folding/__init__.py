@@ -1,0 +1,1 @@
+"""What follows from constants is computed while a program is compiled."""

@@ -1,0 +1,48 @@
+"""What ``ipu-fold-constants`` computes has the bits that both executors give."""
+
+from types import ModuleType
+
+import pytest
+from cases import (
+    comparisons_and_casts,
+    contractions,
+    float_ops,
+    integer_ops,
+    narrow_casts,
+    narrow_floats,
+    narrow_tensors,
+    reductions,
+    views,
+)
+from support.case import TARGETS
+from support.compare import same_bits
+from support.folded import folded
+
+import ipu_mlir as ipu
+
+TABLES = (
+    comparisons_and_casts,
+    contractions,
+    float_ops,
+    integer_ops,
+    narrow_casts,
+    narrow_floats,
+    narrow_tensors,
+    reductions,
+    views,
+)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+def test_folded_results_are_those_of_both_executors(table: ModuleType) -> None:
+    checked = 0
+    for case in table.CASES:
+        results = folded(case.text, case.inputs)
+        if all(result is None for result in results):
+            continue
+        checked += 1
+        executable = ipu.compile(case.text, target=TARGETS[4])
+        for run in (executable.run, executable.run_per_tile):
+            pairs = [each for each in zip(results, run(case.inputs), strict=True) if each[0] is not None]
+            assert not same_bits(*map(list, zip(*pairs, strict=True))), case.name
+    assert checked
