@@ -76,6 +76,7 @@ NORMALIZE: tuple[str, ...] = (
     "ipu-drop-repeated-checks",
     "ipu-sink-max",
     "ipu-mask-terms",
+    "ipu-factor-sums",
     "ipu-widen-sums",
     "lower-affine",
     "canonicalize",
