@@ -6,7 +6,7 @@ from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.placement.shards.belonging import Belonging, crossings, is_free, is_sharded
+from ipu_mlir.passes.placement.shards.belonging import SINKS, Belonging, crossings, is_free, is_sharded
 from ipu_mlir.passes.placement.shards.moves import Moves
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
@@ -20,8 +20,8 @@ class AnchorShards(Pass):
     different shards never become one, and where each belongs follows from its operands, or from its users.
 
     Needs:  a program on tensors, ``ipu.target``.
-    Leaves: ``ipu.to_shard`` on every value of known sizes that an op of another shard reads, or that leaves a function,
-            and no ``ipu.shard``; on a target of one IPU neither of them.
+    Leaves: ``ipu.to_shard`` on every value of known sizes that an op of another shard reads, or that leaves a function
+            or goes to the host, and no ``ipu.shard``; on a target of one IPU neither of them.
     """
 
     name = "ipu-anchor-shards"
@@ -79,9 +79,10 @@ def _anchor(function: ir.Operation) -> None:
             value = user.operands[number]
             home = belonging.of_value.get(value)
             wanted = shard if target is None else belonging.of_value.get(target)
-            if home == wanted or is_free(defining_op(value)) or not value.type.has_static_shape:
+            stays = home == wanted and op.name not in SINKS
+            if stays or is_free(defining_op(value)) or not value.type.has_static_shape:
                 continue
-            for stop in (home, wanted):
+            for stop in dict.fromkeys((home, wanted)):
                 if stop is not None:
                     value = moves.to(value, stop)
             user.operands[number] = value

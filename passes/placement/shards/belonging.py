@@ -18,7 +18,8 @@ _FREE = frozenset(("arith.constant", "tensor.empty", "tensor.splat", "linalg.fil
 FOLLOWERS = VIEW_OPS | {"ipu.place", "tensor.cast"}
 """Ops that are where their operand is, whatever is written on them: a slice moves no data, only what it shows does."""
 
-_SINKS = TO_HOST | {"ipu.assign"}
+SINKS = TO_HOST | {"ipu.assign"}
+"""Ops behind which nothing says any more where the values were that they take."""
 
 
 def is_tensor(value: ir.Value) -> bool:
@@ -104,7 +105,7 @@ class Belonging:
         if op.name in FOLLOWERS:
             return self.of_value.get(op.results[0])
         written = shard_of(op)
-        if written is not None or op.name in _SINKS or op.name in ("func.call", "func.return"):
+        if written is not None or op.name in SINKS or op.name in ("func.call", "func.return"):
             return written
         return next((self.of_value[each] for each in op.results if each in self.of_value), None)
 

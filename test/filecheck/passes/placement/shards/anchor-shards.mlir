@@ -52,6 +52,18 @@ module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
     return %b : tensor<2xf32>
   }
 
+  // What goes to the host says where it was, also if nothing moves.
+  // CHECK-LABEL: func.func @one_shard
+  // CHECK: %[[E:.*]] = linalg.exp
+  // CHECK: %[[THERE:.*]] = "ipu.to_shard"(%[[E]]) {shard = 1 : i64}
+  // CHECK: "ipu.print"(%[[THERE]])
+  func.func @one_shard(%x: tensor<8xf32>) {
+    %e = tensor.empty() : tensor<8xf32>
+    %a = linalg.exp {ipu.shard = 1 : i64} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    "ipu.print"(%a) {label = "a", ipu.shard = 1 : i64} : (tensor<8xf32>) -> ()
+    return
+  }
+
   // CHECK-LABEL: func.func @no_shards
   // CHECK-NOT: ipu.to_shard
   func.func @no_shards(%x: tensor<8xf32>) -> tensor<8xf32> {
