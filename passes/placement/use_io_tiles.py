@@ -35,8 +35,8 @@ class UseIoTiles(Pass):
     Options: ``proportion``, the share of the memory of I/O tiles that such data may take.
 
     Needs:  the shard of each op (``ipu-assign-shards``).
-    Leaves: ``ipu.place`` on I/O tiles of what the host gives, with an ``ipu.to_shard`` behind it whose place is free,
-            and of what it takes. Nothing changes for a target without I/O tiles.
+    Leaves: ``ipu.place`` on I/O tiles of what the host gives and takes, with an ``ipu.to_shard`` behind or before it
+            whose place is free. Nothing changes for a target without I/O tiles.
     """
 
     name = "ipu-use-io-tiles"
@@ -73,10 +73,11 @@ def _use(op: ir.Operation, target: Target, free: list[int]) -> None:
         return
     free[shard] -= needed
     with ir.InsertionPoint.after(_last_of_element(op)) if op.name in FROM_HOST else ir.InsertionPoint(op), op.location:
-        place = PlaceOp(source=value, mapping=mapping_to_attr(mapping), placed=value.type)
         if op.name not in FROM_HOST:
-            op.operands[0] = place.operation.results[0]
+            here = ToShardOp(source=value, shard=shard_attribute(shard), moved=value.type).operation.results[0]
+            op.operands[0] = PlaceOp(source=here, mapping=mapping_to_attr(mapping), placed=value.type).placed
             return
+        place = PlaceOp(source=value, mapping=mapping_to_attr(mapping), placed=value.type)
         there = ToShardOp(source=place.operation.results[0], shard=shard_attribute(shard), moved=value.type)
     value.replace_all_uses_except(there.operation.results[0], [place.operation])
 

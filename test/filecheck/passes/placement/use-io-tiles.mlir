@@ -17,7 +17,8 @@ module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 8}>} {
   // CHECK-DAG: %[[HERE:.*]] = "ipu.to_shard"(%[[PX]]) {shard = 0 : i64}
   // CHECK-DAG: "ipu.place"(%[[Y]])
   // CHECK: %[[E:.*]] = linalg.exp ins(%[[HERE]] :
-  // CHECK: %[[OUT:.*]] = "ipu.place"(%[[E]]) {mapping = #[[IO]]}
+  // CHECK: %[[DONE:.*]] = "ipu.to_shard"(%[[E]]) {shard = 0 : i64}
+  // CHECK-NEXT: %[[OUT:.*]] = "ipu.place"(%[[DONE]]) {mapping = #[[IO]]}
   // CHECK-NEXT: "ipu.put"(%[[OUT]])
 
   func.func @main() -> tensor<8xf32> {

@@ -19,3 +19,16 @@ def test_too_large_tensors_stay_on_tiles_that_compute_with_a_warning():
         placed = [line for line in exe.mlir("l2").splitlines() if "ipu.place" in line]
     assert float(exe()) == 10_000
     assert not any("5000" in line for line in placed)
+
+
+def test_io_tiles_compute_nothing():
+    feed, log = ipu.Infeed([np.ones((16, 256), np.float32)], name="feed"), ipu.Outfeed(name="log")
+
+    def main(w):
+        log.enqueue(np.tanh(feed.dequeue() @ w))
+
+    exe = ipu.compile(main, args=(np.ones((256, 64), np.float32),), target=ipu.Target(tiles_per_ipu=20, io_tiles=4))
+    steps = dict(zip(exe.profile().compilation.steps, exe.profile().execution.steps, strict=True))
+    tanh = next(found for step, found in steps.items() if step.name == "tanh_f32")
+    assert tanh.active_tiles == 16
+    assert [found.io for step, found in steps.items() if "exchange" in step.name][-1] == "meets"
