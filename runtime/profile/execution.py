@@ -87,8 +87,8 @@ class ExecutedStep:
         bytes_sent: bytes that leave tiles.
         bytes_received: bytes that come to tiles from others.
         bytes_received_worst: bytes that come to the tile that receives most.
-        io: whether I/O tiles alone run it, while the others go on, or all meet in it; left out for steps of the others,
-            and where all tiles keep step.
+        io: whether I/O tiles alone run it, while others go on, or both meet in it; left out for steps of the others.
+        io_ipus: the shards whose I/O tiles that are; left out for one IPU.
         per_ipu: for each IPU cycles of its slowest tile in compute and in exchange, and of its links; left out for one.
     """
 
@@ -105,6 +105,7 @@ class ExecutedStep:
     bytes_received: int
     bytes_received_worst: int
     io: Io | None
+    io_ipus: tuple[int, ...] | None
     per_ipu: tuple[tuple[int, ...], ...] | None
 
     @property

@@ -1,73 +1,79 @@
-"""The time of IPUs that wait for each other only where they meet.
+"""The time of those who have a clock of their own and wait for each other only where they meet.
 
-The tiles of one IPU sync among themselves, so each IPU has a clock of its own. All of them meet where data goes over
-the links, where control flow learns a number, and where the host takes part: nobody goes on before the last has come.
+The tiles of one IPU sync among themselves, so each IPU has a clock, and so have its I/O tiles. All IPUs meet where data
+goes over the links, where control flow learns a number, and where the host takes part; I/O tiles meet those that
+they exchange data with. Nobody goes on before the last of those that meet has come.
 """
 
+from collections.abc import Iterable
 from collections.abc import Sequence as Many
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+
+import numpy as np
 
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
 from ipu_mlir.runtime.profile.counting import BlockCounts
 
-Times = tuple[Fraction, ...]
-"""Cycles of each IPU."""
 
-
-@dataclass(frozen=True)
 class Stretch:
     """A piece of a program.
 
     Attributes:
-        head: cycles of each IPU before they meet first, or in all if they do not meet.
-        met: cycles from where they meet first to where they meet last; None if they do not meet.
-        tail: cycles of each IPU after they met last.
+        delays: the cycles from where the one of the column begins it to where the one of the row is through with it,
+            at least; minus infinity where the one does not wait for the other.
     """
 
-    head: Times
-    met: Fraction | None = None
-    tail: Times = ()
+    def __init__(self, delays: np.ndarray) -> None:
+        self.delays = delays
+
+    @classmethod
+    def of(cls, cycles: Many[float], meeting: Iterable[int] = ()) -> "Stretch":
+        """A step that takes so many cycles of each, and that those who are ``meeting`` begin together."""
+        delays = np.full((len(cycles),) * 2, -np.inf)
+        np.fill_diagonal(delays, cycles)
+        together = list(meeting)
+        delays[np.ix_(together, together)] = np.asarray(cycles, dtype=float)[together, None]
+        return cls(delays)
 
     @property
-    def cycles(self) -> Fraction:
-        """From begin to end, if all IPUs begin together.
+    def cycles(self) -> float:
+        """From begin to end, if all begin together.
 
-        >>> both_at_work = Stretch((Fraction(5), Fraction(3)))
-        >>> met = Stretch((Fraction(0),) * 2, Fraction(2), (Fraction(0), Fraction(4)))
-        >>> int(both_at_work.cycles), int(then(both_at_work, met).cycles), int(times(then(both_at_work, met), 2).cycles)
-        (5, 11, 20)
+        >>> both_at_work, met = Stretch.of([5, 3]), Stretch.of([2, 6], meeting=[0, 1])
+        >>> both_at_work.cycles, then(both_at_work, met).cycles, times(then(both_at_work, met), 2).cycles
+        (5.0, 11.0, 20.0)
         """
-        return max(self.head) if self.met is None else max(self.head) + self.met + max(self.tail)
+        return float(self.delays.max())
+
+    def after(self, clocks: np.ndarray) -> np.ndarray:
+        """The clocks of those who began it at ``clocks`` when they are through with it."""
+        return (self.delays + clocks).max(axis=1)
 
 
 def then(first: Stretch, second: Stretch) -> Stretch:
-    """One after the other: an IPU goes on while others are behind."""
-    if first.met is None:
-        return Stretch(_sum(first.head, second.head), second.met, second.tail)
-    if second.met is None:
-        return Stretch(first.head, first.met, _sum(first.tail, second.head))
-    return Stretch(first.head, first.met + max(_sum(first.tail, second.head)) + second.met, second.tail)
+    """One after the other: who does not meet the others goes on while they are behind."""
+    return Stretch((second.delays[:, :, None] + first.delays[None]).max(axis=1))
 
 
-def times(stretch: Stretch, count: Fraction | int) -> Stretch:
-    """``count`` times in a row; on average, where that is no whole number."""
-    share = Fraction(min(count, 1)) if stretch.met is not None else Fraction(count)
-    head = tuple(each * share for each in stretch.head)
-    if stretch.met is None:
-        return Stretch(head)
-    again = (count - share) * (stretch.met + max(_sum(stretch.tail, stretch.head)))
-    return Stretch(head, stretch.met * share + again, tuple(each * share for each in stretch.tail))
-
-
-def _sum(first: Times, second: Times) -> Times:
-    return tuple(a + b for a, b in zip(first, second, strict=True))
+def times(stretch: Stretch, count: Fraction | float) -> Stretch:
+    """``count`` times in a row; what is left behind whole times takes its share of all cycles."""
+    whole, share = divmod(count, 1)
+    found = Stretch.of([0.0] * len(stretch.delays))
+    if share:
+        found = Stretch(stretch.delays * float(share))
+    power, left = stretch, int(whole)
+    while left:
+        if left % 2:
+            found = then(found, power)
+        left //= 2
+        power = then(power, power) if left else power
+    return found
 
 
 def program_stretch(tree: Sequence, steps: Many[Stretch], counts: BlockCounts) -> Stretch:
     """The whole program, whose step of number ``n`` is ``steps[n]``."""
-    nothing = Stretch((Fraction(0),) * len(steps[0].head)) if steps else Stretch((Fraction(0),))
+    nothing = Stretch.of([0.0] * (len(steps[0].delays) if steps else 1))
     known: dict[int, Stretch] = {}
 
     def of_block(block: Sequence) -> Stretch:

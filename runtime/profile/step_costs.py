@@ -91,7 +91,9 @@ class StepCost:
     links: BoolArray | None = None
     """Of each IPU, whether it takes part in what goes over the links; None where nothing does."""
     io: Io | None = None
-    """True if I/O tiles run it alone, False if they meet the others in it; None where all tiles of an IPU keep step."""
+    """Whether I/O tiles run it alone, or meet the others in it; None where they take no part."""
+    io_ipus: tuple[int, ...] = ()
+    """The IPUs whose I/O tiles do."""
 
     def times(self, ipus: int) -> "StepTimes":
         """The cycles of each IPU in it."""
@@ -144,11 +146,10 @@ class StepCosts:
     def __init__(self, target: Target, program: Iterable[Step] = ()) -> None:
         """Costs of the steps of ``program``, whose queues are on I/O tiles if all that goes through them is."""
         self._target = target
-        self._queues: dict[str, bool] = {}
-        for step in program if has_io_tiles(target) else ():
+        self._queues: dict[str, list[tuple[int, ...]]] = {}
+        for step in program if target.io_tiles else ():
             if step.kind == "host_exchange" and (call := host_call_of(step.op)) is not None and len(step.op.operands):
-                symbol = call.symbol_of(step.op)
-                self._queues[symbol] = self._queues.get(symbol, True) and self._on_io(step.op.operands)
+                self._queues.setdefault(call.symbol_of(step.op), []).append(self._on_io(step.op.operands))
         self._machine = machine_of(target)
         self._vertices: dict[tuple[Work, Parts, int], VertexCost] = {}
         self._sizes: dict[Mapping, int] = {}
@@ -183,7 +184,9 @@ class StepCosts:
         call = host_call_of(op)
         assert call is not None, "a step of the host has a call of it"
         if not len(op.operands):
-            return replace(self._sync(), io="alone" if self._queues.get(call.symbol_of(op), False) else None)
+            of_queue = self._queues.get(call.symbol_of(op), [])
+            ipus = sorted({ipu for each in of_queue for ipu in each}) if all(of_queue) else ()
+            return replace(self._sync(), io="alone" if ipus else None, io_ipus=tuple(ipus))
         filled = call.filled_by(op)
         taken, given = (
             int(bytes_per_ipu([value.type for value in values], self._target).max(initial=0))
@@ -195,17 +198,25 @@ class StepCosts:
             cycles = host_write_cycles(taken, self._machine) + host_read_cycles(given, self._machine)
         sync = all_sync_cycles(self._target.ipus, self._machine) if call.server == "remote" else 0
         moved = call.read_by(op) if filled is None else [filled]
-        return StepCost(self._idle, host=cycles, sync=sync, io="alone" if self._on_io(moved) else None)
+        ipus = self._on_io(moved)
+        return StepCost(self._idle, host=cycles, sync=sync, io="alone" if ipus else None, io_ipus=ipus)
 
-    def _on_io(self, buffers: Iterable[ir.Value]) -> bool:
-        """True if I/O tiles that have a clock of their own hold one of ``buffers``."""
-        if not has_io_tiles(self._target):
-            return False
+    def _on_io(self, buffers: Iterable[ir.Value]) -> tuple[int, ...]:
+        """The IPUs whose I/O tiles hold one of ``buffers``."""
+        if not self._target.io_tiles:
+            return ()
+        each_ipu = self._target.tiles_per_ipu
+        first = each_ipu - self._target.io_tiles
         mappings = [memory_mapping(each.type) for each in buffers if isinstance(each.type, ir.MemRefType)]
-        return any(each is not None and each.max_tile >= self._target.num_compute_tiles for each in mappings)
+        found: set[int] = set()
+        for mapping in mappings:
+            if mapping is not None and mapping.max_tile >= first:
+                tiles = mapping.elements_per_tile()[0]
+                found.update((tiles[tiles % each_ipu >= first] // each_ipu).tolist())
+        return tuple(sorted(found))
 
     def _exchange(self, op: ir.Operation) -> StepCost:
-        cost = cost_of_exchange(op, self._target)
+        cost, ipus = cost_of_exchange(op, self._target), self._on_io(op.operands)
         return StepCost(
             busy=cost.busy_cycles,
             exchange=cost.cycles,
@@ -215,7 +226,8 @@ class StepCosts:
             bytes_sent=cost.bytes_sent,
             bytes_received=cost.bytes_received,
             bytes_received_worst=cost.bytes_received_worst,
-            io="meets" if self._on_io(op.operands) else None,
+            io="meets" if ipus else None,
+            io_ipus=ipus,
         )
 
     def _compute_set(self, op: ir.Operation) -> StepCost:
@@ -278,11 +290,6 @@ class StepCosts:
         if mapping not in self._sizes:
             self._sizes[mapping] = int(mapping.elements_per_tile()[1].sum())
         return self._sizes[mapping]
-
-
-def has_io_tiles(target: Target) -> bool:
-    """True if I/O tiles have a clock of their own. With several IPUs, they keep step with the tiles of theirs."""
-    return target.io_tiles > 0 and target.ipus == 1
 
 
 def bytes_per_ipu(types: Iterable[ir.Type], target: Target) -> IntArray:

@@ -1,6 +1,5 @@
 """The steps of a program as the profile has them: what each takes, how often it runs, and all of it together."""
 
-from fractions import Fraction
 from functools import reduce
 
 import numpy as np
@@ -19,11 +18,12 @@ from ipu_mlir.dialects.memory.report import MemoryReport
 from ipu_mlir.dialects.memory.sweep import StepMemory
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile import compilation, execution
+from ipu_mlir.runtime.profile.clocks import Clocks
 from ipu_mlir.runtime.profile.counting import BlockCounts
-from ipu_mlir.runtime.profile.overlap import Stretch, program_stretch, then
+from ipu_mlir.runtime.profile.overlap import program_stretch, then
 from ipu_mlir.runtime.profile.program_part import exchange_name
 from ipu_mlir.runtime.profile.source_ops import SourceOps
-from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts, bytes_per_ipu, has_io_tiles
+from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts, bytes_per_ipu
 from ipu_mlir.runtime.profile.target_facts import PEAK_TYPES, target_facts
 
 _KINDS = ("compute", "exchange", "inter_ipu", "sync", "host")
@@ -149,6 +149,7 @@ class StepsPart:
                 bytes_received=cost.bytes_received,
                 bytes_received_worst=cost.bytes_received_worst,
                 io=cost.io,
+                io_ipus=cost.io_ipus if cost.io and self._target.ipus > 1 else None,
                 per_ipu=None if self._target.ipus == 1 else self._per_ipu(cost),
             )
         )
@@ -161,7 +162,8 @@ class StepsPart:
 
     def _total(self) -> int:
         """Cycles from begin to end."""
-        stretches = [_stretch(each, self._target) for each in self._costs]
+        clocks = Clocks.of(self._target.ipus, self._executed)
+        stretches = [clocks.stretch(each, step.kind) for each, step in zip(self._executed, self.steps, strict=True)]
         program = program_stretch(self._report.tree, stretches[:-2], self._counts)
         return round(reduce(then, (stretches[-2], program, stretches[-1])).cycles)
 
@@ -183,7 +185,7 @@ class StepsPart:
         """All of it together."""
         sums = {kind: sum(step.count * getattr(step, kind) for step in self._executed) for kind in _KINDS}
         one_by_one = sum(sums.values())
-        total = self._total() if self._target.ipus > 1 or has_io_tiles(self._target) else one_by_one
+        total = self._total() if self._target.ipus > 1 or self._target.io_tiles else one_by_one
         cycles = execution.Cycles(total=total, **sums, overlapped=one_by_one - total)
         seconds = cycles.total / self._target.clock_hz
         flops = sum(self._flops.values())
@@ -205,22 +207,6 @@ class StepsPart:
             ipus=self._ipus(total),
             steps=tuple(self._executed),
         )
-
-
-def _stretch(cost: StepCost, target: Target) -> Stretch:
-    """A step: IPUs that begin it together leave it when their part is done."""
-    times, meets = cost.times(target.ipus), cost.meets
-    if has_io_tiles(target):
-        nothing, all_of_it = Fraction(0), Fraction(cost.cycles)
-        if cost.io == "meets":
-            return Stretch((nothing,) * 2, all_of_it, (nothing,) * 2)
-        return Stretch((nothing, all_of_it) if cost.io == "alone" else (all_of_it, nothing))
-    together = times.sync + times.host
-    own = times.compute + times.exchange + times.inter_ipu
-    if meets:
-        nothing = (Fraction(0),) * len(own)
-        return Stretch(nothing, Fraction(int(together.max())), tuple(map(Fraction, own.tolist())))
-    return Stretch(tuple(map(Fraction, (own + together).tolist())))
 
 
 def _arguments_in(block: ir.Block, target: Target) -> StepCost:

@@ -12,40 +12,46 @@ TARGET = ipu.Target(name="small", ipus=2, tiles_per_ipu=8)
 
 
 def own(*cycles):
-    return Stretch(tuple(map(Fraction, cycles)))
+    return Stretch.of(cycles)
 
 
-def met(cycles, *after):
-    return Stretch((Fraction(0),) * len(after), Fraction(cycles), tuple(map(Fraction, after)))
+def met(*cycles):
+    return Stretch.of(cycles, meeting=range(len(cycles)))
 
 
 def clocks(steps):
     """The same by hand: a clock for each IPU."""
-    clock = np.zeros(2, dtype=object) + Fraction(0)
-    for step in steps:
-        if step.met is None:
-            clock = clock + np.array(step.head)
-        else:
-            clock = np.array([max(clock) + step.met] * 2) + np.array(step.tail)
+    clock = np.zeros(2)
+    for cycles, meets in steps:
+        clock = (max(clock) if meets else clock) + np.array(cycles)
     return max(clock)
 
 
-STEPS = [own(5, 1), met(2, 0, 3), own(1, 1), own(0, 7), met(4, 0, 0), own(2, 2)]
+STEPS = [((5, 1), False), ((2, 5), True), ((1, 1), False), ((0, 7), False), ((4, 4), True), ((2, 2), False)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_stretches_count_as_clocks_do(count):
     whole = own(0, 0)
-    for step in STEPS:
-        whole = then(whole, step)
+    for cycles, meets in STEPS:
+        whole = then(whole, met(*cycles) if meets else own(*cycles))
     assert whole.cycles == clocks(STEPS)
     assert times(whole, count).cycles == clocks(STEPS * count)
-    assert times(then(own(3, 0), own(0, 4)), count).cycles == clocks([own(3, 4)] * count)
+    assert times(then(own(3, 0), own(0, 4)), count).cycles == clocks([((3, 4), False)] * count)
 
 
 def test_what_runs_half_of_the_times_takes_half_of_the_cycles():
-    whole = then(own(5, 1), met(2, 0, 3))
+    whole = then(own(5, 1), met(2, 5))
     assert times(whole, Fraction(1, 2)).cycles == whole.cycles / 2
+    assert times(whole, 0).cycles == 0
+
+
+def test_some_meet_and_others_go_on():
+    pair = Stretch.of([3, 4, 0], meeting=[0, 1])
+    late = then(own(10, 0, 1), pair)
+    assert late.after(np.zeros(3)).tolist() == [13, 14, 1]
+    assert late.after(np.array([0, 20, 5])).tolist() == [23, 24, 6]
+    assert times(late, 2).after(np.zeros(3)).tolist() == [26, 27, 2]
 
 
 def profile(function, *args, target=TARGET):
@@ -170,7 +176,7 @@ def streamed(io_tiles, steps=20, logs=True):
             w = np.tanh(x @ w)
             if logs:
                 log.enqueue(w)
-            return w
+            return np.tanh(w @ w / 32)
 
         return ipu.fori_loop(0, steps, step, w)
 
@@ -217,3 +223,79 @@ def test_what_belongs_to_no_ipu_is_on_the_first_one_where_io_tiles_lie_between_i
     assert np.allclose(exe.run_per_tile([W])[0], exe(W), atol=1e-3)
     sizes = exe.profile().tile_bytes(including_gaps=False)
     assert (sizes[:6] > 7000).all() and (sizes[6:] < 200).all()  # these have code of the control program
+
+
+ROUNDS = 8
+
+
+def layers_on_two_ipus(target):
+    """Elements come to the first IPU, and what the second makes of them goes to the host."""
+    feed, log = ipu.Infeed([np.ones((16, 256), np.float32)], name="feed"), ipu.Outfeed(name="log")
+    weights = [np.ones(shape, np.float32) for shape in ((256, 256), (256, 64))]
+
+    def main(w, v):
+        def body(i, carried):
+            x = feed.dequeue()
+            with ipu.shard(0):
+                h = np.tanh(x @ w)
+            with ipu.shard(1):
+                log.enqueue(np.tanh(h @ v))
+            return carried
+
+        ipu.fori_loop(0, ROUNDS, body, ())
+
+    return ipu.compile(main, args=weights, target=target).profile()
+
+
+def test_io_tiles_of_each_ipu_are_at_work_beside_the_others():
+    found = layers_on_two_ipus(ipu.Target(name="small", ipus=2, tiles_per_ipu=20, io_tiles=4))
+    without = layers_on_two_ipus(ipu.Target(name="small", ipus=2, tiles_per_ipu=16))
+    assert found.total_cycles < without.total_cycles
+    names = [step.name for step in found.compilation.steps]
+    io = {name: (step.io, step.io_ipus) for name, step in zip(names, found.execution.steps, strict=True) if step.io}
+    assert io["dequeue of @feed"] == io["receive of @feed"] == ("alone", (0,))
+    assert io["put of @log"] == io["enqueue of @log"] == ("alone", (1,))
+    assert {each for each in io.values() if each[0] == "meets"} == {("meets", (0,)), ("meets", (1,))}
+
+    clocks = {"first": 0, "second": 0, "in": 0, "out": 0}
+    steps = [each for each in zip(names, found.execution.steps, strict=True) if each[1].count == ROUNDS]
+    arguments, results = found.execution.steps[-2:]
+    clocks["first"] = clocks["second"] = arguments.cycles
+    for _ in range(ROUNDS):
+        for name, step in steps:
+            of_first, of_second = (sum(each) for each in step.per_ipu)
+            if step.io == "alone":
+                clocks["in" if step.io_ipus == (0,) else "out"] += step.cycles
+            elif step.io == "meets":
+                pair = ("first", "in") if step.io_ipus == (0,) else ("second", "out")
+                clocks |= dict.fromkeys(pair, max(clocks[each] for each in pair) + step.cycles)
+            elif step.inter_ipu:
+                begin = max(clocks["first"], clocks["second"]) + step.sync
+                clocks["first"], clocks["second"] = begin + of_first, begin + of_second
+            else:
+                assert step.compute or name.startswith("exchange")
+                clocks["first"] += of_first + (step.sync if of_first else 0)
+                clocks["second"] += of_second + (step.sync if of_second else 0)
+    assert found.total_cycles == max(*clocks.values(), max(clocks["first"], clocks["second"]) + results.cycles)
+    for each in found.execution.ipus:
+        assert each.waiting >= 0 and each.host == arguments.host
+    drawn = [
+        each for each in found.chrome_trace()["traceEvents"] if each["ph"] == "M" and each["name"] == "process_name"
+    ]
+    assert [each["args"]["name"] for each in drawn] == ["IPU 0", "IPU 1", "I/O tiles of IPU 0", "I/O tiles of IPU 1"]
+
+
+def test_rows_of_remote_memory_come_by_io_tiles_of_the_ipu_that_needs_them():
+    target = ipu.Target(name="small", ipus=2, tiles_per_ipu=10, io_tiles=2)
+    rows = ipu.RemoteBuffer(np.ones((12, 64), np.float32), name="rows")
+
+    def main(x):
+        def body(i, x):
+            with ipu.shard(1):
+                return np.sin(np.sort(rows.load(i) + x))
+
+        return ipu.fori_loop(0, 12, body, x)
+
+    steps = ipu.compile(main, args=(X,), target=target).profile().execution
+    assert steps.cycles.overlapped > 0
+    assert {step.io_ipus for step in steps.steps if step.io} == {(1,)}
