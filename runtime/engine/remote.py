@@ -1,5 +1,6 @@
 """Remote buffers of one session: rows in memory, or in files that are larger than memory."""
 
+import mmap
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -15,6 +16,9 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.npz import array_in_file
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.translator.translate import RemoteSpec
+
+_FEW_BYTES = 1 << 14
+"""Of a file, what so few bytes need is read without what lies around it, unless it follows what was read before."""
 
 
 class RemoteArray:
@@ -38,6 +42,11 @@ class RemoteArray:
             self._in_memory() if self._map is None else np.asarray(self._map).view(spec.dtype)
         )  # indexed faster
         self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
+        self._random: np.ndarray | None = None
+        if self._map is not None and self.lines.size and self.lines[:1].nbytes <= _FEW_BYTES:
+            found = _without_reading_ahead(self._map)
+            self._random = None if found is None else found.view(spec.dtype).reshape(self.lines.shape)
+        self._next = 0
 
     def _in_memory(self) -> np.ndarray:
         try:
@@ -109,10 +118,22 @@ class RemoteArray:
         """The rows of all replicas, one after the other, in the same memory."""
         return self.array.reshape(-1, *self.spec.shape[2 if self.spec.replicas else 1 :])
 
+    def lines_at(self, places: Any) -> np.ndarray:
+        """``lines``; those of a file by a map that reads no more than is asked for, where ``places`` are anywhere."""
+        if self._random is None:
+            return self.lines
+        if not isinstance(places, np.ndarray):
+            first, end = (places, places + 1) if isinstance(places, int) else (places.start, places.stop)
+            follows, self._next = first == self._next, end
+            if follows or (end - first) * self.lines.strides[0] > _FEW_BYTES:
+                return self.lines
+        return self._random
+
     def copy(self) -> "RemoteArray":
         """The same rows, which are no longer those of the file: what is written to them stays in memory."""
         copied = RemoteArray.__new__(RemoteArray)
         copied.spec, copied.file, copied._waiting = self.spec, None, list(self._waiting)
+        copied._random, copied._next = None, 0
         copied._map = None if self.file is None else npy.open_memmap(self.file, "c")
         copied.array = self.array.copy() if copied._map is None else np.asarray(copied._map).view(self.spec.dtype)
         return copied
@@ -179,11 +200,24 @@ class RemoteArray:
         for where, what in self._waiting if every > 1 else ((places, update),):
             flat = where.reshape(-1)
             what = what.reshape(flat.size, *self.lines.shape[1:]).astype(self.array.dtype, copy=False)
+            lines = self.lines_at(flat)
             if len(np.unique(flat)) == flat.size:
-                self.lines[flat] += what
+                lines[flat] += what
             else:
-                np.add.at(self.lines, flat, what)
+                np.add.at(lines, flat, what)
         self._waiting.clear()
+
+
+def _without_reading_ahead(array: np.memmap) -> np.ndarray | None:
+    """Another map of the same file; where a page is missing, the system otherwise reads many around it.
+
+    None where the system cannot be told so.
+    """
+    if not hasattr(mmap, "MADV_RANDOM"):
+        return None
+    second = npy.open_memmap(array.filename, "r+")
+    second._mmap.madvise(mmap.MADV_RANDOM)
+    return np.asarray(second)
 
 
 class RemoteMemory:
@@ -225,13 +259,15 @@ class RemoteMemory:
     def fetch(self, name: str, rows: Any, out: np.ndarray) -> None:
         """Write a row, consecutive rows, or those that ``rows`` names, to ``out``."""
         buffer, rows = self._found(name, rows)
-        np.copyto(out, buffer.lines[buffer.places_of(rows, out)], "unsafe")
+        places = buffer.places_of(rows, out)
+        np.copyto(out, buffer.lines_at(places)[places], "unsafe")
 
     def remote_store(self, name: str, value: Any, row: Any) -> None:
         """Write ``value`` from ``row`` on."""
         buffer, row = self._found(name, row)
         array = np.asarray(value)
-        buffer.lines[buffer.places_of(row, array)] = array
+        places = buffer.places_of(row, array)
+        buffer.lines_at(places)[places] = array
 
     def host_update_add(self, name: str, every: int, rows: Any, update: Any) -> None:
         """Add ``update`` to the rows that ``rows`` names."""

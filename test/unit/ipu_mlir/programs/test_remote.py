@@ -284,3 +284,28 @@ def test_a_buffer_larger_than_memory_is_updated_row_by_row(tmp_path):
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) > 0
     assert os.stat(tmp_path / "table.npy").st_size > rows * 4096
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/smaps"), reason="says how files are mapped")
+@pytest.mark.parametrize(("columns", "read_ahead"), [(2, {True, False}), (1 << 13, {True})])
+def test_small_rows_anywhere_are_read_without_what_follows_them(columns, read_ahead, tmp_path):
+    file = tmp_path / "rows.npy"
+    table = ipu.RemoteBuffer(np.arange(12, dtype=F32)[:, None] * np.ones(columns, F32), name="table", file=file)
+
+    def main(first, second):
+        one, two = table.load(first), table.load(second)
+        table.store(second, one + two)
+        return table.load(second, rows=2)[:, 0]
+
+    session = ipu.compile(main, args=[np.int32(0)] * 2, target=TARGET).session()
+    before = session["table"]
+    assert session(np.int32(7), np.int32(3)).tolist() == [10, 4]
+    assert session(np.int32(3), np.int32(4)).tolist() == [14, 5]
+    assert before[:, 1].tolist() == [0, 1, 2, 10, 14, 5, 6, 7, 8, 9, 10, 11]
+    before[5] = 40
+    assert session(np.int32(5), np.int32(6)).tolist() == [46, 7]
+    with open("/proc/self/smaps") as maps:
+        of_file = [part.partition("VmFlags:")[2].splitlines()[0] for part in maps.read().split(str(file))[1:]]
+    assert {"rr" not in flags.split() for flags in of_file} == read_ahead
+    session.save(tmp_path / "state.npz")
+    np.testing.assert_array_equal(np.load(file)[:, 0], before[:, 0])
