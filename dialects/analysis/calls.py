@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 
 OUTLINED = "ipu.outlined"
@@ -15,7 +16,7 @@ def callee_of(call: ir.Operation) -> str:
 
 def callees_first(functions: Sequence[ir.Operation]) -> list[ir.Operation]:
     """``functions`` in their order, but each behind those that it calls; a function that calls itself is among them."""
-    by_name = {ir.StringAttr(each.attributes["sym_name"]).value: each for each in functions}
+    by_name = {symbol_of(each): each for each in functions}
     found: dict[str, ir.Operation] = {}
     waiting: set[str] = set()
 

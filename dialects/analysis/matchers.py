@@ -1,5 +1,6 @@
 """Questions about one value or op that everybody asks: what makes it, which constant it is, how it compares."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
@@ -28,13 +29,33 @@ def block_of(value: ir.Value) -> ir.Block:
     return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
+def ops_around(op: ir.Operation | None) -> Iterator[ir.Operation]:
+    """``op`` and the ops that it stands in, the innermost first, inside its function."""
+    while op is not None and op.name != "func.func":
+        yield op
+        op = op.parent and op.parent.operation
+
+
 def around_in(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
     """The op of ``block`` that ``op`` is, or that it stands in; None if it does not stand in ``block``."""
-    while op.name != "func.func":
-        if op.block == block:
-            return op
+    return next((each for each in ops_around(op) if each.block == block), None)
+
+
+def is_made_inside(value: ir.Value, op: ir.Operation) -> bool:
+    """True if ``value`` is made inside of ``op``, or is an argument of a block in it."""
+    return op in ops_around(block_of(value).owner.operation)
+
+
+def module_around(op: ir.Operation) -> ir.Operation:
+    """The module that ``op`` stands in, or is."""
+    while op.name != "builtin.module":
         op = op.parent.operation
-    return None
+    return op
+
+
+def symbol_of(op: ir.Operation | ir.OpView) -> str:
+    """The name of a function, a variable, a queue: of what others name by ``@name``."""
+    return ir.StringAttr(op.attributes["sym_name"]).value
 
 
 def constant_of(value: ir.Value) -> Any:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ir
 
 _DEFAULT_DEPTH = 3
@@ -51,7 +52,7 @@ def _queue(op: ir.Operation) -> Queue:
     def types(attribute: str) -> tuple[ir.Type, ...]:
         return tuple(each.value for each in op.attributes[attribute])
 
-    name = ir.StringAttr(op.attributes["sym_name"]).value
+    name = symbol_of(op)
     if op.name == "ipu.host_function":
         return Queue(name, FUNCTION, types("takes"), types("gives"))
     if op.name == "ipu.outfeed":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
+from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of
 from ipu_mlir.dialects.support.bindings import ir
 
 REMOTE_BUFFER = "ipu.remote_buffer"
@@ -64,7 +65,7 @@ def remote_buffers_in(module: ir.Operation) -> dict[str, RemoteBuffer]:
 
 def _remote_buffer(op: ir.Operation) -> RemoteBuffer:
     memory = ir.StringAttr(op.attributes["memory"]).value if "memory" in op.attributes else "streaming"
-    name, kind = ir.StringAttr(op.attributes["sym_name"]).value, ir.TypeAttr(op.attributes["type"]).value
+    name, kind = symbol_of(op), ir.TypeAttr(op.attributes["type"]).value
     return RemoteBuffer(name, ir.RankedTensorType(kind), memory, op)
 
 
@@ -76,13 +77,6 @@ def remote_buffer_of(op: ir.Operation) -> str:
 def remote_buffer_around(op: ir.Operation) -> RemoteBuffer:
     """The remote buffer that an op of ``MOVES`` works on, in the module around it."""
     return remote_buffers_in(module_around(op))[remote_buffer_of(op)]
-
-
-def module_around(op: ir.Operation) -> ir.Operation:
-    """The module that ``op`` stands in, or is."""
-    while op.name != "builtin.module":
-        op = op.parent.operation
-    return op
 
 
 def num_remote_bytes(module: ir.Operation) -> int:

@@ -13,7 +13,7 @@ from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_terminator
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
-from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
 from ipu_mlir.dialects.analysis.remote import MOVES, STORES, moved_and_rows, remote_buffer_of, remote_buffers_in
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results, variables_in
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
@@ -41,7 +41,7 @@ class Varying:
         self._replicas = replicas
         self._origins: dict[ir.Value, ir.Location] = {}
         self._ops = _ops_of_functions(module)
-        self._functions = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in self._ops if _is_function(op)}
+        self._functions = {symbol_of(op): op for op in self._ops if _is_function(op)}
         declared = variables_in(module)
         self.variables = {name for name, op in declared.items() if is_marked(op.attributes)}
         self._open = {name for name, op in declared.items() if VARIES not in op.attributes}

@@ -5,6 +5,7 @@ After ``ipu-promote-variables`` a function takes each variable that it uses as a
 function writes to them in place.
 """
 
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ir
 
 VARIABLE = "ipu.variable"
@@ -17,7 +18,7 @@ UNSET = "ipu.unset"
 def variables_in(module: ir.Operation) -> dict[str, ir.Operation]:
     """The ``ipu.variable`` ops of ``module`` by name, in the order in which they stand there."""
     ops = (op.operation for op in module.regions[0].blocks[0].operations)
-    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in ops if op.name == VARIABLE}
+    return {symbol_of(op): op for op in ops if op.name == VARIABLE}
 
 
 def variable_arguments(function: ir.Operation) -> dict[int, str]:

@@ -1,6 +1,7 @@
 """The loops and operands of a structured op that matter for its cost."""
 
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, reads_operand
+from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.costs.scalar_ops import through_casts
 from ipu_mlir.dialects.costs.work import Loops
 from ipu_mlir.dialects.support.bindings import ir
@@ -50,11 +51,6 @@ def accumulator(op: ir.Operation) -> ir.Value:
 
 def combination(op: ir.Operation) -> ir.Operation | None:
     """The operation that joins an element to the only result, possibly in a wider type."""
-    *_, terminator = (inner.operation for inner in op.regions[0].blocks[0].operations)
-    if len(terminator.operands) != 1:
-        return None
-    yielded = through_casts(terminator.operands[0])
-    if isinstance(yielded.owner, ir.Block):
-        return None
-    last = yielded.owner.operation
-    return last if accumulator(op) in [through_casts(value) for value in last.operands] else None
+    end = terminator(op.regions[0].blocks[0])
+    last = defining_op(through_casts(end.operands[0])) if len(end.operands) == 1 else None
+    return last if last and accumulator(op) in [through_casts(value) for value in last.operands] else None

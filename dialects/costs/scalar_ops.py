@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.rates import BINARY, UNARY
 from ipu_mlir.dialects.support.bindings import ir
@@ -99,8 +100,8 @@ def scalar_ops(ops: Iterable[ir.Operation]) -> list[ScalarOp]:
 
 def through_casts(value: ir.Value) -> ir.Value:
     """The value that ``value`` was before it got other types."""
-    while not isinstance(value.owner, ir.Block) and is_cast(value.owner.operation):
-        value = value.owner.operation.operands[0]
+    while (op := defining_op(value)) is not None and is_cast(op):
+        value = op.operands[0]
     return value
 
 

@@ -7,6 +7,7 @@ argument of a block from the beginning. What an op of control flow is handed, an
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.dialects.analysis.matchers import ops_around
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While
 from ipu_mlir.dialects.support.bindings import ir
 
@@ -129,7 +130,7 @@ class Planner:
     def _is_used_inside(self, op: ir.Operation, slot: Slot) -> bool:
         """True if an op in the regions of ``op`` uses the operand of ``op`` in ``slot``."""
         value = next(value for value in op.operands if self._slots.get(value) == slot)
-        return any(use.owner.operation != op for use in value.uses if _is_inside(use.owner.operation, op))
+        return any(use.owner.operation != op for use in value.uses if op in ops_around(use.owner.operation))
 
     def _slots_of(self, values: "ir.OpOperandList | list[ir.Value]") -> tuple[Slot | None, ...]:
         return tuple(self._slot_of(value) for value in values)
@@ -142,11 +143,3 @@ class Planner:
 
 def _op_of(node: Node) -> ir.Operation | None:
     return node.op if isinstance(node, Step | Repeat | While | Branch | Call) else None
-
-
-def _is_inside(op: ir.Operation, outer: ir.Operation) -> bool:
-    while op.parent is not None:
-        op = op.parent.operation
-        if op == outer:
-            return True
-    return False

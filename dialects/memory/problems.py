@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.matchers import module_around
 from ipu_mlir.dialects.analysis.program.tree import steps
-from ipu_mlir.dialects.analysis.remote import module_around, num_remote_bytes, remote_buffers_in
+from ipu_mlir.dialects.analysis.remote import num_remote_bytes, remote_buffers_in
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.memory.advice import advice_for_all_tiles, advice_for_one_tile

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Sequence, Step, control_nodes, steps
 from ipu_mlir.dialects.attributes.attributes import module_target
@@ -108,7 +109,7 @@ class MemoryReport:
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """Every buffer: arguments, constants, then the others in the order in which they come to life."""
-        entry = ir.StringAttr(self.tree.block.owner.operation.attributes["sym_name"]).value
+        entry = symbol_of(self.tree.block.owner.operation)
         return tuple(_variables(self.tree, trees_beside(self.module, entry), self.timeline, self.sizes))
 
     def live_on(self, tile: int) -> list[tuple[Variable, int]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Sequence
 from ipu_mlir.dialects.analysis.queues import queues_in
@@ -25,7 +26,7 @@ def trees_beside(module: ir.Module | ir.Operation | ir.OpView, entry: str) -> li
 def _public(module: ir.Operation) -> Iterable[str]:
     for op in (op.operation for op in module.regions[0].blocks[0].operations):
         if op.name == "func.func" and len(op.regions[0].blocks) == 1 and "sym_visibility" not in op.attributes:
-            yield ir.StringAttr(op.attributes["sym_name"]).value
+            yield symbol_of(op)
 
 
 def kept_arguments(tree: Sequence, beside: Iterable[Sequence]) -> list[ir.BlockArgument]:

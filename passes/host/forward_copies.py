@@ -2,9 +2,10 @@
 
 from ipu_mlir.dialects.analysis.buffers import strides_and_offset
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
+from ipu_mlir.dialects.analysis.matchers import around_in, defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.host.memory_writes import MemoryWrites, around, static_layout
+from ipu_mlir.passes.host.memory_writes import MemoryWrites, static_layout
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _MOVED = ("memref.subview", "memref.collapse_shape", "memref.expand_shape")
@@ -33,11 +34,8 @@ class ForwardCopies(Pass):
 
 def _forward(copy: ir.Operation, writes: MemoryWrites) -> None:
     source, dest = copy.operands
-    if (
-        isinstance(dest.owner, ir.Block)
-        or dest.owner.name != "memref.alloc"
-        or dest.owner.operation.block != copy.block
-    ):
+    home = defining_op(dest, "memref.alloc")
+    if home is None or home.block != copy.block:
         return
     from_layout, to_layout = static_layout(source.type), static_layout(dest.type)
     if from_layout is None or to_layout is None or to_layout[1] or writes.is_one(source, dest):
@@ -47,7 +45,7 @@ def _forward(copy: ir.Operation, writes: MemoryWrites) -> None:
         return
     last = copy
     for user in users:
-        place = around(user, copy.block)
+        place = around_in(user, copy.block)
         assert place is not None, "an allocation is used in its block"
         if place.is_before_in_block(copy):
             return

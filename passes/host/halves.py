@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loads_in, loop_nest
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.host.memory_writes import MemoryWrites
 from ipu_mlir.passes.placement.partition.split_reduction import plain_combiner
@@ -26,7 +27,7 @@ def halves_of(combination: ir.Operation, writes: MemoryWrites) -> Halves | None:
     Needs true marks on all ops of the function.
     """
     memory = combination.operands[0]
-    if isinstance(memory.owner, ir.Block) or memory.owner.name != "memref.alloc":
+    if defining_op(memory, "memref.alloc") is None:
         return None
     users = [use.owner.operation for use in memory.uses]
     fill = next((user for user in users if user.name == "linalg.fill"), None)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
+from ipu_mlir.dialects.analysis.matchers import around_in, block_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.rewriting import list_outside_bodies
 
@@ -32,7 +33,7 @@ class MemoryWrites:
     def between(self, value: ir.Value, after: ir.Operation, until: ir.Operation) -> bool:
         """True if an op after ``after``, up to ``until`` in the same block, may write to the memory of ``value``."""
         for writer, written in self._writers.get(self._memory(value), ()):
-            op = around(writer, after.block)
+            op = around_in(writer, after.block)
             if op is None or not after.is_before_in_block(op) or until.is_before_in_block(op):
                 continue
             one, other = root_of(value), root_of(written)
@@ -101,25 +102,11 @@ class MemoryWrites:
             self._unite(_buffers([*op.operands, *(each for block in op.successors for each in block.arguments)]))
 
 
-def around(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
-    """The op of ``block`` that is ``op`` or holds it; None if ``op`` stands elsewhere."""
-    while op.block != block:
-        if op.name == "func.func":
-            return None
-        op = op.parent.operation
-    return op
-
-
 def _is_older(value: ir.Value, allocation: ir.Value) -> bool:
     """True if ``value`` has its memory before ``allocation`` is made, as what a loop carries from round to round."""
-    if isinstance(allocation.owner, ir.Block) or allocation.owner.name != "memref.alloc":
-        return False
-    made = allocation.owner.operation
-    if isinstance(value.owner, ir.Block):
-        return around(made, value.owner) is not None
-    first = value.owner.operation
-    place = around(made, first.block)
-    return place is not None and first.is_before_in_block(place)
+    made, first = defining_op(allocation, "memref.alloc"), defining_op(value)
+    place = None if made is None else around_in(made, block_of(value))
+    return place is not None and (first is None or first.is_before_in_block(place))
 
 
 def _written_by(op: ir.Operation) -> Iterator[ir.Value]:

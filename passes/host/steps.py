@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from ipu_mlir.dialects.analysis.buffers import root_of
 from ipu_mlir.dialects.analysis.loop_nest import Index, indexing_maps, loop_nest
+from ipu_mlir.dialects.analysis.matchers import around_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.host.halves import buffers_read
-from ipu_mlir.passes.host.memory_writes import MemoryWrites, around, static_layout
+from ipu_mlir.passes.host.memory_writes import MemoryWrites, static_layout
 from ipu_mlir.passes.support.linalg_builders import bodiless_generic
 from ipu_mlir.passes.support.reduction_marks import STEP, marked_step, marks_of
 from ipu_mlir.passes.support.rewriting import has_uses
@@ -49,7 +50,7 @@ def _is_in_between(first: ir.Operation, second: ir.Operation, writes: MemoryWrit
         return True
     for value in writes.names(first.operands[len(first.operands) - 1]):
         for use in value.uses:
-            user = around(use.owner.operation, first.block)
+            user = around_in(use.owner.operation, first.block)
             if user is not None and first.is_before_in_block(user) and user.is_before_in_block(second):
                 return True
     return any(writes.between(value, first, second) for value in buffers_read(first))

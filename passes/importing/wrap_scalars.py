@@ -1,6 +1,6 @@
 """``ipu-wrap-scalars``: the arguments and results of a program are tensors."""
 
-from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -21,12 +21,8 @@ class WrapScalars(Pass):
         with module.context:
             called = {str(call.attributes["callee"]) for call in list_ops(module, "func.call")}
             for function in list_ops(module, "func.func"):
-                if len(function.regions[0].blocks) == 1 and f"@{_name(function)}" not in called:
+                if len(function.regions[0].blocks) == 1 and f"@{symbol_of(function)}" not in called:
                     _wrap(function)
-
-
-def _name(function: ir.Operation) -> str:
-    return ir.StringAttr(function.attributes["sym_name"]).value
 
 
 def _wrap(function: ir.Operation) -> None:

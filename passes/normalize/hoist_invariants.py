@@ -5,11 +5,11 @@ from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import is_loop
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.clone import clone_slice, operands_from_outside
-from ipu_mlir.passes.support.rewriting import is_made_inside, list_outside_bodies
+from ipu_mlir.passes.support.rewriting import list_outside_bodies
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
 _GOES_ALONG = frozenset((*VIEW_OPS, "tensor.empty", "linalg.fill", "arith.constant"))

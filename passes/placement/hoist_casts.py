@@ -1,9 +1,10 @@
 """``ipu-hoist-casts``: data that a loop does not change moves once, before the loop."""
 
 from ipu_mlir.dialects.analysis.control_flow import enclosing_loop
+from ipu_mlir.dialects.analysis.matchers import is_made_inside
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 
 class HoistCasts(Pass):

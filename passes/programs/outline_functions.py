@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first, meaning_of
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
-from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
 from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
@@ -33,7 +33,7 @@ class OutlineFunctions(Pass):
     name = "ipu-outline-functions"
 
     def run(self, module: ir.Operation) -> None:
-        functions = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in list_ops(module, "func.func")}
+        functions = {symbol_of(op): op for op in list_ops(module, "func.func")}
         if not any(OUTLINED in op.attributes for op in list_ops(module, "func.call")):
             return
         same: dict[str, str] = {}
@@ -60,7 +60,7 @@ def _keep_or_inline(call: ir.Operation, functions: dict[str, ir.Operation], same
 
 def _take_variables(function: ir.Operation, functions: dict[str, ir.Operation], types: dict[str, ir.Type]) -> None:
     """Let what calls ``function`` hand it the variables that it uses, if it can stand alone then."""
-    name, uses = ir.StringAttr(function.attributes["sym_name"]).value, list_ops(function, *_STATE)
+    name, uses = symbol_of(function), list_ops(function, *_STATE)
     calls = [op for each in functions.values() for op in list_ops(each, "func.call") if callee_of(op) == name]
     is_entry = "sym_visibility" not in function.attributes
     if is_entry or not uses or not calls or any(OUTLINED not in op.attributes for op in calls):

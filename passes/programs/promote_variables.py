@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, op_around, terminator
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.variables import UNSET, VARIABLE, variable_arguments, variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -66,7 +67,7 @@ def _broken_place(op: ir.Operation, called: set[str]) -> str | None:
     around = op_around(op)
     if around.name != "func.func":
         return f"stands in '{around.name}'; variables are read and assigned in functions, loops and branches of scf"
-    name = ir.StringAttr(around.attributes["sym_name"]).value
+    name = symbol_of(around)
     if len(around.regions[0].blocks) > 1:
         return f"stands in @{name}, which has several blocks; write its branches and loops as scf"
     if name in called:

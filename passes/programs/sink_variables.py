@@ -4,7 +4,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_branch
-from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
+from ipu_mlir.dialects.analysis.matchers import around_in, defining_op, terminator
 from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
@@ -75,7 +75,7 @@ def _sink_into(op: ir.Operation, names: Container[str], known: Known) -> None:
     for block in blocks_of(op):
         inside: Known = {}
         for name, value in known.items() if is_branch(op) else ():
-            uses = [use for use in value.uses if _stands_in(use.owner.operation, block)]
+            uses = [use for use in value.uses if around_in(use.owner.operation, block)]
             if uses and defining_op(value, _READ) is not None:
                 inside[name] = _read(name, value, block.operations[0].operation)
                 for use in uses:
@@ -188,14 +188,6 @@ def _result_for(op: ir.Operation, name: str) -> int | None:
         if any(_variable(inner) == name for inner in list_ops(later, _READ, _ASSIGN)):
             return None
     return None
-
-
-def _stands_in(op: ir.Operation, block: ir.Block) -> bool:
-    while op.name != "func.func":
-        if op.block == block:
-            return True
-        op = op.parent.operation
-    return False
 
 
 def _read(name: str, value: ir.Value, before: ir.Operation) -> ir.Value:

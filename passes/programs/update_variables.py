@@ -2,6 +2,7 @@
 
 from ipu_mlir.dialects.analysis.buffers import root_of
 from ipu_mlir.dialects.analysis.control_flow import sources_of, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -70,7 +71,7 @@ def _memory_of(value: ir.Value) -> set[ir.Value]:
             continue
         seen.add(root)
         chosen = sources_of(root)
-        if not isinstance(root.owner, ir.Block) and root.owner.operation.name == "arith.select":
+        if defining_op(root, "arith.select") is not None:
             chosen = list(root.owner.operation.operands)[1:]
         waiting += chosen
         if not chosen:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ipu_mlir.dialects.analysis.control_flow import flows, is_branch, is_loop, sources_of, terminator
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, num_outputs, reads_operand
-from ipu_mlir.dialects.analysis.matchers import around_in, block_of
+from ipu_mlir.dialects.analysis.matchers import around_in, block_of, defining_op, ops_around
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -88,9 +88,9 @@ def _writing_over(old: ir.Value, new: ir.Value) -> Changes | None:
     """
     if new == old:
         return {}
-    if isinstance(new.owner, ir.Block) or new.type != old.type:
+    op = defining_op(new)
+    if op is None or new.type != old.type:
         return None
-    op = new.owner.operation
     if around_in(op, block_of(old)) is None:
         return None  # before the loop that carries the old value
     if is_branch(op):
@@ -133,10 +133,10 @@ def _writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int] | None:
     number = len(op.operands) - num_outputs(op) + result
     if not reads_operand(op, number):
         return op, number
-    begun = op.operands[number].owner
-    if isinstance(begun, ir.Block) or begun.name != "linalg.fill" or begun.operation.block != op.block:
+    begun = defining_op(op.operands[number], "linalg.fill")
+    if begun is None or begun.block != op.block:
         return None
-    return (begun.operation, 1) if sum(1 for _ in begun.results[0].uses) == 1 else None
+    return (begun, 1) if sum(1 for _ in begun.results[0].uses) == 1 else None
 
 
 def _may_overwrite(writer: ir.Operation, number: int, value: ir.Value) -> bool:
@@ -154,17 +154,16 @@ def _is_before(reader: ir.Operation, writer: ir.Operation, value: ir.Value) -> b
 
     Both use ``value``, which has one value throughout: between its block and ``writer`` stand branches only.
     """
-    home = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
     while True:
         here = around_in(reader, writer.block)
         if here is not None:
             return here != writer and here.is_before_in_block(writer)
-        if writer.block == home:
+        if writer.block == block_of(value):
             return False
         around = writer.block.owner.operation
         if not is_branch(around):
             return False
-        if _is_in(reader, around):
+        if around in ops_around(reader):
             return True
         writer = around
 
@@ -180,16 +179,10 @@ def _readers(value: ir.Value) -> Iterator[ir.Operation]:
 
 def _reads_in_order(reader: ir.Operation, writer: ir.Operation, value: ir.Value, number: int) -> bool:
     """True if ``writer`` itself reads each element of ``value`` only to compute the same one of that operand."""
-    if not _is_in(reader, writer) or "library_call" in writer.attributes:  # codelets read what they like
+    if writer not in ops_around(reader) or "library_call" in writer.attributes:  # codelets read what they like
         return False
     maps = indexing_maps(writer)
     assert maps is not None, "a structured op has indexing maps"
     found = [place for place, operand in enumerate(writer.operands) if operand == value]
-    uses = sum(_is_in(each, writer) for each in _readers(value))
+    uses = sum(writer in ops_around(each) for each in _readers(value))
     return uses == len(found) and all(maps[place] == maps[number] for place in found)  # its body and views read more
-
-
-def _is_in(op: ir.Operation, outer: ir.Operation) -> bool:
-    """True if ``op`` is ``outer``, or stands in it."""
-    here = around_in(op, outer.block)
-    return here is not None and here == outer

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.analysis.matchers import block_of
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.bindings import rewrite as drivers
 from ipu_mlir.passes.core.instruments import count_ops
@@ -102,18 +101,6 @@ def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
 
     op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
-
-
-def is_made_inside(value: ir.Value, op: ir.Operation) -> bool:
-    """True if ``value`` is made inside of ``op``, or is an argument of a block in it."""
-    block = block_of(value)
-    while True:
-        owner = block.owner.operation
-        if owner == op:
-            return True
-        if owner.parent is None or owner.name == "func.func":
-            return False
-        block = owner.block
 
 
 def has_uses(op: ir.Operation) -> bool:

@@ -2,6 +2,7 @@
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
 from ipu_mlir.dialects.analysis.host_calls import host_call_of
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, StepKind, While
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
@@ -31,9 +32,9 @@ def program_tree(module: ir.Module | ir.Operation | ir.OpView, entry: str = "mai
     """
     operation: ir.Operation = module.operation
     if operation.name == "func.func":
-        entry, operation = ir.StringAttr(operation.attributes["sym_name"]).value, operation.parent.operation
+        entry, operation = symbol_of(operation), operation.parent.operation
     functions = {
-        ir.StringAttr(op.attributes["sym_name"]).value: op.operation
+        symbol_of(op): op.operation
         for op in operation.regions[0].blocks[0].operations
         if op.operation.name == "func.func"
     }

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from ipu_mlir.dialects.analysis.buffers import root_of
 from ipu_mlir.dialects.analysis.collectives import Collective
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.host.replicas.axis import allocated, computed, copied, in_groups, row_of, view
@@ -104,7 +105,7 @@ def _finish(total: ir.Value, dest: ir.Value, element: ir.Type, count: ir.Value |
 def _is_whole(source: ir.Value, at: int) -> bool:
     """True if ``source`` is all of an allocation, with the dimension that is combined in front."""
     root = root_of(source)
-    return at == 0 and source == root and not isinstance(root.owner, ir.Block) and root.owner.name == "memref.alloc"
+    return at == 0 and source == root and defining_op(root, "memref.alloc") is not None
 
 
 def _writer_of_partials(memory: ir.Value, combiner: str) -> ir.Operation | None:

@@ -6,7 +6,7 @@ from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, strides_and_offset
 from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of
 from ipu_mlir.dialects.analysis.remote import MOVES
 from ipu_mlir.dialects.analysis.replicas import VARIES, Varying, is_marked, replicas_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments
@@ -60,7 +60,7 @@ class BatchReplicas(Pass):
             varying = Varying(module, replicas)
             functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
             names = {ir.FlatSymbolRefAttr(call.attributes["callee"]).value for call in list_ops(module, "func.call")}
-            named = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in functions}
+            named = {symbol_of(op): op for op in functions}
             called = {name: named[name] for name in names if name in named}
             batch = _Batch(varying, replicas, called)
             for function in functions:

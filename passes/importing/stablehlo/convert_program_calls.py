@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo import scalar_regions
@@ -42,7 +43,7 @@ class ConvertProgramCalls(Pass):
 def _declare(calls: Sequence[ir.Operation], module: ir.Operation) -> None:
     """Add what the calls need, and the module does not have, at its beginning."""
     body = module.regions[0].blocks[0]
-    there = {ir.StringAttr(op.attributes["sym_name"]).value for op in body.operations if "sym_name" in op.attributes}
+    there = {symbol_of(op) for op in body.operations if "sym_name" in op.attributes}
     said: dict[tuple[str, str], dict[str, ir.Attribute]] = {}
     places: dict[tuple[str, str], ir.Location] = {}
     for op in calls:

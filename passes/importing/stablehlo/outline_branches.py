@@ -3,7 +3,7 @@
 from itertools import count
 
 from ipu_mlir.dialects.analysis.calls import meaning_of
-from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.passes.core.base import Pass
@@ -91,6 +91,6 @@ def _outline(op: ir.Operation, condition: ir.Operation, module: ir.Operation, sa
 def _new_name(module: ir.Operation, wanted: str) -> str:
     """``wanted``, or with a number what nothing in ``module`` is called."""
     ops = module.regions[0].blocks[0].operations
-    taken = {ir.StringAttr(op.attributes["sym_name"]).value for op in ops if "sym_name" in op.attributes}
+    taken = {symbol_of(op) for op in ops if "sym_name" in op.attributes}
     base = identifier(wanted)
     return next(name for number in count() if (name := f"{base}_{number}" if number else base) not in taken)

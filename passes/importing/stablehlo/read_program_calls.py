@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of
 from ipu_mlir.dialects.attributes.attributes import mapping_of_text, mapping_to_attr
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
@@ -89,9 +90,7 @@ def broken_call(op: ir.Operation) -> str | None:
 def broken_symbols(calls: list[ir.Operation], module: ir.Operation) -> Iterator[tuple[ir.Operation, str]]:
     """The calls that say something else of an op of the module than others do, or the op itself, and what."""
     there = {
-        ir.StringAttr(op.attributes["sym_name"]).value: op.operation
-        for op in module.regions[0].blocks[0].operations
-        if "sym_name" in op.attributes
+        symbol_of(op): op.operation for op in module.regions[0].blocks[0].operations if "sym_name" in op.attributes
     }
     said: dict[str, dict[str, ir.Attribute]] = {}
     kinds: dict[str, str] = {}
@@ -186,12 +185,9 @@ def _broken_functions(op: ir.Operation, name: str, row: ProgramCall) -> str | No
     if len(named) != len(row.functions):
         wanted = ", ".join(row.functions) or "none"
         return f"has {counted(len(named), 'function')} in called_computations; those of {name} are: {wanted}"
-    module = op
-    while module.parent is not None:
-        module = module.parent.operation
     there = {
-        ir.StringAttr(each.attributes["sym_name"]).value: each.operation
-        for each in module.regions[0].blocks[0].operations
+        symbol_of(each): each.operation
+        for each in module_around(op).regions[0].blocks[0].operations
         if each.operation.name == "func.func"
     }
     truth = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))

@@ -1,6 +1,6 @@
 """``ipu-simplify-stablehlo``: marks that frameworks leave in a program go, functions get the names of ``math``."""
 
-from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.matchers import module_around, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import is_ordered_call
@@ -137,11 +137,8 @@ def copy_called(op: ir.Operation, region: ir.Region) -> None:
 
 def called_function(op: ir.Operation) -> ir.Operation:
     """The function that a custom call names, such as the one that says which of two elements comes first."""
-    module = op
-    while module.parent is not None:
-        module = module.parent.operation
     (name,) = ir.ArrayAttr(op.attributes["called_computations"])
-    return ir.SymbolTable(module)[ir.FlatSymbolRefAttr(name).value].operation
+    return ir.SymbolTable(module_around(op))[ir.FlatSymbolRefAttr(name).value].operation
 
 
 def _begin(value: ir.Value, kind: ir.Type) -> ir.Value:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipu_mlir.dialects.analysis.calls import callees_first
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir
@@ -72,7 +73,7 @@ class Partition(Pass):
             for function in callees_first(_by_say(functions)):
                 _hint_variables(function, variables)
                 proportions = proportions_of(function, self._proportions(), refuse)
-                name = ir.StringAttr(function.attributes["sym_name"]).value
+                name = symbol_of(function)
                 called[name] = FunctionPartition(planner, target, proportions, refuse, called).run(function)
                 for number, name in variable_arguments(function).items():
                     variables[name].attributes[MAP] = function.attributes["arg_attrs"][number][MAP]

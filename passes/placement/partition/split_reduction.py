@@ -1,6 +1,7 @@
 """Split a reduction: partial results per block of the reduced loops, and the op that combines them."""
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.attributes.attributes import parts_to_attr
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -28,8 +29,8 @@ def plain_combiner(op: ir.Operation) -> ir.Operation | None:
     combiner = combination(op)
     if combiner is None or accumulator(op) not in list(combiner.operands):
         return None
-    *_, terminator = (inner.operation for inner in op.regions[0].blocks[0].operations)
-    if terminator.operands[0] != combiner.results[0] or len(list(accumulator(op).uses)) != 1:
+    yielded = terminator(op.regions[0].blocks[0]).operands[0]
+    if yielded != combiner.results[0] or len(list(accumulator(op).uses)) != 1:
         return None
     return combiner if neutral(combiner.name, accumulator(op).type) is not None else None
 

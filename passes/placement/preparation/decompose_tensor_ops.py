@@ -1,5 +1,6 @@
 """``ipu-decompose-tensor-ops``: pads and concatenations as fills and inserted slices, no views of empty tensors."""
 
+from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -68,7 +69,4 @@ def _crop(pad: ir.Operation) -> None:
 
 
 def _is_decomposed(op: ir.Operation) -> bool:
-    if op.name not in VIEW_OPS:
-        return True
-    owner = op.operands[0].owner
-    return not isinstance(owner, ir.Block) and owner.name == "tensor.empty"
+    return op.name not in VIEW_OPS or defining_op(op.operands[0], "tensor.empty") is not None

@@ -12,11 +12,12 @@ from ipu_mlir.dialects.analysis.control_flow import (
     terminator,
 )
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.overwritten_views import base_of, is_overwritten
 from ipu_mlir.passes.support.linalg_builders import copy_into
-from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
 
 
@@ -85,8 +86,7 @@ def _owning_operands(op: ir.Operation) -> range:
 
 
 def _is_part_of_another(value: ir.Value) -> bool:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in VIEW_OPS or not value.type.has_static_shape:
+    if defining_op(value, *VIEW_OPS) is None or not value.type.has_static_shape:
         return False
     found = view_of(value)
     return found is None or prod(found[0].type.shape) != prod(value.type.shape)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from ipu_mlir.dialects.analysis.control_flow import control_op, is_branch, is_loop, is_terminator, sources_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, is_made_inside, ops_around
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes.support.rewriting import is_made_inside
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
 
 
@@ -24,9 +24,8 @@ def is_overwritten(view: ir.Operation) -> bool:
 
 def is_kept(root: ir.Value) -> bool:
     """True if nothing writes to ``root`` in place: it is a constant or an argument of the function."""
-    if isinstance(root.owner, ir.Block):
-        return root.owner.owner.operation.name == "func.func"
-    return root.owner.operation.name == "arith.constant"
+    owner = defining_op(root)
+    return block_of(root).owner.operation.name == "func.func" if owner is None else owner.name == "arith.constant"
 
 
 def _aliases(value: ir.Value) -> Iterator[ir.Value]:
@@ -45,8 +44,8 @@ def base_of(value: ir.Value) -> ir.Value:
 
     Of branches inside, all blocks leave the same memory or new memory.
     """
-    while not isinstance(value.owner, ir.Block):
-        op, number = value.owner.operation, ir.OpResult(value).result_number
+    while (op := defining_op(value)) is not None:
+        number = ir.OpResult(value).result_number
         if is_structured(op):
             value = op.operands[len(op.operands) - len(op.results) + number]
         elif op.name in VIEW_OPS or op.name == "ipu.place":
@@ -86,8 +85,8 @@ def _readers(view: ir.Operation) -> Iterator[ir.Operation]:
 
 def _may_follow(reader: ir.Operation, writer: ir.Operation, view: ir.Operation) -> bool:
     """True if ``reader`` may read what ``view`` shows when ``writer`` has run."""
-    outer_of_writer = {op.block: op for op in _with_ancestors(writer)}
-    for read in _with_ancestors(reader):
+    outer_of_writer = {op.block: op for op in ops_around(writer)}
+    for read in ops_around(reader):
         written = outer_of_writer.get(read.block)
         if written is not None:
             break
@@ -95,11 +94,4 @@ def _may_follow(reader: ir.Operation, writer: ir.Operation, view: ir.Operation) 
         return True
     if read == written or written.is_before_in_block(read):
         return True
-    return any(is_loop(op) and op not in _with_ancestors(view) for op in _with_ancestors(read))
-
-
-def _with_ancestors(op: ir.Operation) -> Iterator[ir.Operation]:
-    """``op`` and the ops around it, inside its function."""
-    while op.name != "func.func":
-        yield op
-        op = op.parent.operation
+    return any(is_loop(op) and op not in ops_around(view) for op in ops_around(read))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import ops_around
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
@@ -31,12 +32,7 @@ class RaiseElementOps(Pass):
 
 def is_in_body(op: ir.Operation) -> bool:
     """True if ``op`` stands in the body of a structured op."""
-    parent = op.parent
-    while parent is not None:
-        if is_structured(parent):
-            return True
-        parent = parent.operation.parent
-    return False
+    return any(map(is_structured, ops_around(op.parent.operation)))
 
 
 def _raise_extract(op: ir.Operation) -> None:

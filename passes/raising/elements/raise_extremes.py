@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
-from ipu_mlir.dialects.analysis.matchers import predicate_of
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, predicate_of
 from ipu_mlir.dialects.codelets.first_extreme import TAKEN
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
@@ -177,10 +177,9 @@ def _evaluated(value: ir.Value, known: Mapping[ir.Value, Any]) -> Any:
     """What ``value`` is; None if it is made by more than comparisons and choices."""
     if value in known:
         return known[value]
-    constant = _constant(value)
-    if constant is not None or isinstance(value.owner, ir.Block):
+    op, constant = defining_op(value), _constant(value)
+    if constant is not None or op is None:
         return constant
-    op = value.owner.operation
     args = [_evaluated(operand, known) for operand in op.operands]
     if None in args:
         return None
@@ -207,32 +206,27 @@ def _compared(relations: str, left: Any, right: Any) -> bool:
 
 def _constant(value: ir.Value) -> Any:
     """The number of an ``arith.constant``; None for any other value."""
-    if isinstance(value.owner, ir.Block) or value.owner.name != "arith.constant":
-        return None
-    attribute = value.owner.attributes["value"]
+    attribute = constant_of(value)
     return attribute.value if isinstance(attribute, ir.IntegerAttr | ir.FloatAttr | ir.BoolAttr) else None
 
 
 def _splat(tensor: ir.Value) -> Any:
     """The number that every element of ``tensor`` is, if it is filled with a constant."""
-    if isinstance(tensor.owner, ir.Block):
-        return None
-    if tensor.owner.name == "linalg.fill":
-        return _constant(tensor.owner.operands[0])
-    constant: Any = tensor.owner.attributes["value"] if tensor.owner.name == "arith.constant" else None
+    fill, constant = defining_op(tensor, "linalg.fill"), constant_of(tensor)
+    if fill is not None:
+        return _constant(fill.operands[0])
     is_splat = isinstance(constant, ir.DenseElementsAttr) and constant.is_splat
     return getattr(constant.get_splat_value(), "value", None) if is_splat else None
 
 
 def _counts(value: ir.Value, loop: int, extent: int) -> bool:
     """True if ``value`` is the number of the iteration of ``loop``, which runs ``extent`` of them, in its own type."""
-    while not isinstance(value.owner, ir.Block) and value.owner.name in _CASTS:
+    while (cast := defining_op(value, *_CASTS)) is not None:
         if isinstance(value.type, ir.IntegerType) and extent > 1 << (value.type.width - 1):
             return False
-        value = value.owner.operands[0]
-    if isinstance(value.owner, ir.Block) or value.owner.name != "linalg.index":
-        return False
-    return ir.IntegerAttr(value.owner.attributes["dim"]).value == loop
+        value = cast.operands[0]
+    index = defining_op(value, "linalg.index")
+    return index is not None and ir.IntegerAttr(index.attributes["dim"]).value == loop
 
 
 def _raise(op: ir.Operation, found: _Extreme) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.loops.counted_whiles import counted_while, loops_of_while
@@ -112,16 +112,7 @@ def _update(found: Running) -> ir.Value:
 
 def _copy(value: ir.Value, known: Known, nest: FillingNest) -> ir.Value:
     """``value`` computed once more from what the loops give."""
-    return clone_slice(value, known, lambda inside: _is_in(inside, nest.loops[0]))
-
-
-def _is_in(value: ir.Value, outermost: ir.Operation) -> bool:
-    op: ir.Operation | None = block_of(value).owner.operation
-    while op is not None and op.name != "func.func":
-        if op == outermost:
-            return True
-        op = op.parent
-    return False
+    return clone_slice(value, known, lambda inside: is_made_inside(inside, nest.loops[0]))
 
 
 def _whole_tensor(update: ir.Value, nest: FillingNest) -> ir.Value | None:
@@ -130,7 +121,7 @@ def _whole_tensor(update: ir.Value, nest: FillingNest) -> ir.Value | None:
     if load is None or any(nest.starts):
         return None
     tensor, *at = load.operands
-    is_whole = tensor.type == nest.loops[0].results[nest.whole].type and not _is_in(tensor, nest.loops[0])
+    is_whole = tensor.type == nest.loops[0].results[nest.whole].type and not is_made_inside(tensor, nest.loops[0])
     return tensor if is_whole and at == [nest.counters[loop] for loop, _ in nest.place] else None
 
 

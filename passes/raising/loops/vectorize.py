@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.nests import loads_inside, trip_count
 from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
 from ipu_mlir.passes.support.linalg_builders import constant_index, generic, loop_index, zero
-from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 Loops = frozenset[int]
 """Numbers of the loops of a nest that a value depends on."""
@@ -101,7 +101,7 @@ class Vectorizer:
     def _loads_under_guard(self, scalars: Iterable[ir.Value]) -> bool:
         """True if ``scalars`` are computed from elements that are there only where the guard holds."""
         seen = [value for value in self._slice(scalars, self.reductions) if value not in self.reductions]
-        owners = [value.owner.operation for value in seen if _is_made(value) and self._is_inside(value)]
+        owners = [value.owner.operation for value in seen if defining_op(value) and self._is_inside(value)]
         loads = [load for op in owners for load in list_ops(op, "tensor.extract")]
         return any(self._is_guarded(load) and not loads_inside(load) for load in loads)
 
@@ -181,17 +181,13 @@ class Vectorizer:
             if value in seen:
                 continue
             seen.add(value)
-            if value not in stops and _is_made(value) and self._is_inside(value):
+            if value not in stops and defining_op(value) and self._is_inside(value):
                 pending.extend(operands_from_outside(value.owner.operation))
         return seen
 
     def _is_inside(self, value: ir.Value) -> bool:
         """True if ``value`` is made inside the nest."""
         return is_made_inside(value, self.nest)
-
-
-def _is_made(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block)
 
 
 def over(loops: Iterable[int], rank: int, all_loops: int | None = None) -> ir.AffineMap:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
-from ipu_mlir.dialects.analysis.matchers import predicate_of
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, predicate_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.raising.ranks.both_sides import SideNames
 from ipu_mlir.passes.raising.ranks.sort_orders import (
@@ -73,19 +73,18 @@ def rank_count(op: ir.Operation) -> RankCount | None:
 def _counted(op: ir.Operation) -> ir.Value | None:
     """The condition that ``op`` counts: it yields ``select(c, old + 1, old)`` or ``old + extui(c)``."""
     block = op.regions[0].blocks[0]
-    *_, terminator = (inner.operation for inner in block.operations)
     old = block.arguments[len(block.arguments) - 1]
-    made = _maker(terminator.operands[0])
+    made = defining_op(terminator(block).operands[0], "arith.select", "arith.addi")
     if made is None:
         return None
-    if made.name == "arith.select" and made.operands[2] == old:
-        added = _maker(made.operands[1])
-        adds_one = added is not None and added.name == "arith.addi" and _other(added, old) is not None
-        return made.operands[0] if adds_one and added and _number(_other(added, old)) == 1 else None
-    term = _maker(_other(made, old)) if made.name == "arith.addi" else None
-    if term is None or term.name not in ("arith.extui", "arith.index_castui"):
-        return None
-    return term.operands[0] if str(term.operands[0].type) == "i1" else None
+    if made.name == "arith.select":
+        added = defining_op(made.operands[1], "arith.addi")
+        one = None if added is None else _other(added, old)
+        adds_one = one is not None and integer_of(one) == 1
+        return made.operands[0] if adds_one and made.operands[2] == old else None
+    other = _other(made, old)
+    term = None if other is None else defining_op(other, "arith.extui", "arith.index_castui")
+    return term.operands[0] if term is not None and str(term.operands[0].type) == "i1" else None
 
 
 @dataclass
@@ -115,7 +114,7 @@ class _Condition:
 
     def _read(self, value: ir.Value) -> bool:
         """Find the keys in ``value``; False if it is not made of comparisons of the same thing on both sides."""
-        op = _maker(value)
+        op = defining_op(value)
         if op is None:
             return False
         if op.name == "arith.constant":
@@ -146,7 +145,7 @@ class _Condition:
 
     def _holds(self, value: ir.Value, relations: dict[int, str], place: str) -> bool:
         """True if ``value`` is true where the keys, and the places, of the other element and the own compare so."""
-        op = _maker(value)
+        op = defining_op(value)
         assert op is not None, "read before"
         if op.name == "arith.constant":
             return bool(ir.IntegerAttr(op.attributes["value"]).value)
@@ -178,13 +177,13 @@ def _logic(op: ir.Operation, held: list[bool]) -> bool:
 
 def _starts_at_zero(value: ir.Value) -> bool:
     """True if every element of ``value`` is the constant 0."""
-    op = _maker(value)
-    if op is None or op.name not in ("linalg.fill", "linalg.generic"):
+    op = defining_op(value, "linalg.fill", "linalg.generic")
+    if op is None:
         return False
     if op.name == "linalg.fill":
-        return _number(op.operands[0]) == 0
-    *_, terminator = (inner.operation for inner in op.regions[0].blocks[0].operations)
-    return "library_call" not in op.attributes and len(op.results) == 1 and _number(terminator.operands[0]) == 0
+        return integer_of(op.operands[0]) == 0
+    is_plain = "library_call" not in op.attributes and len(op.results) == 1
+    return is_plain and integer_of(terminator(op.regions[0].blocks[0]).operands[0]) == 0
 
 
 def _can_hold(result: ir.RankedTensorType, count: int) -> bool:
@@ -203,14 +202,3 @@ def _other(op: ir.Operation, value: ir.Value) -> ir.Value | None:
     """The operand of a sum that is not ``value``."""
     first, second = op.operands
     return second if first == value else first if second == value else None
-
-
-def _maker(value: ir.Value | None) -> ir.Operation | None:
-    return None if value is None or isinstance(value.owner, ir.Block) else value.owner.operation
-
-
-def _number(value: ir.Value | None) -> int | None:
-    op = _maker(value)
-    if op is None or op.name != "arith.constant" or not isinstance(op.attributes["value"], ir.IntegerAttr):
-        return None
-    return ir.IntegerAttr(op.attributes["value"]).value

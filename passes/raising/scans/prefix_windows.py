@@ -103,9 +103,8 @@ def _padded_side(value: ir.Value, dimension: int, combine: str, length: int, bey
 
 def _body_formula(op: ir.Operation, number: int) -> str:
     block = op.regions[0].blocks[0]
-    *_, terminator = (inner.operation for inner in block.operations)
     names = {block.arguments[number]: "x", block.arguments[len(block.arguments) - 1]: "acc"}
-    return _formula(terminator.operands[0], names)
+    return _formula(terminator(block).operands[0], names)
 
 
 def combined_by(value: ir.Value, running: ir.Value, element: ir.Value) -> str:

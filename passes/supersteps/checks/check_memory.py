@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 from ipu_mlir.dialects import ipu
+from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.memory.bound import memory_bound
 from ipu_mlir.dialects.memory.problems import Problem, memory_problems, remote_problems
@@ -73,7 +74,7 @@ class CheckMemory(Pass):
         with module.context, ir.Location.unknown():
             for function in list_ops(module, "func.func"):
                 if _is_entry(function):
-                    _check(module, ir.StringAttr(function.attributes["sym_name"]).value)
+                    _check(module, symbol_of(function))
 
 
 def _is_entry(function: ir.Operation) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memory_mapping
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.matchers import ops_around, terminator
 from ipu_mlir.dialects.attributes.attributes import module_target, parts_from_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
@@ -52,7 +52,8 @@ class CheckSupersteps(Pass):
 
 
 def _check_op(op: ir.Operation, target: Target, refuse: Refusals) -> None:
-    if (op.name in _OUTSIDE_VERTICES or is_structured(op)) and not _inside_vertices(op):
+    is_work = op.name in _OUTSIDE_VERTICES or is_structured(op)
+    if is_work and all(each.name != "ipu.vertices" for each in ops_around(op)):
         refuse(op, "touches memory outside ipu.vertices; run ipu-form-supersteps")
     elif op.name == "ipu.vertices":
         parts = parts_from_attr(op.attributes["parts"])
@@ -60,15 +61,6 @@ def _check_op(op: ir.Operation, target: Target, refuse: Refusals) -> None:
             refuse(op, f"runs on tiles {parts.min_tile} to {parts.max_tile}, but {_tiles_of(target)}")
     elif op.name in ("memref.alloc", "memref.get_global", "memref.alloca"):
         _check_buffer(op, "result", op.results[0].type, target, refuse)
-
-
-def _inside_vertices(op: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None and parent.operation.name != "func.func":
-        if parent.operation.name == "ipu.vertices":
-            return True
-        parent = parent.operation.parent
-    return False
 
 
 def _check_boundary(function: ir.Operation, target: Target, refuse: Refusals) -> None:
