@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import lcm
 
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, is_used
 from ipu_mlir.dialects.support.bindings import ADVANCE, compiled, ir
 from ipu_mlir.dialects.support.remembered import remembered
 
@@ -153,7 +153,7 @@ def reads_operand(op: ir.Operation | ir.OpView, number: int) -> bool:
         return True  # a library codelet reads every input; whether it reads an output, its body says as any other
     if not len(operation.regions):
         return True  # an op that is no loop nest does not say
-    return next(iter(operation.regions[0].blocks[0].arguments[number].uses), None) is not None
+    return is_used(operation.regions[0].blocks[0].arguments[number])
 
 
 def loop_nest(op: ir.Operation | ir.OpView) -> LoopNest | None:

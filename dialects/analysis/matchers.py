@@ -75,6 +75,16 @@ def predicate_of(comparison: ir.Operation) -> str:
     return PREDICATES[comparison.name][ir.IntegerAttr(comparison.attributes["predicate"]).value]
 
 
+def is_used(value: ir.Value) -> bool:
+    """True if anything uses ``value``."""
+    return next(iter(value.uses), None) is not None
+
+
+def has_one_use(value: ir.Value) -> bool:
+    """True if one operand of one op is ``value``."""
+    return sum(1 for _ in value.uses) == 1
+
+
 def terminator(block: ir.Block) -> ir.Operation:
     """The op that ends ``block``."""
     return block.operations[len(block.operations) - 1].operation

@@ -11,6 +11,9 @@ from ipu_mlir.dialects.support.bindings import ir
 VARIABLE = "ipu.variable"
 """Attribute of an argument or a result that is a variable, with its name; and what the op is called."""
 
+READ, ASSIGN = "ipu.read", "ipu.assign"
+"""Ops that read and write a variable."""
+
 UNSET = "ipu.unset"
 """Attribute of an argument that is a variable: the function assigns it before it reads it."""
 
@@ -19,6 +22,11 @@ def variables_in(module: ir.Operation) -> dict[str, ir.Operation]:
     """The ``ipu.variable`` ops of ``module`` by name, in the order in which they stand there."""
     ops = (op.operation for op in module.regions[0].blocks[0].operations)
     return {symbol_of(op): op for op in ops if op.name == VARIABLE}
+
+
+def variable_of(op: ir.Operation) -> str:
+    """The name of the variable that a ``READ`` or ``ASSIGN`` is about."""
+    return ir.FlatSymbolRefAttr(op.attributes["variable"]).value
 
 
 def variable_arguments(function: ir.Operation) -> dict[int, str]:

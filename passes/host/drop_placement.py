@@ -9,7 +9,7 @@ from ipu_mlir.dialects.attributes.attributes import TARGET, target_from_attr
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.placement_hints import MAP
-from ipu_mlir.passes.support.rewriting import list_outside_bodies
+from ipu_mlir.passes.support.rewriting import list_outside_bodies, replace_op
 from ipu_mlir.passes.support.value_attributes import Which, set_value_attributes, value_attributes
 
 
@@ -52,9 +52,7 @@ def _replace(op: ir.Operation) -> None:
     name = "memref.copy" if op.name == "ipu.exchange" else "memref.load"
     with ir.InsertionPoint(op):
         new = ir.Operation.create(name, [each.type for each in op.results], list(op.operands), loc=op.location)
-    for old, result in zip(op.results, new.results, strict=True):
-        old.replace_all_uses_with(result)
-    op.erase()
+    replace_op(op, new.results)
 
 
 def _inline(compute_set: ir.Operation) -> None:

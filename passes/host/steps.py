@@ -138,9 +138,7 @@ def _is_same_body(first: ir.Operation, second: ir.Operation) -> bool:
     def same_op(one: ir.Operation, other: ir.Operation) -> bool:
         if one.name != other.name or [names.get(value, value) for value in one.operands] != list(other.operands):
             return False
-        if {name: one.attributes[name] for name in one.attributes} != {
-            name: other.attributes[name] for name in other.attributes
-        }:
+        if dict(one.attributes) != dict(other.attributes):
             return False
         if [result.type for result in one.results] != [result.type for result in other.results]:
             return False

@@ -11,10 +11,9 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
     for_each,
     index,
     insert,
-    replace,
 )
 from ipu_mlir.passes.support.clone import Known, clone_into
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class ExpandTmTensor(Pass):
@@ -31,7 +30,7 @@ class ExpandTmTensor(Pass):
             for op in list_ops(module, *_EXPAND):
                 if all(value.type.has_static_shape for value in op.operands):
                     with ir.InsertionPoint(op), op.location:
-                        replace(op, _EXPAND[op.name](op))
+                        replace_op(op, _EXPAND[op.name](op))
 
 
 def _apply(op: ir.Operation, scalars: Values) -> Values:

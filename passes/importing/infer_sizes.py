@@ -120,8 +120,7 @@ def _compute_in_shape(op: ir.Operation, known: ir.RankedTensorType) -> None:
 
     with ir.InsertionPoint(op), op.location:
         operands = [cast_to(before_cast(value), in_shape(value.type)) for value in op.operands]
-        attributes = {name: op.attributes[name] for name in op.attributes}
-        new = ir.Operation.create(op.name, [in_shape(op.results[0].type)], operands, attributes).results[0]
+        new = ir.Operation.create(op.name, [in_shape(op.results[0].type)], operands, dict(op.attributes)).results[0]
         op.results[0].replace_all_uses_with(cast_to(new, op.results[0].type))
     op.erase()
 

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.analysis.matchers import constant_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.constants import narrow_constant, unfit_constant
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 TRACE = "ipu.narrowed"
 """Module attribute that says what was narrowed: ``["i64 -> i32: 12 values"]``."""
@@ -120,8 +120,7 @@ def _drop_conversions(module: ir.Operation) -> None:
     """Remove conversions that convert nothing any more."""
     for op in list_ops(module, *_RESIZING):
         if op.operands[0].type == op.results[0].type:
-            op.results[0].replace_all_uses_with(op.operands[0])
-            op.erase()
+            replace_op(op, [op.operands[0]])
 
 
 def _leave_trace(module: ir.Operation, changes: Counter[str]) -> None:

@@ -16,6 +16,7 @@ from ipu_mlir.passes.importing.stablehlo.refine_shapes import (
     refine_shapes,
 )
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.value_attributes import set_function_type
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class SpecializeShapes(Pass):
                 if not refuse.diagnostics:
                     refine_shapes(module, function)
                     drop_assertions(module)
-                    _set_type(function)
+                    set_function_type(function)
                 return
             _set_arguments(function, self.sizes, _cast)
             passmanager.PassManager.parse("builtin.module(inline)", context=module.context).run(module)
@@ -88,7 +89,7 @@ def _set_arguments(function: ir.Operation, sizes: Sequence[int], cast: Callable[
         with ir.InsertionPoint.at_block_begin(block), function.location:
             same = cast(argument, general)
         argument.replace_all_uses_except(same, same.owner.operation)
-    _set_type(function)
+    set_function_type(function)
 
 
 def _drop_casts_of_results(function: ir.Operation) -> None:
@@ -96,11 +97,4 @@ def _drop_casts_of_results(function: ir.Operation) -> None:
     last = terminator(function.regions[0].blocks[0])
     for number, value in enumerate(last.operands):
         last.operands[number] = before_cast(value)
-    _set_type(function)
-
-
-def _set_type(function: ir.Operation) -> None:
-    block = function.regions[0].blocks[0]
-    results = [value.type for value in terminator(block).operands]
-    arguments = [argument.type for argument in block.arguments]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))
+    set_function_type(function)

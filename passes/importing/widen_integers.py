@@ -4,7 +4,7 @@ from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _BITS = 8
 _SIGNED = frozenset(("arith.extsi", "arith.sitofp"))
@@ -103,8 +103,7 @@ def _convert(op: ir.Operation, bits_before: int | None) -> None:
             value = ir.Operation.create(op.name, [_wide(kind)], [value]).results[0]
         if op.name in _TO_INTEGERS and bits is not None:
             value = _with_sign(value, bits)
-    op.results[0].replace_all_uses_with(value)
-    op.erase()
+    replace_op(op, [value])
 
 
 def _with_sign(value: ir.Value, bits: int) -> ir.Value:

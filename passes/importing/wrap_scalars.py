@@ -4,6 +4,7 @@ from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.value_attributes import set_function_type
 
 _SCALARS = (ir.FloatType, ir.IntegerType, ir.IndexType)
 
@@ -37,9 +38,7 @@ def _wrap(function: ir.Operation) -> None:
             if isinstance(value.type, _SCALARS):
                 wrapped = ir.RankedTensorType.get([], value.type)
                 last.operands[number] = upstream("tensor").FromElementsOp(wrapped, [value]).result
-    inputs = [argument.type for argument in block.arguments]
-    results = [value.type for value in last.operands]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
+    set_function_type(function)
 
 
 def _wrap_argument(argument: ir.BlockArgument) -> None:

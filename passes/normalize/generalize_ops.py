@@ -4,7 +4,7 @@ from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_n
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import bodiless_generic
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 # These say more than their loops do: codelets and rewrites know them by name.
 _KEPT = frozenset(("linalg.generic", "linalg.fill", "linalg.copy"))
@@ -50,6 +50,4 @@ def _generalize(op: ir.Operation, nest: LoopNest) -> None:
     for output in list(op.operands)[len(block.arguments) :]:  # linalg.map hands on its inputs only
         block.add_argument(output.type.element_type, op.location)
     block.append_to(generic.regions[0])
-    for old, new in zip(op.results, generic.results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, generic.results)

@@ -1,10 +1,11 @@
 """``ipu-mask-terms``: sums of some of their terms are sums of all, in which the others are nothing."""
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import has_one_use
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.combiners import neutral
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _MASKED = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.ori", "arith.xori")
 
@@ -39,7 +40,7 @@ def _mask(running: ir.Value) -> None:
         return
     select, combiner = selects[0], combiners[0]
     combined = combiner.results[0]
-    if len(list(combined.uses)) != 1 or {*list(select.operands)[1:]} != {running, combined}:
+    if not has_one_use(combined) or {*list(select.operands)[1:]} != {running, combined}:
         return
     nothing = neutral(combiner.name, running.type)
     if nothing is None:
@@ -50,8 +51,7 @@ def _mask(running: ir.Value) -> None:
         if select.operands[1] == running:
             choice.reverse()
         masked = upstream("arith").SelectOp(select.operands[0], *choice).result
-        attributes = {name: combiner.attributes[name] for name in combiner.attributes}
+        attributes = dict(combiner.attributes)
         total = ir.Operation.create(combiner.name, [running.type], [running, masked], attributes)
-    select.results[0].replace_all_uses_with(total.results[0])
-    select.erase()
+    replace_op(select, [total.results[0]])
     combiner.erase()

@@ -5,7 +5,7 @@ from typing import Any
 
 from ipu_mlir.dialects import linalg
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, is_used
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.clone import Known, clone_into
@@ -26,7 +26,7 @@ def fill_of_constant(op: Any, rewriter: Any) -> bool:
     block = op.regions[0].blocks[0]
     spread: dict[ir.Value, ir.Value | ir.Attribute] = {}
     for argument, operand in zip(block.arguments, op.operands, strict=True):
-        if next(iter(argument.uses), None) is not None:
+        if is_used(argument):
             value = _spread(operand)
             if value is None:
                 return SKIP

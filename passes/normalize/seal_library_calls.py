@@ -5,7 +5,7 @@ from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.ops.library_call import MOST_OPERANDS, MOST_RESULTS, LibraryCallOp, segments
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class SealLibraryCalls(Pass):
@@ -40,7 +40,7 @@ class SealLibraryCalls(Pass):
 def _seal(op: ir.Operation) -> None:
     inputs = len(op.operands) - num_outputs(op)
     number = ir.IntegerType.get_signless(64)
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = dict(op.attributes)
     attributes["codelet"] = attributes.pop("library_call")
     attributes["inputs"] = ir.IntegerAttr.get(number, inputs)
     updated = (reads_operand(op, output) for output in range(inputs, len(op.operands)))
@@ -50,6 +50,4 @@ def _seal(op: ir.Operation) -> None:
     with ir.InsertionPoint(op), op.location:
         types = [result.type for result in op.results]
         sealed = ir.Operation.create(LibraryCallOp.OPERATION_NAME, types, list(op.operands), attributes)
-    for old, new in zip(op.results, sealed.results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, sealed.results)

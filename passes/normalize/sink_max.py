@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipu_mlir.dialects import linalg
-from ipu_mlir.dialects.analysis.matchers import block_of, constant_of, defining_op
+from ipu_mlir.dialects.analysis.matchers import block_of, constant_of, defining_op, has_one_use
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import REWRITTEN, SKIP, rewrite
@@ -113,7 +113,7 @@ class SinkMax(Pass):
         """The element-wise op that ``pooling`` can change places with."""
         expansion, value = _before_unit_expansion(pooling.operands[0])
         producer = defining_op(value, "linalg.generic")
-        if producer is None or not _is_elementwise(producer) or not _has_one_use(value):
+        if producer is None or not _is_elementwise(producer) or not has_one_use(value):
             return None
         if math.prod(pooling.results[0].type.shape) >= math.prod(value.type.shape):
             return None
@@ -175,7 +175,7 @@ def kept_dimensions(pooling: ir.Operation) -> list[int]:
 def _before_unit_expansion(value: ir.Value) -> tuple[ir.Operation | None, ir.Value]:
     """The op that adds leading unit dimensions, and what it adds them to; None and ``value`` if there is none."""
     owner = defining_op(value, "tensor.expand_shape")
-    if owner is None or not _has_one_use(value):
+    if owner is None or not has_one_use(value):
         return None, value
     if any(value.type.shape[d] != 1 for group in _groups(owner) for d in group[:-1]):
         return None, value
@@ -191,10 +191,6 @@ def _renamed(read: ir.AffineMap, dimensions: Any, rank: int) -> ir.AffineMap:
     """``read`` in ``rank`` loops, where loop ``l`` has become ``dimensions[l]``."""
     names = [ir.AffineDimExpr.get(dimensions[loop]) for loop in range(read.n_dims)]
     return ir.AffineMap.get(rank, 0, [result.compose(ir.AffineMap.get(rank, 0, names)) for result in read.results])
-
-
-def _has_one_use(value: ir.Value) -> bool:
-    return sum(1 for _ in value.uses) == 1
 
 
 def _is_elementwise(op: ir.Operation) -> bool:

@@ -155,9 +155,7 @@ def _widen_addition(addition: ir.Operation) -> None:
     """Put a sum in f32 in the place of ``addition``, one of whose operands has become f32 already."""
     with ir.InsertionPoint(addition), addition.location:
         wide = [_wide_term(value) if is_narrow_float(str(value.type)) else value for value in addition.operands]
-        total = ir.Operation.create(
-            "arith.addf", [wide[0].type], wide, {name: addition.attributes[name] for name in addition.attributes}
-        )
+        total = ir.Operation.create("arith.addf", [wide[0].type], wide, dict(addition.attributes))
     addition.results[0].replace_all_uses_with(total.results[0])
     terms = [defining_op(value) for value in addition.operands]
     addition.erase()
@@ -173,7 +171,7 @@ def _wide_term(term: ir.Value) -> ir.Value:
         return _wide_scalar(term)
     first, second = owner.operands
     factor = _wide_scalar(first)
-    attributes = {name: owner.attributes[name] for name in owner.attributes}
+    attributes = dict(owner.attributes)
     factors = [factor, factor if second == first else _wide_scalar(second)]
     return ir.Operation.create("arith.mulf", [factor.type], factors, attributes).results[0]
 

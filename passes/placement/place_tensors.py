@@ -29,9 +29,9 @@ from ipu_mlir.passes.placement.planner.follow import parts_that_follow
 from ipu_mlir.passes.placement.preparation.overwritten_views import is_kept
 from ipu_mlir.passes.support.constants import retype_constant
 from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MADE_WITHOUT_LOOPS, MAP, PARTS
-from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
+from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies, replace_op
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
-from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
+from ipu_mlir.passes.support.value_attributes import set_function_type, set_value_attributes, value_attributes
 
 
 class PlaceTensors(Pass):
@@ -114,9 +114,7 @@ def _place_function(function: ir.Operation) -> None:
     set_value_attributes(function, "arg_attrs", entries)
     _place_block(block)
     _bring_variables(function, terminator(block))
-    results = [value.type for value in block.operations[len(block.operations) - 1].operands]
-    arguments = [argument.type for argument in block.arguments]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))
+    set_function_type(function)
 
 
 def _bring_variables(function: ir.Operation, end: ir.Operation) -> None:
@@ -270,8 +268,7 @@ def _replace_by(op: ir.Operation, wanted: ir.Type) -> None:
     source = op.operands[0]
     if source.type != wanted:
         source = _cast(source, wanted, op)
-    op.results[0].replace_all_uses_with(source)
-    op.erase()
+    replace_op(op, [source])
 
 
 def _place_constant(op: ir.Operation) -> None:

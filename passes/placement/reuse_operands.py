@@ -3,7 +3,7 @@
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, has_one_use
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -36,7 +36,7 @@ def _write_over_operand(op: ir.Operation) -> None:
             value = op.operands[candidate]
             if candidate in taken or maps[candidate] != maps[number] or value.type != op.operands[number].type:
                 continue
-            if sum(1 for _ in value.uses) == 1 and _owns_memory(value):
+            if has_one_use(value) and _owns_memory(value):
                 op.operands[number] = value
                 taken.add(candidate)
                 break

@@ -8,7 +8,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import constant_index
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class ExpandFifos(Pass):
@@ -29,8 +29,7 @@ class ExpandFifos(Pass):
                 depth = ir.IntegerAttr(op.attributes["depth"]).value
                 with op.location:
                     delayed = _expanded(op, depth, next(names), module) if depth > 0 else op.operands[0]
-                op.results[0].replace_all_uses_with(delayed)
-                op.erase()
+                replace_op(op, [delayed])
 
 
 def _new_names(module: ir.Operation) -> Iterator[str]:

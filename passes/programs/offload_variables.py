@@ -6,14 +6,12 @@ from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
-from ipu_mlir.dialects.analysis.variables import variables_in
+from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, variable_of, variables_in
 from ipu_mlir.dialects.ipu import RemoteBufferOp, RemoteLoadOp, RemoteStoreOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
-
-_READ, _ASSIGN = "ipu.read", "ipu.assign"
 
 
 @dataclass(frozen=True)
@@ -72,18 +70,17 @@ def _load_and_store(block: ir.Block, names: Container[str]) -> set[str]:
             assigned |= inside
             for name in inside & known.keys():
                 del known[name]
-        elif op.name in (_READ, _ASSIGN) and ir.FlatSymbolRefAttr(op.attributes["variable"]).value in names:
+        elif op.name in (READ, ASSIGN) and (name := variable_of(op)) in names:
             symbol = op.attributes["variable"]
-            name = ir.FlatSymbolRefAttr(symbol).value
             with ir.InsertionPoint(op), op.location:
-                if op.name == _ASSIGN:
+                if op.name == ASSIGN:
                     known[name] = op.operands[0]
                     assigned.add(name)
                     RemoteStoreOp(buffer=symbol, value=known[name], row=constant_index(0))
                 elif name not in known:
                     kind = op.results[0].type
                     known[name] = RemoteLoadOp(buffer=symbol, row=constant_index(0), value=kind).value
-            if op.name == _READ:
+            if op.name == READ:
                 op.results[0].replace_all_uses_with(known[name])
             op.erase()
     return assigned

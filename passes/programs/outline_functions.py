@@ -5,16 +5,17 @@ from collections.abc import Sequence
 from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first, meaning_of
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
-from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
-from ipu_mlir.dialects.analysis.variables import variables_in
+from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of, terminator
+from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.programs.promote_variables import broken_use, with_values
 from ipu_mlir.passes.support.clone import Known, clone_into
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
+from ipu_mlir.passes.support.value_attributes import set_function_type
 
-_STATE = ("ipu.read", "ipu.assign")
+_STATE = (READ, ASSIGN)
 _VALUES = ("arg_attrs", "res_attrs")
 
 
@@ -72,11 +73,10 @@ def _take_variables(function: ir.Operation, functions: dict[str, ir.Operation], 
     names, changed = with_values(function, types)
     block = function.regions[0].blocks[0]
     for name, argument in list(zip(names, list(block.arguments)[-len(names) :], strict=True))[::-1]:
-        if next(iter(argument.uses), None) is None:  # it may have no value yet
+        if not is_used(argument):  # it may have no value yet
             names.remove(name)
             block.erase_argument(argument.arg_number)
-    kind = ir.FunctionType.get([each.type for each in block.arguments], [v.type for v in terminator(block).operands])
-    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    set_function_type(function)
     for which in _VALUES:
         if which in function.attributes:
             del function.attributes[which]
@@ -90,9 +90,7 @@ def _take_variables(function: ir.Operation, functions: dict[str, ir.Operation], 
             new = ir.Operation.create("func.call", [*found, *gives], [*call.operands, *values], attributes)
             for each, value in zip(changed, list(new.results)[len(found) :], strict=True):
                 AssignOp(variable=ir.FlatSymbolRefAttr.get(each), value=value)
-        for old, result in zip(call.results, list(new.results)[: len(found)], strict=True):
-            old.replace_all_uses_with(result)
-        call.erase()
+        replace_op(call, list(new.results)[: len(found)])
 
 
 def _inline(call: ir.Operation, block: ir.Block) -> None:
@@ -101,9 +99,7 @@ def _inline(call: ir.Operation, block: ir.Block) -> None:
     with ir.InsertionPoint(call):
         for op in list(block.operations)[:-1]:
             clone_into(op.operation, known)
-    for result, value in zip(call.results, terminator(block).operands, strict=True):
-        result.replace_all_uses_with(known.get(value, value))
-    call.erase()
+    replace_op(call, [known.get(value, value) for value in terminator(block).operands])
 
 
 def _calls(name: str, wanted: str, functions: dict[str, ir.Operation], seen: tuple[str, ...] = ()) -> bool:

@@ -4,14 +4,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, op_around, terminator
-from ipu_mlir.dialects.analysis.matchers import symbol_of
-from ipu_mlir.dialects.analysis.variables import UNSET, VARIABLE, variable_arguments, variables_in
+from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of
+from ipu_mlir.dialects.analysis.variables import (
+    ASSIGN,
+    READ,
+    UNSET,
+    VARIABLE,
+    variable_arguments,
+    variable_of,
+    variables_in,
+)
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.passes.support.value_attributes import Which, set_value_attributes, value_attributes
-
-_READ, _ASSIGN = "ipu.read", "ipu.assign"
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
+from ipu_mlir.passes.support.value_attributes import Which, set_function_type, set_value_attributes, value_attributes
 
 Values = dict[str, ir.Value]
 """By name of the variable, its value at a point of the program."""
@@ -31,7 +37,7 @@ class PromoteVariables(Pass):
     name = "ipu-promote-variables"
 
     def run(self, module: ir.Operation) -> None:
-        users = list_ops(module, _READ, _ASSIGN)
+        users = list_ops(module, READ, ASSIGN)
         if not users:
             return
         with module.context, ir.Location.unknown(), Refusals() as refuse:
@@ -49,8 +55,8 @@ class PromoteVariables(Pass):
 
 def broken_use(op: ir.Operation, types: dict[str, ir.Type]) -> str | None:
     """What is wrong with the variable that ``op`` names, as the end of a sentence."""
-    name = _variable(op)
-    (value,) = op.results if op.name == _READ else op.operands
+    name = variable_of(op)
+    (value,) = op.results if op.name == READ else op.operands
     if name not in types:
         return f"names @{name}, but the module has {_listed(types)}"
     if value.type != types[name]:
@@ -75,12 +81,8 @@ def _broken_place(op: ir.Operation, called: set[str]) -> str | None:
     return None
 
 
-def _variable(op: ir.Operation) -> str:
-    return ir.FlatSymbolRefAttr(op.attributes["variable"]).value
-
-
 def _promote(function: ir.Operation, types: dict[str, ir.Type]) -> None:
-    if list_ops(function, _READ, _ASSIGN):
+    if list_ops(function, READ, ASSIGN):
         assert not variable_arguments(function), "a function whose variables are arguments reads and assigns none"
         names, changed = with_values(function, types)
         _mark(function, "arg_attrs", names)
@@ -90,16 +92,15 @@ def _promote(function: ir.Operation, types: dict[str, ir.Type]) -> None:
 def with_values(function: ir.Operation, types: dict[str, ir.Type]) -> tuple[list[str], list[str]]:
     """Let ``function`` take the values of the variables that it uses as its last arguments, and give those that it may
     change as its last results; the names of both."""
-    used = {_variable(op) for op in list_ops(function, _READ, _ASSIGN)}
+    used = {variable_of(op) for op in list_ops(function, READ, ASSIGN)}
     block = function.regions[0].blocks[0]
     names = [name for name in types if name in used]
     at_begin = {name: block.add_argument(types[name], ir.Location.name(name)) for name in names}
     values: Values = dict(at_begin)
     _thread(block, values)
     changed = [name for name in names if values[name] != at_begin[name]]
-    end = _hand_on(block, [values[name] for name in changed])
-    kind = ir.FunctionType.get([each.type for each in block.arguments], [each.type for each in end.operands])
-    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    _hand_on(block, [values[name] for name in changed])
+    set_function_type(function)
     return names, changed
 
 
@@ -108,7 +109,7 @@ def _mark(function: ir.Operation, which: Which, names: list[str]) -> None:
     entries = value_attributes(function, which)
     for number, name in enumerate(names, len(entries) - len(names)):
         entries[number][VARIABLE] = ir.FlatSymbolRefAttr.get(name)
-        if which == "arg_attrs" and next(iter(function.regions[0].blocks[0].arguments[number].uses), None) is None:
+        if which == "arg_attrs" and not is_used(function.regions[0].blocks[0].arguments[number]):
             entries[number][UNSET] = ir.UnitAttr.get()
     set_value_attributes(function, which, entries)
 
@@ -117,11 +118,10 @@ def _thread(block: ir.Block, values: Values) -> None:
     """Replace what reads and assigns in ``block``; ``values`` are those at its begin, and then those at its end."""
     for view in list(block.operations):
         op = view.operation
-        if op.name == _READ:
-            op.results[0].replace_all_uses_with(values[_variable(op)])
-            op.erase()
-        elif op.name == _ASSIGN:
-            values[_variable(op)] = op.operands[0]
+        if op.name == READ:
+            replace_op(op, [values[variable_of(op)]])
+        elif op.name == ASSIGN:
+            values[variable_of(op)] = op.operands[0]
             op.erase()
         elif control_op(op) is not None:
             _thread_control(op, values)
@@ -129,7 +129,7 @@ def _thread(block: ir.Block, values: Values) -> None:
 
 def _thread_control(op: ir.Operation, values: Values) -> None:
     """Let ``op`` carry and give the variables that are assigned inside of it."""
-    assigned = {_variable(inner) for inner in list_ops(op, _ASSIGN)}
+    assigned = {variable_of(inner) for inner in list_ops(op, ASSIGN)}
     names = [name for name in values if name in assigned]
     if names:
         op = _widened(op, [values[name] for name in names])
@@ -153,7 +153,7 @@ def _widened(op: ir.Operation, carried: list[ir.Value]) -> ir.Operation:
     assert row is not None, "only control flow is widened"
     types = [value.type for value in carried]
     operands = [*op.operands, *carried] if row.repeats else list(op.operands)
-    attributes = {entry: op.attributes[entry] for entry in op.attributes}
+    attributes = dict(op.attributes)
     with ir.InsertionPoint(op):
         new = ir.Operation.create(
             op.name,
@@ -172,9 +172,7 @@ def _widened(op: ir.Operation, carried: list[ir.Value]) -> ir.Operation:
         if row.repeats:
             for kind in types:
                 region.blocks[0].add_argument(kind, op.location)
-    for old, result in zip(op.results, list(new.results)[: len(op.results)], strict=True):
-        old.replace_all_uses_with(result)
-    op.erase()
+    replace_op(op, list(new.results)[: len(op.results)])
     return new
 
 
@@ -182,7 +180,7 @@ def _hand_on(block: ir.Block, values: list[ir.Value]) -> ir.Operation:
     """Let ``block`` end by handing on ``values`` as well; gives its new terminator."""
     end = terminator(block)
     with ir.InsertionPoint(end):
-        attributes: dict[str, Any] = {name: end.attributes[name] for name in end.attributes}
+        attributes: dict[str, Any] = dict(end.attributes)
         new = ir.Operation.create(end.name, [], [*end.operands, *values], attributes, loc=end.location)
     end.erase()
     return new

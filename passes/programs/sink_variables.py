@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_branch
 from ipu_mlir.dialects.analysis.matchers import around_in, defining_op, terminator
-from ipu_mlir.dialects.analysis.variables import variables_in
+from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, variable_of, variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.rewriting import has_uses, list_ops
-
-_READ, _ASSIGN = "ipu.read", "ipu.assign"
+from ipu_mlir.passes.support.rewriting import has_uses, list_ops, replace_op
 
 Known = dict[str, ir.Value]
 """By name of the variable, a value that it has at a point of the program."""
@@ -53,30 +51,29 @@ def _sink(block: ir.Block, names: Container[str], known: Known) -> None:
                     op = _without(op, number, name, known, after)
             _sink_into(op, names, known)
             known.update(after)
-        elif op.name not in (_READ, _ASSIGN) or (name := _variable(op)) not in names:
+        elif op.name not in (READ, ASSIGN) or (name := variable_of(op)) not in names:
             continue
-        elif op.name == _READ and known.get(name, op.results[0]) != op.results[0]:
-            op.results[0].replace_all_uses_with(known[name])
-            op.erase()
-        elif op.name == _READ:
+        elif op.name == READ and known.get(name, op.results[0]) != op.results[0]:
+            replace_op(op, [known[name]])
+        elif op.name == READ:
             known[name] = op.results[0]
         elif _holds(known, name, op.operands[0]):
             op.erase()
         else:
             known[name] = op.operands[0]
     for op in [view.operation for view in block.operations]:
-        if op.name == _READ and _variable(op) in names and not has_uses(op):
+        if op.name == READ and variable_of(op) in names and not has_uses(op):
             op.erase()
 
 
 def _sink_into(op: ir.Operation, names: Container[str], known: Known) -> None:
     """Rewrite the blocks of ``op``, and forget what is assigned in them."""
-    assigned = {_variable(inner) for inner in list_ops(op, _ASSIGN)}
+    assigned = {variable_of(inner) for inner in list_ops(op, ASSIGN)}
     for block in blocks_of(op):
         inside: Known = {}
         for name, value in known.items() if is_branch(op) else ():
             uses = [use for use in value.uses if around_in(use.owner.operation, block)]
-            if uses and defining_op(value, _READ) is not None:
+            if uses and defining_op(value, READ) is not None:
                 inside[name] = _read(name, value, block.operations[0].operation)
                 for use in uses:
                     use.owner.operation.operands[use.operand_number] = inside[name]
@@ -157,7 +154,7 @@ def _rebuilt(op: ir.Operation, operands: list[ir.Value], results: list[ir.OpResu
             op.name,
             [each.type for each in results],
             operands,
-            {name: op.attributes[name] for name in op.attributes},
+            dict(op.attributes),
             regions=len(op.regions),
             loc=op.location,
         )
@@ -176,16 +173,16 @@ def _holds(known: Known, name: str, value: ir.Value) -> bool:
 def _assigned_later(op: ir.Operation) -> list[str]:
     """The variables to which results of ``op`` are assigned in its block."""
     users = {use.owner.operation: None for result in op.results for use in result.uses}
-    return [_variable(user) for user in users if user.name == _ASSIGN and user.block == op.block]
+    return [variable_of(user) for user in users if user.name == ASSIGN and user.block == op.block]
 
 
 def _result_for(op: ir.Operation, name: str) -> int | None:
     """The number of the result of ``op`` that is assigned to variable ``name``, if nobody uses that until then."""
     around = [view.operation for view in op.block.operations]
     for later in around[around.index(op) :]:
-        if later.name == _ASSIGN and _variable(later) == name:
+        if later.name == ASSIGN and variable_of(later) == name:
             return next((number for number, each in enumerate(op.results) if each == later.operands[0]), None)
-        if any(_variable(inner) == name for inner in list_ops(later, _READ, _ASSIGN)):
+        if any(variable_of(inner) == name for inner in list_ops(later, READ, ASSIGN)):
             return None
     return None
 
@@ -195,7 +192,3 @@ def _read(name: str, value: ir.Value, before: ir.Operation) -> ir.Value:
     with ir.InsertionPoint(before), before.location:
         op = ReadOp(variable=ir.FlatSymbolRefAttr.get(name), value=value.type).operation
     return op.results[0]
-
-
-def _variable(op: ir.Operation) -> str:
-    return ir.FlatSymbolRefAttr(op.attributes["variable"]).value

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_re
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
+from ipu_mlir.passes.support.value_attributes import set_function_type, set_value_attributes, value_attributes
 
 
 class UpdateVariables(Pass):
@@ -50,9 +50,7 @@ def _update(function: ir.Operation) -> None:
         ir.Operation.create("func.return", [], given_back)
     end.erase()
     kept = [entry for number, entry in enumerate(value_attributes(function, "res_attrs")) if number not in results]
-    inputs = [argument.type for argument in block.arguments]
-    kind = ir.FunctionType.get(inputs, [value.type for value in given_back])
-    function.attributes["function_type"] = ir.TypeAttr.get(kind, context=function.context)
+    set_function_type(function)
     set_value_attributes(function, "res_attrs", kept)
 
 

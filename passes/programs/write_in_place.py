@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ipu_mlir.dialects.analysis.control_flow import flows, is_branch, is_loop, sources_of, terminator
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, num_outputs, reads_operand
-from ipu_mlir.dialects.analysis.matchers import around_in, block_of, defining_op, ops_around
+from ipu_mlir.dialects.analysis.matchers import around_in, block_of, defining_op, has_one_use, ops_around
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -136,7 +136,7 @@ def _writer(op: ir.Operation, result: int) -> tuple[ir.Operation, int] | None:
     begun = defining_op(op.operands[number], "linalg.fill")
     if begun is None or begun.block != op.block:
         return None
-    return (begun, 1) if sum(1 for _ in begun.results[0].uses) == 1 else None
+    return (begun, 1) if has_one_use(begun.results[0]) else None
 
 
 def _may_overwrite(writer: ir.Operation, number: int, value: ir.Value) -> bool:

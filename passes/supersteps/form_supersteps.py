@@ -11,7 +11,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.linalg_builders import copy_into
 from ipu_mlir.passes.support.placement_hints import PARTS
-from ipu_mlir.passes.support.rewriting import list_outside_bodies
+from ipu_mlir.passes.support.rewriting import list_outside_bodies, replace_op
 
 
 class FormSupersteps(Pass):
@@ -62,8 +62,7 @@ def _form_read(op: ir.Operation, refuse: Refusals) -> None:
         return
     with ir.InsertionPoint(op):
         read = ReadControlOp(source=op.operands[0], value=op.results[0].type, loc=op.location)
-    op.results[0].replace_all_uses_with(read.value)
-    op.erase()
+    replace_op(op, [read.value])
 
 
 def _wrap(op: ir.Operation, parts: ir.Attribute) -> None:

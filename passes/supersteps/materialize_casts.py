@@ -3,7 +3,7 @@
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import copy_into
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class MaterializeCasts(Pass):
@@ -31,5 +31,4 @@ class MaterializeCasts(Pass):
                         .result
                     )
                     copied = copy_into(cast.operands[0], fresh)
-                cast.results[0].replace_all_uses_with(copied.results[0])
-                cast.erase()
+                replace_op(cast, [copied.results[0]])

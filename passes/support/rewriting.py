@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
+from ipu_mlir.dialects.analysis.matchers import is_used
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.bindings import rewrite as drivers
 from ipu_mlir.passes.core.instruments import count_ops
@@ -105,4 +106,11 @@ def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
 
 def has_uses(op: ir.Operation) -> bool:
     """True if any result of ``op`` is used."""
-    return any(next(iter(result.uses), None) is not None for result in op.results)
+    return any(is_used(result) for result in op.results)
+
+
+def replace_op(op: ir.Operation, values: Iterable[ir.Value]) -> None:
+    """Let the users of ``op`` have ``values``, and erase it."""
+    for result, value in zip(op.results, list(values), strict=True):
+        result.replace_all_uses_with(value)
+    op.erase()

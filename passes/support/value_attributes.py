@@ -1,8 +1,9 @@
-"""Attributes of the arguments and results of functions, as dictionaries that may be changed and put back."""
+"""Types and attributes of the arguments and results of functions; attributes as dictionaries that may be changed."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir
 
 Which = Literal["arg_attrs", "res_attrs"]
@@ -19,3 +20,10 @@ def set_value_attributes(function: ir.Operation, which: Which, entries: Iterable
     """Put ``entries``, one for each argument or result, in the place of those that are there."""
     kept = [ir.DictAttr.get(dict(each), context=function.context) for each in entries]
     function.attributes[which] = ir.ArrayAttr.get(kept, context=function.context)
+
+
+def set_function_type(function: ir.Operation) -> None:
+    """Let the type of ``function`` say what its only block takes and gives back."""
+    block = function.regions[0].blocks[0]
+    inputs, results = ([value.type for value in values] for values in (block.arguments, terminator(block).operands))
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results, function.context))

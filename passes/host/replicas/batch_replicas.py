@@ -34,6 +34,7 @@ from ipu_mlir.passes.support.linalg_builders import (
 )
 from ipu_mlir.passes.support.reduction_marks import COMBINES
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
+from ipu_mlir.passes.support.value_attributes import set_function_type
 
 arith = upstream("arith")
 
@@ -97,8 +98,7 @@ class _Batch:
                 varies = is_marked(entries[number]) if has_mark else value in self._batched
                 if varies != (value in self._batched):
                     end.operands[number] = self._with_axis(value) if varies else self._without_axis(value)
-        kind = ir.FunctionType.get([each.type for each in block.arguments], [each.type for each in end.operands])
-        function.attributes["function_type"] = ir.TypeAttr.get(kind)
+        set_function_type(function)
 
     def _arguments(self, function: ir.Operation, block: ir.Block) -> list[tuple[ir.Value, ir.Value]]:
         """Give arguments the axis; gives copies, with it, of variables that are one value before and after."""

@@ -5,6 +5,7 @@ from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loads_in, loop_n
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir, upstream
 from ipu_mlir.passes.host.replicas.axis import broadcast, computed, copied
 from ipu_mlir.passes.support.linalg_builders import bodiless_generic, fill_with, loop_index
+from ipu_mlir.passes.support.rewriting import replace_op
 
 
 def generalize(op: ir.Operation) -> None:
@@ -106,8 +107,7 @@ def _move_body(
     for load in loads:
         with ir.InsertionPoint(load), load.location:
             found = upstream("memref").LoadOp(load.operands[0], [replica, *list(load.operands)[1:]]).result
-        load.results[0].replace_all_uses_with(found)
-        load.erase()
+        replace_op(load, [found])
 
 
 def _captured_scalars(op: ir.Operation) -> list[ir.Value]:

@@ -73,7 +73,7 @@ def _compare(parts: ComplexParts, op: ir.Operation) -> ir.Value:
 
 def _dot(parts: ComplexParts, op: ir.Operation) -> Parts:
     (a, b), (c, d) = (parts.of(value) for value in op.operands)
-    type_, attributes = part_type(op.results[0].type), {name: op.attributes[name] for name in op.attributes}
+    type_, attributes = part_type(op.results[0].type), dict(op.attributes)
 
     def product(x: ir.Value, y: ir.Value) -> ir.Value:
         return stablehlo_op(op.name, type_, [x, y], attributes)
@@ -102,7 +102,7 @@ def _combine(parts: ComplexParts, op: ir.Operation) -> Parts:
     """Part by part; a product of both at once."""
     kind, type_ = combination(op), part_type(op.results[0].type)
     scalar = ir.RankedTensorType.get([], type_.element_type)
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = dict(op.attributes)
     made: list[ir.Value] = []
     for which in ((0, 1),) if kind == "multiply" else ((0,), (1,)):
         sides = [[parts.of(value)[each] for each in which] if parts.has(value) else [value] for value in op.operands]

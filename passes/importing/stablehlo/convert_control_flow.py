@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, extract, replace
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, extract
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class ConvertControlFlow(Pass):
@@ -23,7 +23,7 @@ class ConvertControlFlow(Pass):
         with module.context:
             for op in list_ops(module, *_CONVERT):
                 with ir.InsertionPoint(op), op.location:
-                    replace(op, _CONVERT[op.name](op))
+                    replace_op(op, _CONVERT[op.name](op))
 
 
 def _while(op: ir.Operation) -> Values:

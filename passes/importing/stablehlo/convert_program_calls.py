@@ -6,7 +6,6 @@ from dataclasses import replace
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.importing.stablehlo import scalar_regions
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import (
     declared,
     has_token,
@@ -15,7 +14,7 @@ from ipu_mlir.passes.importing.stablehlo.read_program_calls import (
     result_types,
     row_of,
 )
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class ConvertProgramCalls(Pass):
@@ -70,10 +69,10 @@ def _convert(op: ir.Operation) -> None:
     if len(op.results) == 1 and isinstance(op.results[0].type, ir.TupleType):
         for use in list(op.results[0].uses):
             index = ir.IntegerAttr(use.owner.attributes["index"]).value
-            scalar_regions.replace(use.owner.operation, [values[index]])
+            replace_op(use.owner.operation, [values[index]])
         op.erase()
     else:
-        scalar_regions.replace(op, values)
+        replace_op(op, values)
 
 
 def _cast(value: ir.Value, kind: ir.Type) -> ir.Value:

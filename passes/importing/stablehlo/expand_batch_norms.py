@@ -6,8 +6,8 @@ from math import prod
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, replace
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class ExpandBatchNorms(Pass):
@@ -26,7 +26,7 @@ class ExpandBatchNorms(Pass):
             for name, expand in _OPS.items():
                 for op in list_ops(module, f"stablehlo.batch_norm_{name}"):
                     with ir.InsertionPoint(op), op.location:
-                        replace(op, expand(_Features(op), *op.operands))
+                        replace_op(op, expand(_Features(op), *op.operands))
 
 
 class _Features:

@@ -7,10 +7,10 @@ from typing import Any
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import result_types
-from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, replace
+from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 from ipu_mlir.passes.support.linalg_builders import fill_with, zero
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _LAPACK = re.compile(r"lapack_([sdcz])(\w+)_ffi")
 _YES = {"lower": ord("L"), "left": ord("L"), "unit": ord("U"), "plain": ord("N"), "adjoint": ord("C")}
@@ -44,10 +44,10 @@ def _replace(op: ir.Operation, values: Values) -> None:
     if len(values) > 1 and len(op.results) == 1:
         for use in list(op.results[0].uses):
             element = use.owner.operation
-            replace(element, [values[ir.IntegerAttr(element.attributes["index"]).value]])
+            replace_op(element, [values[ir.IntegerAttr(element.attributes["index"]).value]])
         op.erase()
     else:
-        replace(op, values)
+        replace_op(op, values)
 
 
 Types = Sequence[Any]

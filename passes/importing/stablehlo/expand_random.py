@@ -6,9 +6,8 @@ from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
 from ipu_mlir.passes.support.clone import Known, clone_into
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
@@ -54,7 +53,7 @@ def _expand(op: ir.Operation, module: ir.Operation, name: str) -> None:
         drawn = call.results[1]
         if words != bits:
             drawn = ir.Operation.create("stablehlo.convert", [bits], [drawn]).results[0]
-        replace(op, [call.results[0], drawn])
+        replace_op(op, [call.results[0], drawn])
 
 
 def _append(module: ir.Operation, text: str) -> None:
@@ -76,7 +75,7 @@ def _draw(op: ir.Operation) -> None:
     with ir.InsertionPoint(op), op.location:
         for each in body:
             clone_into(each, known)
-    replace(op, [known[end.operands[0]]])
+    replace_op(op, [known[end.operands[0]]])
 
 
 def _drawing(wanted: Any, normal: bool) -> str:

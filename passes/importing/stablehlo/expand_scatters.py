@@ -14,11 +14,10 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
     for_each,
     index,
     insert,
-    replace,
     select,
     truth,
 )
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class ExpandScatters(Pass):
@@ -37,7 +36,7 @@ class ExpandScatters(Pass):
         with module.context:
             for op in list_ops(module, "stablehlo.scatter", "stablehlo.select_and_scatter"):
                 with ir.InsertionPoint(op), op.location:
-                    replace(op, _scatter(op) if op.name == "stablehlo.scatter" else _select_and_scatter(op))
+                    replace_op(op, _scatter(op) if op.name == "stablehlo.scatter" else _select_and_scatter(op))
 
 
 def _scatter(op: ir.Operation) -> Values:

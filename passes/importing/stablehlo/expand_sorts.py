@@ -13,11 +13,10 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
     for_each,
     index,
     insert,
-    replace,
     select,
     truth,
 )
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class ExpandSorts(Pass):
@@ -36,7 +35,7 @@ class ExpandSorts(Pass):
         with module.context:
             for op in list_ops(module, "stablehlo.sort"):
                 with ir.InsertionPoint(op), op.location:
-                    replace(op, _sort(op))
+                    replace_op(op, _sort(op))
 
 
 def _sort(op: ir.Operation) -> Values:

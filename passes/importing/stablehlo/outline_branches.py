@@ -9,9 +9,9 @@ from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import is_program_call, read_call, target_of
 from ipu_mlir.passes.importing.stablehlo.region_calls import outlined_call
-from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
 from ipu_mlir.passes.support.clone import Known, clone_into, operands_from_outside
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
+from ipu_mlir.passes.support.value_attributes import set_function_type
 
 _CONSTANTS = ("stablehlo.constant", "arith.constant")
 _SAME = ("stablehlo.convert", "stablehlo.reshape")
@@ -77,15 +77,14 @@ def _outline(op: ir.Operation, condition: ir.Operation, module: ir.Operation, sa
         func.ReturnOp(list(end.operands))
     gives = [value.type for value in end.operands]
     end.erase()
-    kind = ir.FunctionType.get([argument.type for argument in block.arguments], gives)
-    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    set_function_type(function)
     given = [value for value, inside in known.items() if isinstance(inside.owner, ir.Block)]
     first = same.setdefault(meaning_of(function), name)
     if first != name:
         function.erase()
     with ir.InsertionPoint(op):
         found = outlined_call(gives, first, given)
-    replace(op, found)
+    replace_op(op, found)
 
 
 def _new_name(module: ir.Operation, wanted: str) -> str:

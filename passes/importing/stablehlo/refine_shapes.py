@@ -4,9 +4,8 @@ import re
 
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
-from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import copy_called, math_name
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _REFINE = (
     "func.func(stablehlo-legalize-composite-to-call),inline,symbol-dce,"
@@ -43,7 +42,7 @@ def refine_shapes(module: ir.Operation, function: ir.Operation) -> None:
         if math_name(op) is not None:  # ops have results of any size, composites those of their functions
             with ir.InsertionPoint(op), op.location:
                 whole = ir.StringAttr(op.attributes["name"]).value
-                replace(op, list(ir.Operation.create(whole, [op.results[0].type], list(op.operands)).results))
+                replace_op(op, list(ir.Operation.create(whole, [op.results[0].type], list(op.operands)).results))
     name = function.attributes["sym_name"]
     for other in module.regions[0].blocks[0].operations:
         if other.operation.name == "func.func" and other.operation != function:
@@ -71,7 +70,7 @@ def _write_as_op(op: ir.Operation) -> bool:
     with ir.InsertionPoint(op), op.location:
         made = make(op, tensors, numbers)
         general = zip(made.results, op.results, strict=True)
-        replace(op, [as_general(new, old.type) for new, old in general])
+        replace_op(op, [as_general(new, old.type) for new, old in general])
     return True
 
 

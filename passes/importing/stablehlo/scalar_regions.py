@@ -76,10 +76,3 @@ def apply_region(region: ir.Region, scalars: Sequence[ir.Value]) -> Values:
     for op in body:
         clone_into(op, known)
     return [extract(known.get(value, value)) for value in terminator.operands]
-
-
-def replace(op: ir.Operation, values: Sequence[ir.Value]) -> None:
-    """Let the users of ``op`` have ``values``, and erase it."""
-    for result, value in zip(op.results, values, strict=True):
-        result.replace_all_uses_with(value)
-    op.erase()

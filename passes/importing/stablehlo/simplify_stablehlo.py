@@ -4,8 +4,7 @@ from ipu_mlir.dialects.analysis.matchers import module_around, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import is_ordered_call
-from ipu_mlir.passes.importing.stablehlo.scalar_regions import replace
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 MATH = {
     **{f"chlo.{name}": f"math.{name}" for name in ("erf", "erfc", "tan", "sinh", "cosh", "asin", "acos", "atan")},
@@ -52,9 +51,9 @@ class SimplifyStablehlo(Pass):
 
 def _simplify(op: ir.Operation) -> None:
     if op.name in IDENTITIES or is_identity_call(op):
-        replace(op, list(op.operands))
+        replace_op(op, list(op.operands))
     elif op.name == "stablehlo.reshape" and op.operands[0].type == op.results[0].type:
-        replace(op, [op.operands[0]])
+        replace_op(op, [op.operands[0]])
     elif op.name == "sdy.mesh":
         op.erase()
     elif is_ordered_call(op):
@@ -63,20 +62,22 @@ def _simplify(op: ir.Operation) -> None:
         name = math_name(op)
         assert name is not None
         made = ir.Operation.create(name, results=[op.results[0].type], operands=list(op.operands))
-        replace(op, list(made.results))
+        replace_op(op, list(made.results))
     elif op.name == "stablehlo.set_dimension_size" and sets_whole_size(op):
-        replace(op, [op.operands[0]])
+        replace_op(op, [op.operands[0]])
     elif is_top_k(op):
-        replace(op, _top_k(op))
+        replace_op(op, _top_k(op))
     elif op.name == "stablehlo.slice" and 0 in op.results[0].type.shape:
         kind = op.results[0].type
-        replace(op, [upstream("tensor").EmptyOp(kind.shape, kind.element_type).result])
+        replace_op(op, [upstream("tensor").EmptyOp(kind.shape, kind.element_type).result])
     elif op.name == "stablehlo.pad" and 0 in op.operands[0].type.shape:
-        replace(op, [_spread(op.operands[1], op.results[0].type)])
+        replace_op(op, [_spread(op.operands[1], op.results[0].type)])
     elif op.name == "stablehlo.concatenate":
-        replace(op, [upstream("tensor").ConcatOp(op.results[0].type, op.attributes["dimension"], op.operands).result])
+        replace_op(
+            op, [upstream("tensor").ConcatOp(op.results[0].type, op.attributes["dimension"], op.operands).result]
+        )
     elif op.name == "stablehlo.reduce" and 0 in op.operands[0].type.shape:
-        replace(op, _initial_values(op))
+        replace_op(op, _initial_values(op))
     elif op.name == "stablehlo.reduce" and not list(ir.DenseI64ArrayAttr(op.attributes["dimensions"])):
         _reduce_one(op)
 

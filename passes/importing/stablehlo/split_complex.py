@@ -17,6 +17,7 @@ from ipu_mlir.passes.importing.stablehlo.complex_parts import (
 from ipu_mlir.passes.importing.stablehlo.complex_rules import COMBINING, RULES, combination
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import is_linear_algebra
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.value_attributes import set_function_type
 
 
 class SplitComplex(Pass):
@@ -80,8 +81,7 @@ def _split(function: ir.Operation) -> None:
                 argument.set_type(pairs_type(argument.type))
                 parts.note(argument, *apart(argument))
     visit(ops)
-    kinds = [argument.type for argument in block.arguments], [value.type for value in ops[-1].operation.operands]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*kinds))
+    set_function_type(function)
     for op in reversed(split):
         op.erase()
     for inner in blocks:
@@ -117,7 +117,7 @@ def _rewrite(parts: ComplexParts, op: ir.Operation) -> None:
         made = []
         for which in range(2):
             operands = [parts.of(value)[which] if parts.has(value) else value for value in op.operands]
-            attributes = {name: op.attributes[name] for name in op.attributes}
+            attributes = dict(op.attributes)
             made.append(stablehlo_op(op.name, part_type(op.results[0].type), operands, attributes))
         parts.note(op.results[0], *made)
         return
@@ -158,7 +158,7 @@ def _rewrite_with_bodies(parts: ComplexParts, op: ir.Operation) -> None:
     plain = [value for value in op.results if not is_complex(value)]
     split = [value for value in op.results if is_complex(value)]
     types = [value.type for value in plain] + [part_type(value.type) for value in split for _ in range(2)]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = dict(op.attributes)
     new = ir.Operation.create(op.name, types, _flat(parts, op.operands), attributes, regions=len(op.regions))
     for source, dest in zip(op.regions, new.regions, strict=True):
         source.blocks[0].append_to(dest)

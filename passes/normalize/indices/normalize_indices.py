@@ -8,7 +8,7 @@ from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.normalize.indices.peel import loops_to_peel
 from ipu_mlir.passes.normalize.indices.rebuild import rebuild
 from ipu_mlir.passes.support.linalg_builders import iterator_types
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class NormalizeIndices(Pass):
@@ -41,7 +41,7 @@ class NormalizeIndices(Pass):
                     _say_parallel(op, maps)
                     continue
                 if 0 in nest.extents:
-                    _run_nothing(op)
+                    replace_op(op, list(op.operands)[len(op.operands) - len(op.results) :])
                     continue
                 broken = _broken(op, maps)
                 for reason in broken:
@@ -87,11 +87,3 @@ def _normalize(op: ir.Operation, maps: ResultMaps) -> None:
         assert nest is not None, "the loops are those of the op that it is a part of"
         own = ResultMaps.of(part, nest)
         rebuild(part, own, () if own.are_plain() else loops_to_peel(part, own))
-
-
-def _run_nothing(op: ir.Operation) -> None:
-    """Every result is what it starts from."""
-    first = len(op.operands) - len(op.results)
-    for result, initial in zip(op.results, list(op.operands)[first:], strict=True):
-        result.replace_all_uses_with(initial)
-    op.erase()

@@ -1,5 +1,6 @@
 """The loops of an op that have to run around it, one iteration after another, so that slices show its results."""
 
+from ipu_mlir.dialects.analysis.matchers import has_one_use
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
@@ -51,4 +52,4 @@ def _is_reordered(op: ir.Operation) -> bool:
     combiner, running = combination(op), accumulator(op)
     if combiner is None or combiner.name not in COMBINERS:
         return False
-    return running in list(combiner.operands) and len(list(running.uses)) == 1
+    return running in list(combiner.operands) and has_one_use(running)

@@ -5,12 +5,14 @@ from functools import partial
 from typing import Any
 
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps
+from ipu_mlir.dialects.analysis.matchers import is_used
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.normalize.indices.maps import Expressions, ResultMaps
 from ipu_mlir.passes.normalize.indices.places import Loops, Place, Slice, place_of
 from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, loops_in, without
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import constant_index, generic, loop_index, with_extents
+from ipu_mlir.passes.support.rewriting import replace_op
 
 _OWN_ATTRIBUTES = ("indexing_maps", "iterator_types", "operandSegmentSizes")
 
@@ -22,9 +24,7 @@ def rebuild(op: ir.Operation, maps: ResultMaps, peeled: Sequence[int]) -> None:
     with ir.InsertionPoint(op), op.location:
         run = partial(_one, op, maps, places)
         made = _around(list(peeled), maps, [None] * len(maps.extents), list(op.operands)[first:], run)
-    for result, new in zip(op.results, made, strict=True):
-        result.replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, made)
 
 
 def _around(peeled: list[int], maps: ResultMaps, loops: list[Any], tensors: list[ir.Value], run: Any) -> list[ir.Value]:
@@ -63,7 +63,7 @@ def _one(
             inputs.append(shown[0])
             expressions.append(shown[1])
     begun = [
-        place.begin(tensor, next(iter(argument.uses), None) is not None, loops)
+        place.begin(tensor, is_used(argument), loops)
         for place, tensor, argument in zip(places, tensors, arguments[first:], strict=True)
     ]
     renumbered = [

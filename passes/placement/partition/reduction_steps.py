@@ -5,6 +5,7 @@ from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.linalg_builders import bodiless_generic
 from ipu_mlir.passes.support.reduction_marks import STEP, marks_of, step_mark
+from ipu_mlir.passes.support.rewriting import replace_op
 from ipu_mlir.passes.support.tensor_views import view_of
 
 
@@ -46,8 +47,7 @@ def run_in_steps(op: ir.Operation, nest: LoopNest, loop: int, block: int) -> lis
             _copy_body(op, step)
             made.append(step)
             so_far = step.results[0]
-    op.results[0].replace_all_uses_with(so_far)
-    op.erase()
+    replace_op(op, [so_far])
     return made
 
 

@@ -1,7 +1,7 @@
 """Split a reduction: partial results per block of the reduced loops, and the op that combines them."""
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps
-from ipu_mlir.dialects.analysis.matchers import terminator
+from ipu_mlir.dialects.analysis.matchers import has_one_use, terminator
 from ipu_mlir.dialects.attributes.attributes import parts_to_attr
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -10,6 +10,7 @@ from ipu_mlir.passes.support.combiners import neutral
 from ipu_mlir.passes.support.linalg_builders import bodiless_generic, fill_with, generic
 from ipu_mlir.passes.support.placement_hints import PARTS
 from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, Block, blocks_mark, marks_of
+from ipu_mlir.passes.support.rewriting import replace_op
 
 
 def can_split(op: ir.Operation, nest: LoopNest) -> bool:
@@ -30,7 +31,7 @@ def plain_combiner(op: ir.Operation) -> ir.Operation | None:
     if combiner is None or accumulator(op) not in list(combiner.operands):
         return None
     yielded = terminator(op.regions[0].blocks[0]).operands[0]
-    if yielded != combiner.results[0] or len(list(accumulator(op).uses)) != 1:
+    if yielded != combiner.results[0] or not has_one_use(accumulator(op)):
         return None
     return combiner if neutral(combiner.name, accumulator(op).type) is not None else None
 
@@ -73,8 +74,7 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
         combined = _combine(partial.results[0], op.operands[nest.num_inputs], len(cut), combiner.name)
         combined.attributes[COMBINES] = mark
     op.regions[0].blocks[0].append_to(partial.regions[0])
-    op.results[0].replace_all_uses_with(combined.results[0])
-    op.erase()
+    replace_op(op, [combined.results[0]])
     return partial, combined
 
 

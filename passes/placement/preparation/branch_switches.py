@@ -3,7 +3,7 @@
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import constant_index
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class BranchSwitches(Pass):
@@ -32,9 +32,7 @@ def _branch(switch: ir.Operation) -> None:
         return
     with ir.InsertionPoint(switch), switch.location:
         results = _chain(switch, list(zip(cases, blocks, strict=True)), default)
-    for old, new in zip(switch.results, results, strict=True):
-        old.replace_all_uses_with(new)
-    switch.erase()
+    replace_op(switch, results)
 
 
 def _chain(switch: ir.Operation, cases: list[tuple[int, ir.Block]], default: ir.Block) -> list[ir.Value]:

@@ -6,7 +6,7 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import zero
-from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
+from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies, replace_op
 
 
 class DropIdleOps(Pass):
@@ -26,10 +26,9 @@ class DropIdleOps(Pass):
         with module.context:
             for op in list_outside_bodies(module):
                 if is_structured(op) and _runs_nothing(op):
-                    _drop_loops(op)
+                    replace_op(op, list(op.operands)[len(op.operands) - len(op.results) :])
                 elif op.name == "tensor.insert_slice" and _is_idle(op.operands[0].type):
-                    op.results[0].replace_all_uses_with(op.operands[1])
-                    op.erase()
+                    replace_op(op, [op.operands[1]])
                 elif op.name != "tensor.empty" and any(_is_idle(result.type) for result in op.results):
                     _drop_results(op)
             for load in list_ops(module, "tensor.extract"):
@@ -42,14 +41,6 @@ def _runs_nothing(op: ir.Operation) -> bool:
         return False
     nest = loop_nest(op)
     return nest is not None and 0 in nest.extents
-
-
-def _drop_loops(op: ir.Operation) -> None:
-    """Every result is its initial value."""
-    first = len(op.operands) - len(op.results)
-    for result, initial in zip(op.results, list(op.operands)[first:], strict=True):
-        result.replace_all_uses_with(initial)
-    op.erase()
 
 
 def _drop_results(op: ir.Operation) -> None:

@@ -5,7 +5,7 @@ from ipu_mlir.dialects.ops.library_call import LibraryCallOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import zero
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class RestoreLibraryCalls(Pass):
@@ -25,7 +25,7 @@ class RestoreLibraryCalls(Pass):
 
 
 def _restore(op: ir.Operation) -> None:
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = dict(op.attributes)
     inputs = ir.IntegerAttr(attributes.pop("inputs")).value
     updated = [ir.BoolAttr(each).value for each in attributes.pop("updated")]
     attributes["library_call"] = attributes.pop("codelet")
@@ -40,9 +40,7 @@ def _restore(op: ir.Operation) -> None:
             outputs = list(block.arguments)[inputs:]
             given = [_of(output) if used else zero(output.type) for output, used in zip(outputs, updated, strict=True)]
             linalg.YieldOp(given)
-    for old, new in zip(op.results, generic.results, strict=True):
-        old.replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, generic.results)
 
 
 def _of(output: ir.Value) -> ir.Value:

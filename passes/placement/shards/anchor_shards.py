@@ -9,7 +9,7 @@ from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.shards.belonging import SINKS, Belonging, crossings, is_free, is_sharded
 from ipu_mlir.passes.placement.shards.moves import Moves
 from ipu_mlir.passes.support.malformed import refuse_malformed
-from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies
+from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies, replace_op
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
@@ -44,8 +44,7 @@ class AnchorShards(Pass):
                     _anchor(function)
                 else:
                     for op in list_ops(function, TO_SHARD):
-                        op.results[0].replace_all_uses_with(op.operands[0])
-                        op.erase()
+                        replace_op(op, [op.operands[0]])
                 _forget(function)
 
 

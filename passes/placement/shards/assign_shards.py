@@ -17,7 +17,7 @@ from ipu_mlir.passes.placement.shards.belonging import (
     ops_of,
 )
 from ipu_mlir.passes.placement.shards.moves import Moves
-from ipu_mlir.passes.support.rewriting import has_uses, list_ops
+from ipu_mlir.passes.support.rewriting import has_uses, list_ops, replace_op
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 _FIRST = 0
@@ -81,8 +81,7 @@ def _drop_idle_moves(function: ir.Operation, belonging: Belonging) -> None:
     for op in list_ops(function, TO_SHARD):
         wanted = belonging.of_value[op.results[0]]
         if wanted in (ALL_IPUS, belonging.of_value.get(op.operands[0], _FIRST)):
-            op.results[0].replace_all_uses_with(op.operands[0])
-            op.erase()
+            replace_op(op, [op.operands[0]])
 
 
 def _move(belonging: Belonging) -> None:

@@ -8,7 +8,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
 from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, loop_index
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
@@ -56,8 +56,7 @@ def _raise_slice(op: ir.Operation) -> None:
     else:
         small, big = op.operands[0], op.operands[1]
         new = _updated(big, small, _slice_of(op, small.type, list(op.operands)[2:]))
-    op.results[0].replace_all_uses_with(new)
-    op.erase()
+    replace_op(op, [new])
 
 
 def _slice_of(op: ir.Operation, small: Any, dynamic: list[ir.Value]) -> _Slice:

@@ -9,7 +9,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import constant_index, fill_with, generic, identity_map, loop_index
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class RaiseElementOps(Pass):
@@ -43,14 +43,12 @@ def _raise_extract(op: ir.Operation) -> None:
     tensor = upstream("tensor")
     empty = tensor.EmptyOp([], source.type.element_type).result
     found = generic([], [empty], [identity_map(0)], [], lambda _: [tensor.ExtractOp(source, index).result])
-    op.results[0].replace_all_uses_with(tensor.ExtractOp(found.results[0], []).result)
-    op.erase()
+    replace_op(op, [tensor.ExtractOp(found.results[0], []).result])
 
 
 def _raise_insert(op: ir.Operation) -> None:
     value, dest, *index = op.operands
-    op.results[0].replace_all_uses_with(_with_element(dest, value, index))
-    op.erase()
+    replace_op(op, [_with_element(dest, value, index)])
 
 
 def _raise_from_elements(op: ir.Operation) -> None:
@@ -63,8 +61,7 @@ def _raise_from_elements(op: ir.Operation) -> None:
         if value != first:
             place = map(int, np.unravel_index(number, made.shape))
             result = _with_element(result, value, [*map(constant_index, place)])
-    op.results[0].replace_all_uses_with(result)
-    op.erase()
+    replace_op(op, [result])
 
 
 def _raise_generate(op: ir.Operation) -> None:
@@ -84,8 +81,7 @@ def _raise_generate(op: ir.Operation) -> None:
 
     rank = len(made.shape)
     empty = upstream("tensor").EmptyOp(list(made.shape), made.element_type).result
-    op.results[0].replace_all_uses_with(generic([], [empty], [identity_map(rank)], [True] * rank, element).results[0])
-    op.erase()
+    replace_op(op, [generic([], [empty], [identity_map(rank)], [True] * rank, element).results[0]])
 
 
 def _with_element(dest: ir.Value, value: ir.Value, index: list[ir.Value]) -> ir.Value:

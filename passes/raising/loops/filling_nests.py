@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, has_one_use, integer_of, is_used, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.raising.loops.nests import counted
 
@@ -96,9 +96,9 @@ def _nest(outermost: ir.Operation) -> list[ir.Operation]:
         handed, yielded = list(loop.operands)[3:], list(terminator(block).operands)
         for argument, given in zip(list(block.arguments)[1:], yielded, strict=True):
             is_handed = argument in handed and given == loop.results[handed.index(argument)]
-            if not is_handed or sum(1 for _ in argument.uses) != 1:
+            if not is_handed or not has_one_use(argument):
                 return loops
-        if not all(value in yielded or next(iter(value.uses), None) is None for value in loop.results):
+        if not all(value in yielded or not is_used(value) for value in loop.results):
             return loops
         loops.append(loop)
 
@@ -117,4 +117,4 @@ def _numbers_inside(loops: list[ir.Operation]) -> dict[int, int]:
 
 def _insert(yielded: ir.Value, carried: ir.Value) -> ir.Operation | None:
     op = defining_op(yielded, "tensor.insert")
-    return op if op is not None and op.operands[1] == carried and sum(1 for _ in yielded.uses) == 1 else None
+    return op if op is not None and op.operands[1] == carried and has_one_use(yielded) else None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, has_one_use, integer_of, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.combiners import KIND_OF_OP
 
@@ -109,7 +109,7 @@ def _perfect_nest(outermost: ir.Operation) -> list[ir.Operation]:
             inner is not None
             and len(inner.operands) == 4
             and inner.operands[3] == block.arguments[1]
-            and sum(1 for _ in block.arguments[1].uses) == 1
+            and has_one_use(block.arguments[1])
         )
         loop = inner if passes_on else None
     return loops
@@ -137,7 +137,7 @@ def _combination(value: ir.Value, old: ir.Value | None) -> tuple[ir.Value | None
     if old is None:
         return value, "set"
     owner = defining_op(value, *KIND_OF_OP)
-    if owner is None or sum(1 for _ in old.uses) != 1:
+    if owner is None or not has_one_use(old):
         return None, ""
     operands = list(owner.operands)
     if old not in operands or operands[0] == operands[1]:

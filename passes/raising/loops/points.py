@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, integer_of
+from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, integer_of, is_used
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -109,7 +109,7 @@ class Points:
             loops = [index.plain_loop for index in nest.indices[number]]
             if loops != order and (loops or number >= nest.num_inputs):
                 return False
-            if next(iter(argument.uses), None) is not None:
+            if is_used(argument):
                 scalar = self._scalar(operand)
                 if scalar is None:
                     return False

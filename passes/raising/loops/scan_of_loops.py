@@ -14,6 +14,7 @@ from ipu_mlir.passes.raising.scans.blocked_scans import scan_along
 from ipu_mlir.passes.raising.scans.prefix_windows import is_exact
 from ipu_mlir.passes.support.clone import Known, clone_slice
 from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, rounded, widened
+from ipu_mlir.passes.support.rewriting import replace_op
 
 
 def scan_of_loops(outermost: ir.Operation, longest: Callable[[ir.Type], int]) -> bool:
@@ -83,9 +84,7 @@ def scan_of_while(loop: ir.Operation, longest: Callable[[ir.Type], int]) -> bool
         results = list(loop.operands)
         results[counted.counter] = upstream("arith").ConstantOp(element, count).result
         results[counted.filled], results[counted.state] = list(nest.results)[:2]
-        for old, new in zip(loop.results, results, strict=True):
-            old.replace_all_uses_with(new)
-    loop.erase()
+    replace_op(loop, results)
     return scan_of_loops(nest, longest)
 
 

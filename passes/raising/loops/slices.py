@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, loop_nest, reads_operand
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, has_one_use
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import constant_index
-from ipu_mlir.passes.support.rewriting import has_uses
+from ipu_mlir.passes.support.rewriting import has_uses, replace_op
 
 _DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 
@@ -34,7 +34,7 @@ def write_by_elements(insert: ir.Operation) -> bool:
     """
     source, dest = insert.operands[0], insert.operands[1]
     op = defining_op(source, "linalg.generic")
-    if op is None or len(list(source.uses)) != 1:
+    if op is None or not has_one_use(source):
         return False
     nest = loop_nest(op)
     target = _piece(insert, dest, source.type, list(insert.operands)[2:])
@@ -45,8 +45,7 @@ def write_by_elements(insert: ir.Operation) -> bool:
         return False
     with ir.InsertionPoint(insert), insert.location:
         result = _loop(op, nest, pieces, target, dest, [])
-    insert.results[0].replace_all_uses_with(result)
-    insert.erase()
+    replace_op(insert, [result])
     _erase_dead(op)
     return True
 
