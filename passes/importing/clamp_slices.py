@@ -7,8 +7,8 @@ from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.support.index_ranges import IndexRanges
 from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.tensor_views import DYNAMIC
 
-_DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
 _BIG = {"tensor.extract_slice": 0, "tensor.insert_slice": 1}
 """The number of the operand that the slice lies in; the offsets that are known at run time follow it."""
 
@@ -50,13 +50,13 @@ class _Offset:
 
 def _drop_steps(op: ir.Operation) -> None:
     sizes, steps = list(op.attributes["static_sizes"]), list(op.attributes["static_strides"])
-    fewer = [1 if size == 1 and step != _DYNAMIC else step for size, step in zip(sizes, steps, strict=True)]
+    fewer = [1 if size == 1 and step != DYNAMIC else step for size, step in zip(sizes, steps, strict=True)]
     if fewer != steps:
         op.attributes["static_strides"] = ir.DenseI64ArrayAttr.get(fewer)
 
 
 def _is_static(op: ir.Operation) -> bool:
-    return _DYNAMIC not in list(op.attributes["static_offsets"])
+    return DYNAMIC not in list(op.attributes["static_offsets"])
 
 
 def _offsets(op: ir.Operation, refuse: Refusals) -> list[_Offset]:
@@ -66,12 +66,15 @@ def _offsets(op: ir.Operation, refuse: Refusals) -> list[_Offset]:
     shape = op.operands[number].type.shape
     starts, sizes, steps = (list(op.attributes[f"static_{which}"]) for which in ("offsets", "sizes", "strides"))
     for dimension, (start, size, step, extent) in enumerate(zip(starts, sizes, steps, shape, strict=True)):
-        number += start == _DYNAMIC
-        if start != _DYNAMIC or _DYNAMIC in (size, step, extent) or size == 0:
+        number += start == DYNAMIC
+        if start != DYNAMIC or DYNAMIC in (size, step, extent) or size == 0:
             continue
         last = extent - (size - 1) * step - 1
         if step < 1 or last < 0:
-            refuse(op, f"takes {size} elements in steps of {step} from dimension {dimension}, which has {extent}")
+            most = "take steps of at least 1" if step < 1 else f"at most {-(-extent // step)} fit"
+            refuse(
+                op, f"takes {size} elements in steps of {step} from dimension {dimension}, which has {extent}; {most}"
+            )
         else:
             found.append(_Offset(op, number, last))
     return found

@@ -1,16 +1,16 @@
 """``ipu-infer-sizes``: sizes inside a function that follow from what it is given."""
 
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from ipu_mlir.dialects.analysis.matchers import constant_of
-from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
+from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.carried_sizes import carry_what_is_cast
 from ipu_mlir.passes.importing.computed_sizes import write_out_computed_sizes
 from ipu_mlir.passes.importing.dynamic_types import before_cast, cast_to, dynamic_sizes
+from ipu_mlir.passes.support.linalg_builders import reshaped
 from ipu_mlir.passes.support.rewriting import list_ops
 
 
@@ -67,7 +67,7 @@ def _write_reshapes_as_views(module: ir.Operation) -> int:
         if shape is None or dynamic_sizes(source.type) or prod(shape) != prod(source.type.shape):
             continue
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(cast_to(_reshape(source, shape), op.results[0].type))
+            op.results[0].replace_all_uses_with(cast_to(reshaped(source, shape), op.results[0].type))
         op.erase()
         count += 1
     return count
@@ -76,25 +76,6 @@ def _write_reshapes_as_views(module: ir.Operation) -> int:
 def _constant_shape(value: ir.Value) -> list[int] | None:
     constant = constant_of(value)
     return None if constant is None else [int(size) for size in np.asarray(constant)]
-
-
-def _reshape(source: Any, shape: list[int]) -> ir.Value:
-    """``source`` in another shape, through a flat tensor."""
-    tensor, element_type = upstream("tensor"), source.type.element_type
-    if source.type.rank != 1:
-        flat = ir.RankedTensorType.get([prod(shape)], element_type)
-        every = [list(range(source.type.rank))]
-        if source.type.rank:
-            source = tensor.CollapseShapeOp(flat, source, every).result
-        else:
-            source = tensor.ExpandShapeOp(flat, source, [], [], [1]).result
-    if len(shape) != 1:
-        wanted = ir.RankedTensorType.get(shape, element_type)
-        if shape:
-            source = tensor.ExpandShapeOp(wanted, source, [list(range(len(shape)))], [], shape).result
-        else:
-            source = tensor.CollapseShapeOp(wanted, source, []).result
-    return source
 
 
 def _compute_on_what_is_cast(module: ir.Operation) -> int:

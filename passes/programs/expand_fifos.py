@@ -9,6 +9,7 @@ from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.linalg_builders import constant_index
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
+from ipu_mlir.passes.support.tensor_views import DYNAMIC
 
 
 class ExpandFifos(Pass):
@@ -75,8 +76,7 @@ def _expanded(op: ir.Operation, depth: int, name: str, module: ir.Operation) -> 
 def _ring(ring: ir.Value, oldest: ir.Value, value: ir.Value, name: str) -> ir.Value:
     """Row ``oldest`` of ``ring``, which variable ``name`` then has with ``value`` in that place."""
     tensor, shape = upstream("tensor"), list(value.type.shape)
-    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-    offsets, sizes, strides = [dynamic, *(0 for _ in shape)], [1, *shape], [1, *(1 for _ in shape)]
+    offsets, sizes, strides = [DYNAMIC, *(0 for _ in shape)], [1, *shape], [1, *(1 for _ in shape)]
     window = ([oldest], [], [], offsets, sizes, strides)
     delayed = tensor.ExtractSliceOp(value.type, ring, *window).result
     AssignOp(variable=_symbol(name), value=tensor.InsertSliceOp(value, ring, *window).result)

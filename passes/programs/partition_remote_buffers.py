@@ -17,13 +17,12 @@ from ipu_mlir.dialects.ipu import (
 )
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.support.linalg_builders import elementwise, generic, identity_map, zero
+from ipu_mlir.passes.support.linalg_builders import elementwise, generic, identity_map, reshaped, zero
 from ipu_mlir.passes.support.replica_blocks import (
     blocks_of_rows,
     gathered_blocks,
     own_block,
     replica_number,
-    reshaped,
     rows_of_blocks,
     tensor_type,
 )

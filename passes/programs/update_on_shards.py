@@ -13,12 +13,11 @@ from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.ipu import ReduceScatterOp, RemoteLoadOp, RemoteStoreOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.support.linalg_builders import bodiless_generic, fill_with, identity_map, scalar_map
+from ipu_mlir.passes.support.linalg_builders import bodiless_generic, fill_with, identity_map, reshaped, scalar_map
 from ipu_mlir.passes.support.replica_blocks import (
     blocks_of_rows,
     gathered_blocks,
     own_block,
-    reshaped,
     rows_of_blocks,
     tensor_type,
 )

@@ -98,6 +98,35 @@ def constant_index(number: int) -> ir.Value:
     return upstream("arith").ConstantOp(ir.IndexType.get(), number).result
 
 
+def as_index(number: ir.Value | int) -> ir.Value:
+    """``number`` itself, or the constant."""
+    return number if isinstance(number, ir.Value) else constant_index(number)
+
+
+def index_sum(left: ir.Value | int, right: ir.Value | None) -> ir.Value:
+    """``left + right``; ``left`` where there is nothing to add."""
+    if right is None:
+        return as_index(left)
+    return right if left == 0 else upstream("arith").AddIOp(as_index(left), right).result
+
+
+def reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """``value`` in another shape of as many elements, by way of one dimension."""
+    tensor, old, element = upstream("tensor"), list(value.type.shape), value.type.element_type
+    if len(old) != 1:
+        flat = ir.RankedTensorType.get([prod(old)], element)
+        if old:
+            value = tensor.CollapseShapeOp(flat, value, [list(range(len(old)))]).result
+        else:
+            value = tensor.ExpandShapeOp(flat, value, [], [], [1]).result
+    if len(shape) == 1:
+        return value
+    wanted = ir.RankedTensorType.get(list(shape), element)
+    if not shape:
+        return tensor.CollapseShapeOp(wanted, value, []).result
+    return tensor.ExpandShapeOp(wanted, value, [list(range(len(shape)))], [], list(shape)).result
+
+
 def copy_into(source: ir.Value, dest: ir.Value) -> ir.Operation:
     """``linalg.copy``, at the current insertion point; its result is the new value of ``dest`` if that is a tensor.
 

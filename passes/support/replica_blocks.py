@@ -5,7 +5,8 @@ from math import prod
 
 from ipu_mlir.dialects.ipu import AllGatherOp, ReplicaIndexOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.linalg_builders import generic, identity_map, zero
+from ipu_mlir.passes.support.linalg_builders import generic, identity_map, reshaped, zero
+from ipu_mlir.passes.support.tensor_views import DYNAMIC
 
 arith, tensor = upstream("arith"), upstream("tensor")
 
@@ -13,23 +14,6 @@ arith, tensor = upstream("arith"), upstream("tensor")
 def tensor_type(shape: Sequence[int], element: ir.Type) -> ir.RankedTensorType:
     """A tensor without encoding."""
     return ir.RankedTensorType.get(list(shape), element)
-
-
-def reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
-    """``value`` in another shape of as many elements, by way of one dimension."""
-    old, element = list(value.type.shape), value.type.element_type
-    if len(old) != 1:
-        groups = [list(range(len(old)))] if old else []
-        one = tensor_type([prod(old)], element)
-        if old:
-            value = tensor.CollapseShapeOp(one, value, groups).result
-        else:
-            value = tensor.ExpandShapeOp(one, value, [], [], [1]).result
-    if list(shape) == [prod(shape)] and len(shape) == 1:
-        return value
-    if not shape:
-        return tensor.CollapseShapeOp(tensor_type([], element), value, []).result
-    return tensor.ExpandShapeOp(tensor_type(shape, element), value, [list(range(len(shape)))], [], list(shape)).result
 
 
 def blocks_of_rows(value: ir.Value, count: int, replicas: int) -> ir.Value:
@@ -55,10 +39,9 @@ def own_block(blocks: ir.Value, shape: Sequence[int]) -> ir.Value:
     """That of this replica of what ``blocks_of_rows`` gives, as a tensor of shape ``shape``."""
     _, count, size = blocks.type.shape
     number = arith.IndexCastOp(ir.IndexType.get(), tensor.ExtractOp(replica_number(), []).result).result
-    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     kind = tensor_type([count, size], blocks.type.element_type)
     sizes, steps = [1, count, size], [1, 1, 1]
-    block = tensor.ExtractSliceOp(kind, blocks, [number], [], [], [dynamic, 0, 0], sizes, steps).result
+    block = tensor.ExtractSliceOp(kind, blocks, [number], [], [], [DYNAMIC, 0, 0], sizes, steps).result
     return reshaped(block, shape)
 
 

@@ -15,6 +15,31 @@ from ipu_mlir.dialects.support.bindings import ir
 
 VIEW_OPS = frozenset(("tensor.extract_slice", "tensor.collapse_shape", "tensor.expand_shape"))
 
+DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+"""In place of an offset, a size or a step of a slice: a value that is known at run time."""
+
+
+def slice_offsets(op: ir.Operation) -> list[ir.Value | int]:
+    """The offset in each dimension of a slice that is taken or inserted, whose sizes and steps are static."""
+    given = iter(list(op.operands)[2 if op.name == "tensor.insert_slice" else 1 :])
+    return [next(given) if offset == DYNAMIC else offset for offset in op.attributes["static_offsets"]]
+
+
+def slice_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[int | None]:
+    """Per dimension of a slice, that of the tensor of ``shape`` which it is; None for one of size 1 that is dropped.
+
+    >>> slice_dimensions((1, 4, 1), (4, 1))
+    [None, 0, 1]
+    """
+    dropped = len(sizes) - len(shape)
+    dimensions: list[int | None] = []
+    for size in sizes:
+        at = sum(dimension is not None for dimension in dimensions)
+        drop = dropped > 0 and size == 1 and (at >= len(shape) or shape[at] != 1)
+        dropped -= drop
+        dimensions.append(None if drop else at)
+    return dimensions
+
 
 def sliced(view: View, offsets: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> View:
     """The part of ``view`` that ``tensor.extract_slice`` shows, before unit dimensions are dropped.

@@ -10,6 +10,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, loops_in, without
 from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, loop_index
+from ipu_mlir.passes.support.tensor_views import DYNAMIC
 
 Loops = Sequence[ir.Value | None]
 """Per loop of an op the value that it has, or None for a loop that runs inside."""
@@ -45,7 +46,7 @@ class Slice:
                 numbers.append(offset.value)
             else:
                 values.append(applied(offset, [constant_index(0) if loop is None else loop for loop in loops]))
-                numbers.append(ir.ShapedType.get_dynamic_stride_or_offset())
+                numbers.append(DYNAMIC)
         return values, [], [], numbers, list(self.sizes), list(self.steps)
 
 

@@ -7,10 +7,15 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.elements.raise_element_ops import is_in_body
 from ipu_mlir.passes.raising.elements.update_slice import update_slice
-from ipu_mlir.passes.support.linalg_builders import constant_index, generic, identity_map, loop_index
+from ipu_mlir.passes.support.linalg_builders import (
+    as_index,
+    generic,
+    identity_map,
+    index_sum,
+    loop_index,
+)
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
-
-_DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+from ipu_mlir.passes.support.tensor_views import DYNAMIC, slice_dimensions, slice_offsets
 
 
 class RaiseDynamicSlices(Pass):
@@ -36,7 +41,7 @@ class RaiseDynamicSlices(Pass):
 def _is_raised(op: ir.Operation) -> bool:
     """True if offsets are known only at run time, but sizes and steps now."""
     known = (*op.attributes["static_sizes"], *op.attributes["static_strides"])
-    return _DYNAMIC in list(op.attributes["static_offsets"]) and _DYNAMIC not in known
+    return DYNAMIC in list(op.attributes["static_offsets"]) and DYNAMIC not in known
 
 
 @dataclass(frozen=True)
@@ -52,28 +57,16 @@ class _Slice:
 def _raise_slice(op: ir.Operation) -> None:
     if op.name == "tensor.extract_slice":
         big, small = op.operands[0], op.results[0]
-        new = _gathered(big, small.type, _slice_of(op, small.type, list(op.operands)[1:]))
+        new = _gathered(big, small.type, _slice_of(op, small.type))
     else:
         small, big = op.operands[0], op.operands[1]
-        new = _updated(big, small, _slice_of(op, small.type, list(op.operands)[2:]))
+        new = _updated(big, small, _slice_of(op, small.type))
     replace_op(op, [new])
 
 
-def _slice_of(op: ir.Operation, small: Any, dynamic: list[ir.Value]) -> _Slice:
-    values = iter(dynamic)
-    offsets = [next(values) if x == _DYNAMIC else x for x in op.attributes["static_offsets"]]
+def _slice_of(op: ir.Operation, small: Any) -> _Slice:
     sizes, steps = list(op.attributes["static_sizes"]), list(op.attributes["static_strides"])
-    dimensions: list[int | None] = []
-    wanted = list(small.shape)
-    dropped = len(sizes) - len(wanted)
-    for size in sizes:
-        at = len([d for d in dimensions if d is not None])
-        if size == 1 and dropped and (at >= len(wanted) or wanted[at] != 1):
-            dimensions.append(None)
-            dropped -= 1
-        else:
-            dimensions.append(at)
-    return _Slice(offsets, sizes, steps, dimensions)
+    return _Slice(slice_offsets(op), sizes, steps, slice_dimensions(sizes, small.shape))
 
 
 def _gathered(big: ir.Value, small: Any, cut: _Slice) -> ir.Value:
@@ -83,7 +76,7 @@ def _gathered(big: ir.Value, small: Any, cut: _Slice) -> ir.Value:
 
     def body(_: list[ir.Value]) -> list[ir.Value]:
         index = [
-            _sum(_value(offset), None if dimension is None else _times(loop_index(dimension), step))
+            index_sum(offset, None if dimension is None else _times(loop_index(dimension), step))
             for offset, step, dimension in zip(cut.offsets, cut.steps, cut.dimensions, strict=True)
         ]
         return [upstream("tensor").ExtractOp(big, index).result]
@@ -98,7 +91,7 @@ def _updated(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
         big,
         _with_unit_dimensions(small, cut),
         [
-            None if (offset, size) == (0, extent) else _value(offset)
+            None if (offset, size) == (0, extent) else as_index(offset)
             for offset, size, extent in zip(cut.offsets, cut.sizes, big.type.shape, strict=True)
         ],
     )
@@ -128,29 +121,21 @@ def _chosen(big: ir.Value, small: ir.Value, cut: _Slice) -> ir.Value:
         inside: Any = None
         index: list[ir.Value] = []
         for loop, (offset, size, step) in enumerate(zip(cut.offsets, cut.sizes, cut.steps, strict=True)):
-            distance = arith.SubIOp(loop_index(loop), _value(offset)).result
-            at = distance if step == 1 else arith.FloorDivSIOp(distance, _value(step)).result
-            checks = [arith.CmpIOp(arith.CmpIPredicate.ult, at, _value(size)).result]
+            distance = arith.SubIOp(loop_index(loop), as_index(offset)).result
+            at = distance if step == 1 else arith.FloorDivSIOp(distance, as_index(step)).result
+            checks = [arith.CmpIOp(arith.CmpIPredicate.ult, at, as_index(size)).result]
             if step != 1:
                 on_step = arith.CmpIOp(arith.CmpIPredicate.eq, _times(at, step), distance).result
                 checks.append(on_step)
             for check in checks:
                 inside = check if inside is None else arith.AndIOp(inside, check).result
             if cut.dimensions[loop] is not None:
-                index.append(arith.SelectOp(checks[0], at, _value(0)).result)
+                index.append(arith.SelectOp(checks[0], at, as_index(0)).result)
         new = upstream("tensor").ExtractOp(small, index).result
         return [arith.SelectOp(inside, new, arguments[0]).result]
 
     return generic([], [big], [identity_map(rank)], [True] * rank, body).results[0]
 
 
-def _value(index: ir.Value | int) -> ir.Value:
-    return index if isinstance(index, ir.Value) else constant_index(index)
-
-
 def _times(value: ir.Value, factor: int) -> ir.Value:
-    return value if factor == 1 else upstream("arith").MulIOp(value, _value(factor)).result
-
-
-def _sum(left: ir.Value, right: ir.Value | None) -> ir.Value:
-    return left if right is None else upstream("arith").AddIOp(left, right).result
+    return value if factor == 1 else upstream("arith").MulIOp(value, as_index(factor)).result

@@ -8,8 +8,7 @@ from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, integer_o
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops
-
-_DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+from ipu_mlir.passes.support.tensor_views import DYNAMIC
 
 
 @dataclass
@@ -151,9 +150,9 @@ class Points:
     ) -> list[ir.Value] | None:
         """Where the own element of ``part``, a slice at the counter, is in ``whole``."""
         offsets, sizes = list(op.attributes["static_offsets"]), list(op.attributes["static_sizes"])
-        if len(dynamic) != 1 or self.scalars.get(dynamic[0]) != self.counter or _DYNAMIC in sizes:
+        if len(dynamic) != 1 or self.scalars.get(dynamic[0]) != self.counter or DYNAMIC in sizes:
             return None
-        along = offsets.index(_DYNAMIC)
+        along = offsets.index(DYNAMIC)
         others = [size for dimension, size in enumerate(sizes) if dimension != along]
         full = [size for dimension, size in enumerate(whole.type.shape) if dimension != along]
         if sizes[along] != 1 or others != full or any(step != 1 for step in op.attributes["static_strides"]):

@@ -6,10 +6,9 @@ from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, loop_nest, rea
 from ipu_mlir.dialects.analysis.matchers import defining_op, has_one_use
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_into
-from ipu_mlir.passes.support.linalg_builders import constant_index
+from ipu_mlir.passes.support.linalg_builders import as_index, constant_index, index_sum
 from ipu_mlir.passes.support.rewriting import has_uses, replace_op
-
-_DYNAMIC = ir.ShapedType.get_dynamic_stride_or_offset()
+from ipu_mlir.passes.support.tensor_views import DYNAMIC, slice_dimensions, slice_offsets
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ def write_by_elements(insert: ir.Operation) -> bool:
     if op is None or not has_one_use(source):
         return False
     nest = loop_nest(op)
-    target = _piece(insert, dest, source.type, list(insert.operands)[2:])
+    target = _piece(insert, dest, source.type)
     if nest is None or target is None or not all(nest.parallel) or len(op.results) != 1 or nest.loads:
         return False
     pieces = [_piece_of(value) for value in op.operands]
@@ -79,9 +78,7 @@ def _loop(
     """The loops from number ``len(at)`` on; gives what they leave of ``carried``."""
     if len(at) == len(nest.extents):
         return _element(op, nest, pieces, target, carried, at)
-    constant = upstream("arith").ConstantOp
-    index = ir.IndexType.get()
-    bounds = [constant(index, value).result for value in (0, nest.extents[len(at)], 1)]
+    bounds = [constant_index(value) for value in (0, nest.extents[len(at)], 1)]
     loop = upstream("scf").ForOp(*bounds, [carried])
     with ir.InsertionPoint(loop.body):
         inner = _loop(op, nest, pieces, target, loop.inner_iter_args[0], [*at, loop.induction_variable])
@@ -117,7 +114,7 @@ def _element(
 def _place(piece: _Piece, indices: tuple[Index, ...], at: list[ir.Value]) -> list[ir.Value]:
     """The index into the base of a piece for one iteration."""
     return [
-        _sum(offset, None if dimension is None else _index(indices[dimension], at))
+        index_sum(offset, None if dimension is None else _index(indices[dimension], at))
         for offset, dimension in zip(piece.offsets, piece.dimensions, strict=True)
     ]
 
@@ -127,19 +124,9 @@ def _index(index: Index, at: list[ir.Value]) -> ir.Value:
     total: ir.Value | int = index.constant
     for loop, coefficient in enumerate(index.coefficients):
         if coefficient:
-            term = at[loop] if coefficient == 1 else arith.MulIOp(at[loop], _value(coefficient)).result
-            total = _sum(total, term)
-    return _value(total)
-
-
-def _sum(left: ir.Value | int, right: ir.Value | None) -> ir.Value:
-    if right is None:
-        return _value(left)
-    return right if left == 0 else upstream("arith").AddIOp(_value(left), right).result
-
-
-def _value(number: ir.Value | int) -> ir.Value:
-    return number if isinstance(number, ir.Value) else constant_index(number)
+            term = at[loop] if coefficient == 1 else arith.MulIOp(at[loop], as_index(coefficient)).result
+            total = index_sum(total, term)
+    return as_index(total)
 
 
 def _piece_of(value: ir.Value) -> _Piece | None:
@@ -150,21 +137,12 @@ def _piece_of(value: ir.Value) -> _Piece | None:
     if slice_ is None:
         rank = len(value.type.shape)
         return _Piece(value, (0,) * rank, tuple(range(rank)))
-    return _piece(slice_, slice_.operands[0], value.type, list(slice_.operands)[1:])
+    return _piece(slice_, slice_.operands[0], value.type)
 
 
-def _piece(op: ir.Operation, base: ir.Value, small: ir.Type, dynamic: list[ir.Value]) -> _Piece | None:
+def _piece(op: ir.Operation, base: ir.Value, small: ir.Type) -> _Piece | None:
     """The slice that ``op`` speaks of; None for steps other than 1 or sizes that are not known."""
     sizes = list(op.attributes["static_sizes"])
-    if any(step != 1 for step in op.attributes["static_strides"]) or _DYNAMIC in sizes:
+    if any(step != 1 for step in op.attributes["static_strides"]) or DYNAMIC in sizes:
         return None
-    given = iter(dynamic)
-    offsets = tuple(next(given) if offset == _DYNAMIC else offset for offset in op.attributes["static_offsets"])
-    dropped = len(sizes) - len(small.shape)
-    dimensions: list[int | None] = []
-    for size in sizes:
-        at = sum(dimension is not None for dimension in dimensions)
-        drop = dropped > 0 and size == 1 and (at >= len(small.shape) or small.shape[at] != 1)
-        dropped -= drop
-        dimensions.append(None if drop else at)
-    return _Piece(base, offsets, tuple(dimensions))
+    return _Piece(base, tuple(slice_offsets(op)), tuple(slice_dimensions(sizes, small.shape)))
