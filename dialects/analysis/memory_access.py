@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, loads_in, reads_operand
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loads_in, reads_operand
 from ipu_mlir.dialects.support.bindings import ir
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ipu_mlir.dialects.analysis.loop_nest import Index, loop_strides
+from ipu_mlir.dialects.analysis.index import Index, loop_strides
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import Parts
 

@@ -1,6 +1,7 @@
 """The loops and operands of a structured op that matter for its cost."""
 
-from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, reads_operand
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, reads_operand
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.costs.scalar_ops import through_casts
 from ipu_mlir.dialects.costs.work import Loops

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from ipu_mlir.dialects.analysis.buffers import root_of
-from ipu_mlir.dialects.analysis.loop_nest import Index, indexing_maps, loop_nest
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loop_nest
 from ipu_mlir.dialects.analysis.matchers import around_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.host.halves import buffers_read

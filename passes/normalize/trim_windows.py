@@ -1,6 +1,7 @@
 """``ipu-trim-windows``: a window that is folded to a plain index reads an operand of just that size."""
 
-from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, indexing_maps, loop_nest
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops

@@ -5,7 +5,8 @@ from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, terminator
-from ipu_mlir.dialects.analysis.loop_nest import Index, is_structured, loop_nest
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.shards import LINKS, SHARD, TO_SHARD

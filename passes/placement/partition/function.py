@@ -9,7 +9,8 @@ from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
-from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, is_structured, loop_nest
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.shards import SHARD, TO_SHARD, argument_shards, shard_attribute, shard_of
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr

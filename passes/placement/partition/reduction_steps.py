@@ -1,6 +1,7 @@
 """Run a reduction in steps: ops over blocks of a reduced loop, each of which adds to what the last one left."""
 
-from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, indexing_maps, reads_operand
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, reads_operand
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.linalg_builders import bodiless_generic

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.loop_nest import loop_strides
+from ipu_mlir.dialects.analysis.index import loop_strides
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.loop_nest import Index
+from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
 from ipu_mlir.dialects.costs.family import cycles_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
 
-from ipu_mlir.dialects.analysis.loop_nest import loop_strides
+from ipu_mlir.dialects.analysis.index import loop_strides
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.parts import Parts

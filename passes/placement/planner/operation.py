@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.analysis.loop_nest import Index
+from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.costs.work import Work
 from ipu_mlir.dialects.machine.target import Target

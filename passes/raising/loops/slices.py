@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, loop_nest, reads_operand
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest, reads_operand
 from ipu_mlir.dialects.analysis.matchers import defining_op, has_one_use
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.clone import Known, clone_into

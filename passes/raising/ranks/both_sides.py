@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir
 

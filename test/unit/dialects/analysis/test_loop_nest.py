@@ -3,14 +3,8 @@
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.analysis.loop_nest import (
-    Index,
-    is_structured,
-    loop_nest,
-    loop_strides,
-    num_outputs,
-    reads_operand,
-)
+from ipu_mlir.dialects.analysis.index import Index, loop_strides
+from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest, num_outputs, reads_operand
 from ipu_mlir.dialects.analysis.memory_access import memory_accesses
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.support.rewriting import list_ops

@@ -7,7 +7,7 @@ from operator import mul
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipu_mlir.dialects.analysis.loop_nest import Index
+from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 

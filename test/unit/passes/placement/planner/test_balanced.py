@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ipu_mlir.dialects.analysis.loop_nest import Index
+from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import linear, one_tile
 from ipu_mlir.dialects.mapping.part_rules import broken_part_rule

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from ipu_mlir.dialects.analysis.loop_nest import Index
+from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.codelets.sort import SORT
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
