@@ -43,6 +43,11 @@ class Index:
         return None
 
 
+def plain_index(loop: int, loops: int) -> Index:
+    """The index that is just that one of ``loops`` loops."""
+    return Index(tuple(int(loop == each) for each in range(loops)))
+
+
 def loop_strides(
     indices: Sequence[Index], dim_strides: Sequence[int], loops: int
 ) -> tuple[tuple[int, ...], int, tuple[tuple[int, int], ...]]:
@@ -130,8 +135,7 @@ def _index_of_value(value: ir.Value, loops: int) -> Index:
     operation = defining_op(value)
     if operation is not None:
         if operation.name == "linalg.index":
-            loop = ir.IntegerAttr(operation.attributes["dim"]).value
-            return Index(tuple(int(loop == other) for other in range(loops)))
+            return plain_index(ir.IntegerAttr(operation.attributes["dim"]).value, loops)
         if operation.name == "arith.constant" and isinstance(value.type, ir.IndexType):
             return Index((0,) * loops, ir.IntegerAttr(operation.attributes["value"]).value)
         if operation.name == "arith.muli" and isinstance(value.type, ir.IndexType):

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, terminator
-from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.analysis.index import plain_index
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
@@ -91,7 +91,7 @@ def _home_of_copy(view: ir.Operation) -> Mapping:
     )
     if parts is None:
         return linear(prod(shape), module_target(view).num_tiles)
-    own = tuple(Index(tuple(int(loop == dimension) for loop in range(len(shape)))) for dimension in range(len(shape)))
+    own = tuple(plain_index(dimension, len(shape)) for dimension in range(len(shape)))
     return operand_mapping(parts, own, shape, View.whole(shape).strides, 0, prod(shape)).normalized()
 
 

@@ -1,48 +1,41 @@
 """The decisions for one function: parts op by op, in program order, and from them where each tensor lies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
-from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
-from ipu_mlir.dialects.analysis.shards import SHARD, TO_SHARD, argument_shards, shard_attribute, shard_of
-from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, mapping_to_attr, parts_from_attr, parts_to_attr
+from ipu_mlir.dialects.analysis.shards import SHARD, TO_SHARD, shard_attribute, shard_of
+from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr, parts_to_attr
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.mapping.build import one_tile
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
-from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
+from ipu_mlir.passes.placement.partition.homes import Homes, homes_attribute
 from ipu_mlir.passes.placement.partition.on_shard import plan_on_shard, tiles_of_shard
 from ipu_mlir.passes.placement.partition.operations import operation_of
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import run_in_steps
-from ipu_mlir.passes.placement.partition.room import Room
 from ipu_mlir.passes.placement.partition.split_reduction import cut_reductions, split_reduction
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
-from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation, Planner
+from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Planner
 from ipu_mlir.passes.support.initial_values import is_filled_here, is_initial_fill
 from ipu_mlir.passes.support.placement_hints import (
     BLOCK_HOMES,
     HOMES,
-    MADE_WITHOUT_LOOPS,
     MAP,
     PARTS,
     argument_hints,
-    broken_home_rule,
     wishes,
 )
 from ipu_mlir.passes.support.tensor_views import view_of
-from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 
 @dataclass(frozen=True)
@@ -54,37 +47,35 @@ class Boundary:
 
 
 class FunctionPartition:
-    """Decides op by op, in program order, and remembers where each tensor lies."""
+    """Decides op by op, in program order."""
 
     def __init__(
         self,
+        function: ir.Operation,
         planner: Planner,
         target: Target,
         proportions: MemoryProportions,
         refuse: Refusals,
         called: dict[str, Boundary],
     ) -> None:
+        self.function = function
         self.planner = planner
         self.target = target
         self.proportions = proportions
         self.refuse = refuse
         self.called = called
-        self.homes: dict[ir.Value, Mapping] = {}
-        self.room = Room(target)
-        self.argument_shards: dict[int, int] = {}
+        self.homes = Homes(function, planner, target, refuse)
 
-    def run(self, function: ir.Operation) -> Boundary:
-        """Decide, and write it into ``function``; the functions that it calls are decided before."""
-        block = function.regions[0].blocks[0]
-        self.argument_shards = argument_shards(function)
-        hints = argument_hints(function)
-        for argument, hint in zip(block.arguments, hints, strict=True):
-            if hint is not None and self._is_home(function, f"argument {argument.arg_number}", argument, hint):
-                self.homes[argument] = hint
+    def run(self) -> Boundary:
+        """Decide, and write it into the function; the functions that it calls are decided before."""
+        block = self.function.regions[0].blocks[0]
+        for argument, hint in zip(block.arguments, argument_hints(self.function), strict=True):
+            name = f"argument {argument.arg_number}"
+            if hint is not None and self.homes.accepts(self.function, name, argument, hint):
+                self.homes.known[argument] = hint
         self._visit_block(block)
-        self._record_arguments(function, list(block.arguments))
-        self._record(block)
-        return Boundary(self._homes_of(list(block.arguments)), self._homes_of(list(terminator(block).operands)))
+        self.homes.record()
+        return Boundary(self.homes.of_all(list(block.arguments)), self.homes.of_all(list(terminator(block).operands)))
 
     def _visit(self, op: ir.Operation) -> None:
         if is_structured(op):
@@ -97,20 +88,20 @@ class FunctionPartition:
         elif op.name in COLLECTIVES:
             self._collective(op)
         elif op.name == "tensor.insert_slice":
-            self.homes[op.results[0]] = self._home(op.operands[1])
-            self._home(op.operands[0])
+            self.homes.known[op.results[0]] = self.homes.of(op.operands[1])
+            self.homes.of(op.operands[0])
         elif control_op(op) is not None:
             self._control(op)
         elif op.name == "func.call":
             self._call(op)
         elif is_terminator(op) or op.name in ("tensor.extract", TO_SHARD) or op.name in TO_HOST:
-            self._homes_of(list(op.operands))
+            self.homes.of_all(list(op.operands))
 
     def _collective(self, op: ir.Operation) -> None:
         """What a replica gets lies where what it gave lay, unless it has another shape."""
-        home = self._home(op.operands[0])
+        home = self.homes.of(op.operands[0])
         if op.operands[0].type == op.results[0].type and home.elements == prod(op.results[0].type.shape):
-            self.homes[op.results[0]] = home
+            self.homes.known[op.results[0]] = home
 
     def _visit_block(self, block: ir.Block) -> None:
         for op in list(block.operations):
@@ -134,22 +125,20 @@ class FunctionPartition:
         boundary = self.called[name]
         for operand, home in zip(op.operands, boundary.arguments, strict=True):
             if home is not None:
-                self._settle(operand, home)
+                self.homes.settle(operand, home)
         for result, home in zip(op.results, boundary.results, strict=True):
             if home is not None:
-                self.homes[result] = home
-        op.attributes[BLOCK_HOMES] = ir.ArrayAttr.get([_attribute(boundary.arguments)])
-        op.attributes[HOMES] = _attribute(boundary.results)
+                self.homes.known[result] = home
+        op.attributes[BLOCK_HOMES] = ir.ArrayAttr.get([homes_attribute(boundary.arguments)])
+        op.attributes[HOMES] = homes_attribute(boundary.results)
 
     def _follow(self, op: ir.Operation, source: ir.Operation) -> None:
         """Place what values go to from ``source``, if nothing else went there before."""
         for flow in flows(op):
             if flow.source == source:
-                homes = zip(flow.targets, self._homes_of(flow.values()), strict=True)
-                self.homes.update({to: home for to, home in homes if home is not None and to not in self.homes})
-
-    def _homes_of(self, values: list[ir.Value]) -> list[Mapping | None]:
-        return [self._home(value) if isinstance(value.type, ir.RankedTensorType) else None for value in values]
+                homes = zip(flow.targets, self.homes.of_all(flow.values()), strict=True)
+                known = self.homes.known
+                known.update({to: home for to, home in homes if home is not None and to not in known})
 
     def _structured(self, op: ir.Operation, is_step: bool = False) -> Parts | None:
         """Cut ``op``, and place what it makes; gives its parts, or None where they are refused."""
@@ -157,8 +146,8 @@ class FunctionPartition:
         assert nest is not None, "refuse_unplaceable lets none pass"
         accesses = memory_accesses(op, nest)
         shard = shard_of(op)
-        operation = operation_of(op, nest, accesses, self.homes, self.proportions, self.target)
-        left = self.room.bytes_left(tiles_of_shard(shard, self.target))
+        operation = operation_of(op, nest, accesses, self.homes.known, self.proportions, self.target)
+        left = self.homes.room.bytes_left(tiles_of_shard(shard, self.target))
         operation = replace(operation, temporary_bytes=min(operation.temporary_bytes, left))
         if is_step:
             operation = replace(operation, step_loops=())
@@ -197,15 +186,15 @@ class FunctionPartition:
         """Homes for what ``op`` reads and does not lie anywhere yet, and for what it makes."""
         reads, writes = ([x for x in accesses if x.written == written] for written in (False, True))
         for access, use in zip(reads, operation.inputs, strict=True):
-            self._settle(access.value, use.needed(parts))
+            self.homes.settle(access.value, use.needed(parts))
         for value in list(op.operands)[: nest.num_inputs]:
             if isinstance(value.type, ir.RankedTensorType):
-                self._home(value)  # those whose elements do not matter
+                self.homes.of(value)  # those whose elements do not matter
         for result, access, use in zip(op.results, writes, operation.outputs, strict=True):
             home = use.needed(parts)
             if not home.is_disjoint():
                 self.refuse(op, "has parts that write one element from two tiles; do not cut a loop the result lacks")
-            self.homes[result] = home
+            self.homes.known[result] = home
             self._settle_init(access, home, parts)
 
     def _parts(self, op: ir.Operation, operation: Operation) -> Parts | InSteps:
@@ -218,35 +207,25 @@ class FunctionPartition:
                 for loop in range(len(operation.extents))
             ]
             init = op.operands[len(op.operands) - len(op.results) + result.result_number]
-            hinted = [self.homes[init]] if init in self.homes and is_filled_here(init) else []
+            hinted = [self.homes.known[init]] if init in self.homes.known and is_filled_here(init) else []
             for wish in (*hinted, *wishes(result)):
                 parts = parts_that_follow(wish, operation.extents, strides, operation.cuttable)
                 if parts is not None:
                     return parts
         return plan_on_shard(self.planner, operation, self.target, shard_of(op))
 
-    def _settle(self, value: ir.Value, needed: Mapping) -> None:
-        """A tensor that lies nowhere yet lies where its first reader needs it, if that is a home."""
-        root, _ = view_of(value) or (value, None)
-        if root in self.homes:
-            return
-        if needed.is_home():
-            self._decide(root, needed)
-        else:
-            self._home(value)
-
     def _settle_init(self, access: MemoryAccess, home: Mapping, parts: Parts) -> None:
         """The initial value of a result lies where the result lies; a fill runs in the same blocks."""
         init = access.value
         if not is_filled_here(init):
-            self._home(init)
+            self.homes.of(init)
             return
-        hint = self.homes.get(init)
+        hint = self.homes.known.get(init)
         if hint is not None and hint.normalized() != home:
             self.refuse(init.owner, "cannot lie where its hint says: the op that fills it cannot be cut like that")
-        self.homes[init] = home
+        self.homes.known[init] = home
         if init.owner.name == "linalg.fill":
-            self.homes[init.owner.operands[1]] = home
+            self.homes.known[init.owner.operands[1]] = home
             cuts = [PartLoop(size, size, 0) for size in init.type.shape]
             for dimension, index in enumerate(access.indices):
                 if index.plain_loop is not None:
@@ -259,53 +238,17 @@ class FunctionPartition:
 
     def _hinted(self, op: ir.Operation) -> None:
         hint = mapping_from_attr(op.attributes[MAP])
-        if self._is_home(op, "value", op.results[0], hint):
-            self.homes[op.results[0]] = hint
+        if self.homes.accepts(op, "value", op.results[0], hint):
+            self.homes.known[op.results[0]] = hint
 
     def _placed(self, op: ir.Operation) -> None:
         wish = mapping_from_attr(op.attributes["mapping"])
-        if not self._is_home(op, "value", op.results[0], wish):
+        if not self.homes.accepts(op, "value", op.results[0], wish):
             return
-        self.homes[op.results[0]] = wish
+        self.homes.known[op.results[0]] = wish
         found = view_of(op.operands[0])
-        if found is not None and found[0] not in self.homes and found[1].is_whole():
-            self._decide(found[0], wish)
-
-    def _home(self, value: ir.Value) -> Mapping:
-        """Where the memory of ``value`` lies; decided now if it was not before."""
-        root, _ = view_of(value) or (value, None)
-        if root not in self.homes and 0 in root.type.shape:
-            self._decide(root, one_tile(0, tiles_of_shard(self._shard(root), self.target).start))
-        elif root not in self.homes:
-            shape = tuple(root.type.shape)
-            loops = len(shape)
-            indices = tuple(Index(tuple(int(loop == d) for loop in range(loops))) for d in range(loops))
-            bytes_each = element_bytes(root.type.element_type)
-            use = OperandUse(indices, shape, View.whole(shape).strides, 0, prod(shape), bytes_each)
-            memory = Operation("ipu.home", "home", shape, (True,) * loops, (), (use,))
-            parts = plan_on_shard(self.planner, memory, self.target, self._shard(root))
-            assert isinstance(parts, Parts), "nothing is reduced that could run in steps"
-            self._decide(root, use.needed(parts))
-        return self.homes[root]
-
-    def _shard(self, root: ir.Value) -> int | None:
-        """The shard that ``root``, which lies nowhere yet, belongs to."""
-        if isinstance(root.owner, ir.Block):
-            return self.argument_shards.get(root.arg_number)
-        return shard_of(root.owner.operation)
-
-    def _decide(self, root: ir.Value, home: Mapping) -> None:
-        self.homes[root] = home
-        if isinstance(root.owner, ir.Block) or root.owner.name == "arith.constant":
-            self.room.take(home, element_bytes(root.type.element_type))
-        if not isinstance(root.owner, ir.Block):
-            root.owner.operation.attributes[MAP] = mapping_to_attr(home)
-
-    def _is_home(self, op: ir.Operation, what: str, value: ir.Value, mapping: Mapping) -> bool:
-        broken = broken_home_rule(mapping, prod(value.type.shape), self.target)
-        if broken is not None:
-            self.refuse(op, f"cannot be placed: its {what} {broken}")
-        return broken is None
+        if found is not None and found[0] not in self.homes.known and found[1].is_whole():
+            self.homes.decide(found[0], wish)
 
     def _broken_tiles(self, parts: Parts, shard: int | None) -> str | None:
         first, last = parts.min_tile, parts.max_tile
@@ -318,38 +261,6 @@ class FunctionPartition:
                 "change the hint or the shard"
             )
         return None
-
-    def _record(self, block: ir.Block) -> None:
-        """Write into the IR where everything lies that is not an argument, a constant or a view."""
-        for each in block.operations:
-            op = each.operation
-            if op.name == "tensor.empty" and op.results[0] in self.homes:
-                op.attributes[MAP] = mapping_to_attr(self.homes[op.results[0]])
-            elif op.name in MADE_WITHOUT_LOOPS or op.name == TO_SHARD:
-                op.attributes[MAP] = mapping_to_attr(self._home(op.results[0]))  # if nothing that reads it decided that
-            elif is_structured(op) or op.name == "tensor.insert_slice":
-                op.attributes[HOMES] = self._attribute(op.results)
-            elif control_op(op) is not None:
-                op.attributes[HOMES] = self._attribute(op.results)
-                blocks = list(blocks_of(op))
-                if any(len(inner.arguments) for inner in blocks):
-                    op.attributes[BLOCK_HOMES] = ir.ArrayAttr.get([self._attribute(b.arguments) for b in blocks])
-                for inner in blocks:
-                    self._record(inner)
-
-    def _attribute(self, values: Iterable[ir.Value]) -> ir.ArrayAttr:
-        return _attribute(self.homes.get(value) for value in values)
-
-    def _record_arguments(self, function: ir.Operation, arguments: list[ir.Value]) -> None:
-        entries = value_attributes(function, "arg_attrs")
-        for argument, entry in zip(arguments, entries, strict=True):
-            if isinstance(argument.type, ir.RankedTensorType):
-                entry[MAP] = mapping_to_attr(self._home(argument))
-        set_value_attributes(function, "arg_attrs", entries)
-
-
-def _attribute(homes: Iterable[Mapping | None]) -> ir.ArrayAttr:
-    return ir.ArrayAttr.get([ir.UnitAttr.get() if home is None else mapping_to_attr(home) for home in homes])
 
 
 def _on_shard(ops: Sequence[ir.Operation], shard: int | None) -> list[ir.Operation]:

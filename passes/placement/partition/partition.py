@@ -74,7 +74,7 @@ class Partition(Pass):
                 _hint_variables(function, variables)
                 proportions = proportions_of(function, self._proportions(), refuse)
                 name = symbol_of(function)
-                called[name] = FunctionPartition(planner, target, proportions, refuse, called).run(function)
+                called[name] = FunctionPartition(function, planner, target, proportions, refuse, called).run()
                 for number, name in variable_arguments(function).items():
                     variables[name].attributes[MAP] = function.attributes["arg_attrs"][number][MAP]
 
