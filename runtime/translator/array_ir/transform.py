@@ -37,6 +37,12 @@ def with_reads(values: tuple[Expression, ...], change: Change) -> tuple[Expressi
     return tuple(rewrite(values, changed))
 
 
+def standing(value: Expression, rank: int) -> Expression:
+    """``value``, which is the same at every point, in a statement of ``rank`` loops."""
+    (seen,) = with_reads((value,), lambda access: replace(access, strides=(0,) * rank))
+    return seen
+
+
 def with_accesses(statement: Statement, source: Change, dest: Change) -> Statement:
     """``statement`` with ``source`` applied to what it reads and ``dest`` to what it writes."""
     match statement:
@@ -68,21 +74,28 @@ def with_other_buffers(program: Program, others: Mapping[Buffer, Buffer]) -> Pro
     """``program`` in which other buffers stand for those that ``others`` names."""
     if not others:
         return program
+    arguments = tuple(others.get(buffer, buffer) for buffer in program.arguments)
+    statements = statements_with_other_buffers(program.statements, others)
+    results = tuple(_with_other_buffer(access, others) for access in program.results)
+    return replace(program, arguments=arguments, statements=tuple(statements), results=results)
+
+
+def statements_with_other_buffers(statements: Sequence[Statement], others: Mapping[Buffer, Buffer]) -> list[Statement]:
+    """``statements`` in which other buffers stand for those that ``others`` names; a loop keeps its variable."""
 
     def change(access: Access) -> Access:
-        return replace(access, buffer=others[access.buffer]) if access.buffer in others else access
+        return _with_other_buffer(access, others)
 
-    def block(statements: Sequence[Statement]) -> list[Statement]:
-        return [
-            statement.changed(block, change)
-            if isinstance(statement, Control)
-            else with_accesses(statement, change, change)
-            for statement in statements
-        ]
+    return [
+        statement.changed(lambda block: statements_with_other_buffers(block, others), change)
+        if isinstance(statement, Control)
+        else with_accesses(statement, change, change)
+        for statement in statements
+    ]
 
-    arguments = tuple(others.get(buffer, buffer) for buffer in program.arguments)
-    results = tuple(map(change, program.results))
-    return replace(program, arguments=arguments, statements=tuple(block(program.statements)), results=results)
+
+def _with_other_buffer(access: Access, others: Mapping[Buffer, Buffer]) -> Access:
+    return replace(access, buffer=others[access.buffer]) if access.buffer in others else access
 
 
 def in_outer_block(program: Program, opened: Set[int]) -> Program:

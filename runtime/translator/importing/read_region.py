@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read, rewrite
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
+from ipu_mlir.runtime.translator.array_ir.transform import standing
 from ipu_mlir.runtime.translator.array_ir.walk import children
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported, read_scalar_op
@@ -26,14 +26,9 @@ class BodyValues(dict[ir.Value, Expression]):
         self._outside, self._rank = outside, rank
 
     def __missing__(self, value: ir.Value) -> Expression:
-        def standing(node: Expression) -> Expression:
-            if not isinstance(node, Read):
-                return node
-            return Read(node.dtype, Access(node.access.buffer, node.access.offset, (0,) * self._rank))
-
         if value not in self._outside:
             raise Unsupported("a value of another function or region is used")
-        (self[value],) = rewrite([self._outside[value]], standing)
+        self[value] = standing(self._outside[value], self._rank)
         return self[value]
 
 

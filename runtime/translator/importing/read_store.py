@@ -8,7 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin
-from ipu_mlir.runtime.translator.array_ir.transform import with_reads
+from ipu_mlir.runtime.translator.array_ir.transform import standing
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 
 BOOL = np.dtype(np.bool_)
@@ -33,18 +33,12 @@ def stored(view: BufferView, indices: Sequence[Expression], value: Expression, o
     for loop, index in enumerate(moving):
         steps = tuple(int(other == loop) for other in range(len(moving)))
         number = Read(INDEX, Access(numbers(extents[loop]), 0, steps))
-        equal = Apply(BOOL, "equal", (number, _standing(index, len(moving))))
+        equal = Apply(BOOL, "equal", (number, standing(index, len(moving))))
         here = equal if here is None else Apply(BOOL, "logical_and", (here, equal))
     rank = len(moving)
-    chosen = _standing(value, rank)
+    chosen = standing(value, rank)
     if here is not None:
         dtype = view.buffer.dtype
         call = "select_bool" if dtype == BOOL else "select"
         chosen = Apply(dtype, call, (here, chosen, Read(dtype, element)))
     return Elementwise(tuple(extents), origin, (element,), (chosen,))
-
-
-def _standing(value: Expression, rank: int) -> Expression:
-    """A scalar as every point of ``rank`` loops sees it."""
-    (seen,) = with_reads((value,), lambda access: Access(access.buffer, access.offset, (0,) * rank))
-    return seen

@@ -20,7 +20,7 @@ from ipu_mlir.runtime.translator.array_ir.control import (
 )
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, rewrite
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
+from ipu_mlir.runtime.translator.array_ir.transform import statements_with_other_buffers
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
 from ipu_mlir.runtime.translator.optimize.induction import counter, sources, with_induction
 from ipu_mlir.runtime.translator.optimize.known_numbers import with_known_numbers
@@ -76,7 +76,8 @@ def _counted(
     gone = {counter.position for counter in known}
     number = replace(lead.buffer, name="count", counts=True, bounds=known_rounds(lead.first, upper, lead.step))
     counted = {counter.buffer for counter in known}
-    body = _renamed([s for i, s in enumerate(loop.after) if i not in gone], counted, number)
+    left = [statement for position, statement in enumerate(loop.after) if position not in gone]
+    body = statements_with_other_buffers(left, dict.fromkeys(counted, number))
     rounds = ForLoop((), loop.origin, loop.ids[1:2], lead.first, upper, lead.step, Access(number, 0, ()), tuple(body))
     ends = [
         Elementwise((), loop.origin, (Access(buffer, 0, ()),), (Const.of(last, buffer.dtype),)) for buffer in counted
@@ -119,15 +120,3 @@ def _limits(loop: WhileLoop, readers: collections.Counter[Buffer]) -> dict[Buffe
         buffer = number.access.buffer
         limits[buffer] = min(int(limit.value), limits.get(buffer, int(limit.value)))
     return limits
-
-
-def _renamed(statements: Sequence[Statement], old: set[Buffer], new: Buffer) -> list[Statement]:
-    def changed(access: Access) -> Access:
-        return replace(access, buffer=new) if access.buffer in old else access
-
-    return [
-        statement.changed(lambda block: _renamed(block, old, new), changed)
-        if isinstance(statement, Control)
-        else with_accesses(statement, changed, changed)
-        for statement in statements
-    ]

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
 from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, all_statements, in_blocks
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, rewrite
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays
 from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, Program, Scan, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
+from ipu_mlir.runtime.translator.array_ir.transform import statements_with_other_buffers, with_rewritten_values
 
 _MOST_STATEMENTS = 32  # of a loop: it is written twice, and a third time for an odd number of rounds
 
@@ -125,7 +125,7 @@ class _Unrolled:
         if variable is not None:
             count = replace(variable.buffer, bounds=(loop.lower, last - 2 * step))
             rename, variable = {variable.buffer: count}, replace(variable, buffer=count)
-        there = [_replaced(statement, rename) for statement in self._kept]
+        there = statements_with_other_buffers(self._kept, rename)
         turned = {a: b for swap in self._swaps for a, b in ((swap.carried, swap.new), (swap.new, swap.carried))}
         back = self._round(
             self._kept,
@@ -145,7 +145,7 @@ class _Unrolled:
                 buffer = access.buffer
                 if buffer not in buffers and _is_local(buffer, self._loop, self._users):
                     buffers[buffer] = replace(buffer, home=None)
-        return [self._numbered(_replaced(statement, buffers), other, number) for statement in body]
+        return [self._numbered(each, other, number) for each in statements_with_other_buffers(body, buffers)]
 
     def _numbered(self, statement: Statement, other: Mapping[Buffer, Buffer], number: _Number) -> Statement:
         variable = self._loop.variable
@@ -156,11 +156,4 @@ class _Unrolled:
         def change(node: Expression) -> Expression:
             return number(node) if isinstance(node, Read) and node.access.buffer is count else node
 
-        return replace(statement, values=tuple(rewrite(statement.values, change)))
-
-
-def _replaced(statement: Statement, buffers: Mapping[Buffer, Buffer]) -> Statement:
-    def changed(access: Access) -> Access:
-        return replace(access, buffer=buffers.get(access.buffer, access.buffer))
-
-    return with_accesses(statement, changed, changed)
+        return with_rewritten_values(statement, change)

@@ -35,7 +35,7 @@ from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
 from ipu_mlir.runtime.translator.array_ir.linear import linear_part, read_if_linear
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, LibraryCall, Program, SliceUpdate, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import in_outer_block
+from ipu_mlir.runtime.translator.array_ir.transform import in_outer_block, standing
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 from ipu_mlir.runtime.translator.optimize.round_updates import in_place, is_place, without_branch
 from ipu_mlir.runtime.translator.optimize.single_scatters import COMBINE
@@ -377,14 +377,7 @@ class _Rounds:
             if all(access.buffer is not out for access in producer.sources()):
                 return node
             helpers.append(producer)
-            rank = len(node.access.strides)
-
-            def standing(inner: Expression) -> Expression:
-                if isinstance(inner, Read | Gather):
-                    return replace(inner, access=replace(inner.access, strides=(0,) * rank))
-                return inner
-
-            return rewrite(producer.values, standing)[0]
+            return standing(producer.values[0], len(node.access.strides))
 
         return rewrite([value], change)[0], helpers
 

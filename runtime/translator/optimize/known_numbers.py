@@ -10,10 +10,15 @@ from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Branch, in_blocks
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, apply, cast, rewrite
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, apply, cast
 from ipu_mlir.runtime.translator.array_ir.intervals import Interval, Ranges
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold, Program, SliceUpdate, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import in_outer_block, with_other_buffers, with_rewritten_values
+from ipu_mlir.runtime.translator.array_ir.transform import (
+    in_outer_block,
+    standing,
+    with_other_buffers,
+    with_rewritten_values,
+)
 from ipu_mlir.runtime.translator.array_ir.types import is_integer
 from ipu_mlir.runtime.translator.optimize.simplify import evaluate
 
@@ -70,7 +75,7 @@ class _Numbers:
                 is_known = isinstance(found, Apply) and all(isinstance(arg, Const) for arg in found.args)
                 return evaluate(found) if is_known and isinstance(found, Apply) else found
             number = following[node.access.buffer]
-            return _at_rank(number, rank) if number.dtype == node.dtype else node
+            return standing(number, rank) if number.dtype == node.dtype else node
 
         return with_rewritten_values(statement, change)
 
@@ -97,15 +102,6 @@ class _Numbers:
             found = _followed(value, ranges)
             if found is not None:
                 following[buffer] = found
-
-
-def _at_rank(number: Expression, rank: int) -> Expression:
-    """``number`` in a statement of ``rank`` loops."""
-
-    def change(node: Expression) -> Expression:
-        return replace(node, access=replace(node.access, strides=(0,) * rank)) if isinstance(node, Read) else node
-
-    return rewrite([number], change)[0]
 
 
 def _followed(value: Expression, ranges: Ranges) -> Expression | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role, digits_of_cover
 from ipu_mlir.runtime.translator.array_ir.control import Branch, Control
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
@@ -25,7 +25,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 from ipu_mlir.runtime.translator.array_ir.intervals import Interval, Ranges
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, SliceUpdate, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
+from ipu_mlir.runtime.translator.array_ir.transform import statements_with_other_buffers
 
 
 def without_branch(statement: Statement, opened: set[int]) -> list[Statement]:
@@ -87,15 +87,10 @@ def in_place(body: list[Statement], outside: Counter[Buffer]) -> list[Statement]
         between = [s for s in body[using[0] + 1 : last] if _touches(s, kept.buffer)]
         if using[-1] != last or outside[copy.buffer] or not begins or between or kept.buffer.role is not Role.TEMPORARY:
             continue
-        renamed = {copy.buffer: kept.buffer}
-
-        def change(access: Access, renamed: dict[Buffer, Buffer] = renamed) -> Access:
-            return replace(access, buffer=renamed.get(access.buffer, access.buffer))
-
         inside = body[using[0] + isinstance(first, Elementwise) : last]
         if any(isinstance(s, Control) and _touches(s, copy.buffer) for s in inside):
             continue
-        inside = [with_accesses(s, change, change) if _touches(s, copy.buffer) else s for s in inside]
+        inside = statements_with_other_buffers(inside, {copy.buffer: kept.buffer})
         return in_place([*body[: using[0]], *inside, *body[last + 1 :]], outside)
     return body
 
