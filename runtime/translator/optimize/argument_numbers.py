@@ -72,5 +72,4 @@ def _read_otherwise(statement: Statement) -> Iterable[Buffer]:
         return [access.buffer for access in statement.read_directly()]
     if not isinstance(statement, Elementwise | Fold | Scan | Check):
         return [access.buffer for access in statement.sources()]
-    values = (*statement.values, *(statement.inits if isinstance(statement, Fold) else ()))
-    return [node.access.buffer for node in postorder(values) if isinstance(node, Read)]
+    return [node.access.buffer for node in postorder(statement.expressions()) if isinstance(node, Read)]

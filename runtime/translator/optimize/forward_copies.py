@@ -5,7 +5,7 @@ Exchanges, transposes and broadcasts vanish this way, except where their source 
 own memory is written into piece by piece, or where they are a result.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +33,12 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Transfer,
 )
 from ipu_mlir.runtime.translator.array_ir.timeline import Timeline
-from ipu_mlir.runtime.translator.array_ir.transform import same, with_accesses, with_loop_split
+from ipu_mlir.runtime.translator.array_ir.transform import (
+    same,
+    with_accesses,
+    with_loop_split,
+    with_rewritten_values,
+)
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
 
 _ACTS = (Check, FunctionCall, Transfer)
@@ -62,7 +67,7 @@ def without_copies(program: Program) -> Program:
     """Read the sources of copies and the numbers of fills; drop what nobody reads."""
     timeline = Timeline.of(program)
     copies: dict[Buffer, Copied] = {}
-    fills: dict[Buffer, Const] = dict(splat_constants(program))
+    fills: dict[Buffer, Const] = dict(_splat_constants(program))
 
     def block(old_statements: Sequence[Statement]) -> list[Statement]:
         statements: list[Statement] = []
@@ -88,8 +93,7 @@ def without_copies(program: Program) -> Program:
         return statements
 
     def scalar(access: Access) -> Access:
-        copied = copies.get(access.buffer)
-        return (copied and reading_through(access, (), copied)) or access
+        return _through(access, (), copies)
 
     return without_dead(program.with_statements(block(program.statements)))
 
@@ -142,13 +146,11 @@ def with_splats(statement: Statement, fills: dict[Buffer, Const]) -> Statement:
         fill = fills[node.access.buffer]
         return Const(node.dtype, np.array([fill.value]).view(node.dtype)[0])  # a read may see other bits
 
-    values = tuple(rewrite(statement.values, change))
-    if isinstance(statement, Fold):
-        return replace(statement, values=values, inits=tuple(rewrite(statement.inits, change)))
-    return replace(statement, values=values)
+    return with_rewritten_values(statement, change)
 
 
-def splat_constants(program: Program):
+def _splat_constants(program: Program) -> Iterator[tuple[Buffer, Const]]:
+    """The constants that hold one number alone, and that number."""
     for statement in all_statements(program.statements):
         for source in statement.sources():
             buffer = source.buffer
@@ -203,8 +205,7 @@ def _call_on_sources(call: LibraryCall, copies: dict[Buffer, Copied]) -> Library
     """``call`` with inputs that are copies replaced by their sources; an access has a loop per dimension."""
     inputs = []
     for access, shape in zip(call.inputs, call.shapes[: len(call.inputs)], strict=True):
-        copied = copies.get(access.buffer)
-        through = (copied and reading_through(access, shape, copied)) or access
+        through = _through(access, shape, copies)
         is_possible = not isinstance(call, FunctionCall) or is_contiguous(shape, through.strides)
         inputs.append(through if is_possible else access)
     return replace(call, inputs=tuple(inputs))
@@ -213,15 +214,11 @@ def _call_on_sources(call: LibraryCall, copies: dict[Buffer, Copied]) -> Library
 def _update_on_sources(update: SliceUpdate, copies: dict[Buffer, Copied]) -> SliceUpdate:
     """``update`` with sources read in place of copies; its loops stay, for its indexes count points of them."""
 
-    def through(access: Access, extents: tuple[int, ...]) -> Access:
-        copied = copies.get(access.buffer)
-        return (copied and reading_through(access, extents, copied)) or access
-
     def change(node: Expression) -> Expression:
-        return replace(node, access=through(node.access, update.box())) if isinstance(node, Read) else node
+        return replace(node, access=_through(node.access, update.box(), copies)) if isinstance(node, Read) else node
 
     *indexes, value = rewrite(update.expressions(), change)
-    return replace(update, indexes=tuple(indexes), value=value, old=through(update.old, update.extents))
+    return replace(update, indexes=tuple(indexes), value=value, old=_through(update.old, update.extents, copies))
 
 
 def _gathered_through(statement: Statement, copies: dict[Buffer, Copied]) -> dict[Access, Access]:
@@ -241,6 +238,12 @@ def _digits_of(number: int, copied: Copied) -> list[int]:
         value, number = divmod(number, digit.stride)
         values.append(value)
     return values
+
+
+def _through(access: Access, extents: tuple[int, ...], copies: dict[Buffer, Copied]) -> Access:
+    """``access``, or the source of what it reads, if that is a copy and can be read in its place."""
+    copied = copies.get(access.buffer)
+    return (copied and reading_through(access, extents, copied)) or access
 
 
 def reading_through(access: Access, extents: tuple[int, ...], copied: Copied) -> Access | None:
