@@ -5,9 +5,7 @@ from dataclasses import fields, replace
 from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.runtime.translator.array_ir.access import Access, Role
 from ipu_mlir.runtime.translator.array_ir.control import Block, Bound, Branch, Control, ForLoop, WhileLoop
-from ipu_mlir.runtime.translator.array_ir.expression import (
-    Expression,
-)
+from ipu_mlir.runtime.translator.array_ir.expression import Expression
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Check,
     Dot,

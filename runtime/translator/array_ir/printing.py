@@ -67,7 +67,8 @@ def program_text(program: Program, elide_above: int | None = None) -> str:
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """
+    """The extents of ``shape``, as the text has them.
+
     >>> shape_text((2, 3)), shape_text(())
     ('2x3', 'scalar')
     """
@@ -75,7 +76,8 @@ def shape_text(shape: Sequence[int]) -> str:
 
 
 def affine_text(offset: int, strides: Sequence[int]) -> str:
-    """
+    """The sum of multiples of loops that an access is.
+
     >>> affine_text(3, (12, 0, -1)), affine_text(0, (0,))
     ('12*d0 - d2 + 3', '0')
     """

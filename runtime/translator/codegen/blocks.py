@@ -21,9 +21,7 @@ Places = Mapping[Buffer, Buffer]
 _MOST_COUNTS = 12  # numbers of units that are tried per run
 _MOST_STARTS = 4
 _LONGEST = 64  # statements in a run: keeps the search linear in the length of the program
-_LOST_ACROSS = (
-    0.5  # of what a block is worth, if it has pieces of rows: they are slow to walk, and fill more of a cache
-)
+_LOST_ACROSS = 0.5  # of what a block is worth, if it has pieces of rows: slow to walk, and more of a cache
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Control flow as steps, and all steps on one line for the plan of memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.control import Bound, Branch, Control, ForLoop, WhileLoop
+from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.array_ir.types import unsigned as unsigned_type
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, ControlStep, Loop, Step, View
 
@@ -29,19 +29,8 @@ def control_step(statement: Control, blocks: tuple[tuple[Step, ...], ...]) -> Co
     if variable is not None and not _uses(blocks, variable.buffer):
         variable = None
     number = statement.variable.buffer if isinstance(statement, ForLoop) and statement.variable else None
-    return ControlStep(
-        kind,
-        tuple(_operand(scalar, unsigned) for scalar in scalars),
-        variable,
-        blocks,
-        statement.ids,
-        statement.origin,
-        number,
-    )
-
-
-def _operand(bound: Bound, unsigned: bool) -> int | View:
-    return bound if isinstance(bound, int) else _scalar_view(bound, unsigned)
+    views = tuple(scalar if isinstance(scalar, int) else _scalar_view(scalar, unsigned) for scalar in scalars)
+    return ControlStep(kind, views, variable, blocks, statement.ids, statement.origin, number)
 
 
 def _scalar_view(access: Access, unsigned: bool) -> View:
@@ -123,26 +112,26 @@ class StepTimeline:
     def _control(self, step: ControlStep, loops: tuple[int, ...]) -> None:
         scalars = [scalar for scalar in step.scalars if isinstance(scalar, View)]
         if step.kind == "if":
-            self._note(iter(scalars), loops)
+            self._note(scalars, loops)
             for block in step.blocks:
                 self._block(block, loops)
             return
         if step.kind == "for":
-            self._note(iter(scalars), loops)
+            self._note(scalars, loops)
         inside = (*loops, len(self.rounds))
         span = _Round(frozenset(step.ids), self.position, self.position)
         self.rounds.append(span)
         if step.variable is not None:
-            self._note(iter([step.variable]), inside)
+            self._note([step.variable], inside)
         for block in step.blocks[:2]:
             self._block(block, inside)
             if step.kind == "while" and block is step.blocks[0]:
-                self._note(iter(scalars), inside)
+                self._note(scalars, inside)
         span.end = max(span.start, self.position - 1)
         for block in step.blocks[2:]:
             self._block(block, loops)
 
-    def _note(self, views: Iterator[View], loops: tuple[int, ...]) -> None:
+    def _note(self, views: Iterable[View], loops: tuple[int, ...]) -> None:
         for view in views:
             self.uses.setdefault(view.buffer, []).append((self.position, loops))
         self.position += 1

@@ -11,8 +11,8 @@ _RESERVED = FUNCTIONS | {"build", "main", "run", "memory", "scratch", "streams",
 class Names:
     """Gives every request a name that no earlier request got."""
 
-    def __init__(self, taken: frozenset[str] = frozenset()) -> None:
-        self._taken = set(taken | _RESERVED)
+    def __init__(self) -> None:
+        self._taken = set(_RESERVED)
 
     def fresh(self, wish: str) -> str:
         """``wish``, or ``wish`` with a number after it.

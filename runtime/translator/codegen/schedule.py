@@ -85,8 +85,8 @@ class ControlStep:
     """``blocks`` of steps under ``for``, ``while`` or ``if``; ``scalars`` decide: the bounds, or the condition.
 
     The variable of a ``for`` is also written to the array ``variable``, if there is one; as a number it stands for
-    ``number``. A ``while`` has three blocks:
-    up to the condition, the rest of a round, and what is done when the loop ends.
+    ``number``. A ``while`` has three blocks: up to the condition, the rest of a round, and what is done when the loop
+    ends.
     """
 
     kind: Literal["for", "while", "if"]
@@ -180,7 +180,7 @@ class Axes:
         first = next((i for i, s in enumerate(strides) if s), len(strides))
         present = tuple(range(first, len(strides)))
         shape = tuple(n if s else 1 for n, s in zip(self.shape, strides, strict=True))[first:]
-        axis, step = self.block_of(tuple(i for i in present))
+        axis, step = self.block_of(present)
         if axis is not None and strides[present[axis]] == 0:
             axis, step = None, 1
         return View(access.buffer, dtype or access.buffer.dtype, access.offset, shape, strides[first:], axis, step)

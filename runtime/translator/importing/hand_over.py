@@ -1,10 +1,11 @@
 """What blocks of statements hand on: buffers and scalars of their own, and the copies into those."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
 from ipu_mlir.runtime.translator.array_ir.control import Bound
 from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, Read, reads
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Statement
@@ -89,13 +90,9 @@ def memory_of(reader: "Reader", value: Value) -> set[Buffer]:
 
 def _aside(reader: "Reader", value: Value) -> Value:
     if isinstance(value, BufferView):
-        strides, stride = [], 1
-        for extent in reversed(value.shape):
-            strides.append(stride)
-            stride *= extent
-        dtype = value.buffer.dtype
-        buffer = Buffer("aside", stride, dtype, Role.TEMPORARY, value.shape, home=reader.path)
-        return BufferView(buffer, value.shape, tuple(reversed(strides)), 0)
+        dtype, shape = value.buffer.dtype, value.shape
+        buffer = Buffer("aside", prod(shape), dtype, Role.TEMPORARY, shape, home=reader.path)
+        return BufferView(buffer, shape, row_major(shape), 0)
     buffer = Buffer("aside", 1, value.dtype, Role.TEMPORARY, (), home=reader.path)
     return Read(value.dtype, Access(buffer, 0, ()))
 

@@ -144,7 +144,7 @@ class Reader:
                 arguments.append(view.buffer)
         for op in children(function):
             self.read(op)
-        accesses = tuple(Access(view.buffer, view.offset, view.strides) for view in self.results)
+        accesses = tuple(map(whole, self.results))
         shapes = tuple(view.shape for view in self.results)
         name = ir.StringAttr(function.attributes["sym_name"]).value
         statements = with_choices(self.statements, self.results, self.new_block)

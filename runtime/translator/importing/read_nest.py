@@ -51,7 +51,7 @@ def nests_of(
         Unsupported: maps, types or body ops that the runtime does not know.
     """
     operands, outs = _operands(op, views, scalars)
-    forms = _forms(op, operands, views)
+    forms = _forms(op, operands)
     extents = _extents(forms, operands, views)
     _require_one_loop_each(forms[len(operands) - outs :], extents)
     out_forms = [f for form in forms[len(operands) - outs :] for f in form]
@@ -87,7 +87,7 @@ def _operands(op: ir.Operation, views: Mapping, scalars: Mapping) -> tuple[list[
     return operands, outs
 
 
-def _forms(op: ir.Operation, operands: list[ir.Value], views: Mapping) -> list[tuple[LinearForm, ...]]:
+def _forms(op: ir.Operation, operands: list[ir.Value]) -> list[tuple[LinearForm, ...]]:
     maps = indexing_maps(op)
     if maps is None or len(maps) != len(operands):
         raise Unsupported("it has no indexing maps")

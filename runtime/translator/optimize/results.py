@@ -1,6 +1,7 @@
 """The buffers that are given back, and copies for what cannot be given back as it is."""
 
 from dataclasses import replace
+from math import prod
 
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, is_contiguous, row_major
@@ -20,10 +21,10 @@ def with_fresh_results(program: Program) -> Program:
     for index, (access, shape) in enumerate(zip(program.results, program.result_shapes, strict=True)):
         buffer = access.buffer
         is_narrow = buffer.narrow is not None and not program.is_called
-        whole = access.offset == 0 and buffer.elements == _count(shape) and is_contiguous(shape, access.strides)
+        whole = access.offset == 0 and buffer.elements == prod(shape) and is_contiguous(shape, access.strides)
         if buffer.role is not Role.TEMPORARY or not whole or buffer in claimed or is_narrow:
             value = _bits(access) if is_narrow else Read(buffer.dtype, access)
-            fresh = Buffer(f"result{index}", _count(shape), value.dtype, Role.TEMPORARY, shape, narrow=buffer.narrow)
+            fresh = Buffer(f"result{index}", prod(shape), value.dtype, Role.TEMPORARY, shape, narrow=buffer.narrow)
             copy = Access(fresh, 0, row_major(shape))
             if 0 not in shape:
                 statements.append(Elementwise(shape, Origin("func.return", ""), (copy,), (value,)))
@@ -36,10 +37,3 @@ def with_fresh_results(program: Program) -> Program:
 def _bits(access: Access) -> Expression:
     narrow = str(access.buffer.narrow)
     return Apply(bits_dtype(narrow), bits_of(narrow), (Read(access.buffer.dtype, access),))
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for extent in shape:
-        count *= extent
-    return count

@@ -80,10 +80,8 @@ def _emit_product_with_ones(statement: Reduce, axes: Axes, reduced: tuple[bool, 
         return False
     source = axes.full_view(statement.source)
     out = _kept(axes, reduced, statement.out, dtype)
-    if reduced[1]:
-        schedule.call(template("matmul", 2), (source, ones(length, dtype)), out, statement.origin)
-        return True
-    schedule.call(template("matmul", 2), (ones(length, dtype), source), out, statement.origin)
+    factors = (source, ones(length, dtype)) if reduced[1] else (ones(length, dtype), source)
+    schedule.call(template("matmul", 2), factors, out, statement.origin)
     return True
 
 

@@ -145,9 +145,6 @@ def _evaluated(node: Expression, running: list[np.ndarray], terms: dict[int, np.
 
 def _alike(comparison: Apply, terms: list[int]) -> bool:
     """True if both sides are the same running value or its term."""
-    sides = {arg.index if isinstance(arg, Accumulator) else _position(id(arg), terms) for arg in comparison.args}
+    numbers = {node: number for number, node in enumerate(terms)}
+    sides = {arg.index if isinstance(arg, Accumulator) else numbers.get(id(arg)) for arg in comparison.args}
     return len(sides) == 1 and None not in sides
-
-
-def _position(node: int, terms: list[int]) -> int | None:
-    return terms.index(node) if node in terms else None
