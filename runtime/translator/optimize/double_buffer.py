@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, all_statements, in_blocks
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
-from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays
+from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays, whole_copy
 from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, Program, Scan, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import statements_with_other_buffers, with_rewritten_values
 
@@ -66,12 +66,12 @@ def _swaps(loop: ForLoop, users: Mapping[Buffer, set[int]], places: dict[Buffer,
         return []
     found = []
     for position, statement in enumerate(loop.body):
-        if not isinstance(statement, Elementwise) or stays(statement, places):
+        copy = whole_copy(statement)
+        if copy is None or (isinstance(statement, Elementwise) and stays(statement, places)):
             continue
-        source = statement.copied()
-        if source is None or not _is_whole_copy(statement, source):
+        carried, new = copy
+        if not carried.role is new.role is Role.TEMPORARY or new.mutable:
             continue
-        carried, new = statement.outputs[0].buffer, source.buffer
         writers = [s for s in loop.body if any(dest.buffer is carried for dest in s.dests())]
         touched = {access.buffer for s in loop.body[position + 1 :] for access in (*s.sources(), *s.dests())}
         known = {buffer for swap in found for buffer in (swap.carried, swap.new)}
@@ -85,20 +85,6 @@ def _counts_blindly(statement: Statement, loop: ForLoop) -> bool:
     if isinstance(statement, Elementwise | Scan | Check) or loop.variable is None:
         return False
     return any(source.buffer is loop.variable.buffer for source in statement.sources())
-
-
-def _is_whole_copy(statement: Elementwise, source: Access) -> bool:
-    (out,) = statement.outputs
-    same = all(n == 1 or a == b for n, a, b in zip(statement.extents, out.strides, source.strides, strict=True))
-    return (
-        same
-        and source.offset == 0
-        and digits_of_cover(out, statement.extents) is not None
-        and source.buffer.elements == out.buffer.elements
-        and source.buffer.dtype == out.buffer.dtype
-        and out.buffer.role is source.buffer.role is Role.TEMPORARY
-        and not source.buffer.mutable
-    )
 
 
 def _is_local(buffer: Buffer, loop: ForLoop, users: Mapping[Buffer, set[int]]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Branch, Control
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
@@ -24,6 +24,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 )
 from ipu_mlir.runtime.translator.array_ir.intervals import Interval, Ranges
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
+from ipu_mlir.runtime.translator.array_ir.places import whole_copy
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import statements_with_other_buffers
 
@@ -76,33 +77,24 @@ def is_place(old: Gather, update: SliceUpdate) -> bool:
 def in_place(body: list[Statement], outside: Counter[Buffer]) -> list[Statement]:
     """``body`` with what is copied, updated and copied back updated where it is."""
     for last, statement in enumerate(body):
-        if not isinstance(statement, Elementwise) or not _copies_whole(statement):
+        found = whole_copy(statement)
+        if found is None:
             continue
-        (kept,), copy = statement.dests(), statement.sources()[0]
-        using = [position for position, other in enumerate(body) if _touches(other, copy.buffer)]
+        kept, copy = found
+        using = [position for position, other in enumerate(body) if _touches(other, copy)]
         first = body[using[0]]
-        begins = isinstance(first, SliceUpdate) and first.old == replace(first.out, buffer=kept.buffer)
+        begins = isinstance(first, SliceUpdate) and first.old == replace(first.out, buffer=kept)
         if isinstance(first, Elementwise):
-            begins = _copies_whole(first) and first.sources()[0].buffer is kept.buffer
-        between = [s for s in body[using[0] + 1 : last] if _touches(s, kept.buffer)]
-        if using[-1] != last or outside[copy.buffer] or not begins or between or kept.buffer.role is not Role.TEMPORARY:
+            begins = (whole_copy(first) or (None, None))[1] is kept
+        between = [s for s in body[using[0] + 1 : last] if _touches(s, kept)]
+        if using[-1] != last or outside[copy] or not begins or between or kept.role is not Role.TEMPORARY:
             continue
         inside = body[using[0] + isinstance(first, Elementwise) : last]
-        if any(isinstance(s, Control) and _touches(s, copy.buffer) for s in inside):
+        if any(isinstance(s, Control) and _touches(s, copy) for s in inside):
             continue
-        inside = statements_with_other_buffers(inside, {copy.buffer: kept.buffer})
+        inside = statements_with_other_buffers(inside, {copy: kept})
         return in_place([*body[: using[0]], *inside, *body[last + 1 :]], outside)
     return body
-
-
-def _copies_whole(statement: Elementwise) -> bool:
-    """True if ``statement`` gives a buffer all of another that is just like it."""
-    source, outs = statement.copied(), statement.outputs
-    if source is None or len(outs) != 1 or source.buffer is outs[0].buffer:
-        return False
-    a, b = source.buffer, outs[0].buffer
-    is_whole = digits_of_cover(outs[0], statement.extents) is not None and source == replace(outs[0], buffer=a)
-    return is_whole and a.elements == b.elements and a.dtype == b.dtype == statement.values[0].dtype
 
 
 def _touches(statement: Statement, buffer: Buffer) -> bool:

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import gathers
-from ipu_mlir.runtime.translator.array_ir.places import same_elements
+from ipu_mlir.runtime.translator.array_ir.places import same_elements, whole_copy
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Program, Reduce, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import with_other_buffers
 
@@ -37,16 +37,10 @@ def with_updated_state(program: Program) -> Program:
 
 def _copy_to_state(statement: Statement) -> tuple[Buffer, Buffer] | None:
     """The state and the temporary that it becomes, element by element, if that is all that ``statement`` does."""
-    if not isinstance(statement, Elementwise) or len(statement.outputs) != 1:
+    copy = whole_copy(statement)
+    if copy is None or copy[0].role is not Role.STATE or copy[1].role is not Role.TEMPORARY or copy[1].mutable:
         return None
-    (out,), source = statement.outputs, statement.copied()
-    if source is None or out.buffer.role is not Role.STATE or source.buffer.role is not Role.TEMPORARY:
-        return None
-    a, b = out.buffer, source.buffer
-    if b.mutable or (a.elements, a.dtype) != (b.elements, b.dtype) or statement.values[0].dtype != b.dtype:
-        return None
-    covers = digits_of_cover(out, statement.extents) is not None
-    return (a, b) if covers and same_elements(out, source, statement) else None
+    return copy
 
 
 def _writes_over(statement: Statement, state: Buffer) -> bool:
