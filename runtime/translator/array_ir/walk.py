@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.verifiers import unverified
+from ipu_mlir.runtime.translator.array_ir.statements import Origin
 
 _ALLOCATIONS = frozenset(["memref.alloc", "memref.alloca"])
 
@@ -20,6 +22,11 @@ def children(op: ir.Operation) -> list[ir.Operation]:
 
     op.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
+
+
+def origin_of(op: ir.Operation) -> Origin:
+    """``op`` and its place, for the statements that it becomes."""
+    return Origin(op.name, place_of(op.location))
 
 
 def value_names(function: ir.Operation) -> Iterator[str]:

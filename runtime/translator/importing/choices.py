@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Block, Branch, Control, WhileLoop, all_statements
-from ipu_mlir.runtime.translator.array_ir.expression import Read
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import Statement
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
-from ipu_mlir.runtime.translator.importing.read_nest import whole
+from ipu_mlir.runtime.translator.importing.whole_views import copy_of
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ class _Copies:
         chosen = self._chosen[name]
         for buffer in buffers_of(chosen.choice):
             stale = self.refresh(buffer, stale, found)
-        found.extend(self._chosen_copy(chosen.choice, lambda view: [_copy(view, chosen.name, chosen.origin)]))
+        found.extend(self._chosen_copy(chosen.choice, lambda view: [copy_of(view, chosen.name, chosen.origin)]))
         return stale - {name}
 
     def _simple(self, statement: Statement, stale: _Names, found: list[Statement]) -> _Names:
@@ -134,7 +133,7 @@ class _Copies:
         return self._chosen_copy(
             chosen.choice,
             lambda view: (
-                [_copy(chosen.name, view, chosen.origin), *self._written_back(view.buffer)]
+                [copy_of(chosen.name, view, chosen.origin), *self._written_back(view.buffer)]
                 if view.buffer.role in (Role.TEMPORARY, Role.STATE)  # nobody writes arguments and constants
                 else []
             ),
@@ -207,7 +206,3 @@ def buffers_of(choice: Alternative) -> Iterator[Buffer]:
         yield from buffers_of(choice.no)
     elif choice is not None:
         yield choice.buffer
-
-
-def _copy(source: BufferView, dest: BufferView, origin: Origin) -> Statement:
-    return Elementwise(source.shape, origin, (whole(dest),), (Read(source.buffer.dtype, whole(source)),))

@@ -13,7 +13,7 @@ from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float
 from ipu_mlir.runtime.translator.importing.choices import buffers_of
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, memref_parts
-from ipu_mlir.runtime.translator.importing.read_nest import whole
+from ipu_mlir.runtime.translator.importing.whole_views import copy_of
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.translator.importing.read import Reader
@@ -100,7 +100,7 @@ def _aside(reader: "Reader", value: Value) -> Value:
 def _copy(target: Value, value: Value, origin: Origin) -> Statement:
     if isinstance(target, BufferView):
         assert isinstance(value, BufferView), "a buffer is handed over to a buffer"
-        return Elementwise(value.shape, origin, (whole(target),), (Read(value.buffer.dtype, whole(value)),))
+        return copy_of(value, target, origin)
     assert isinstance(target, Read) and isinstance(value, Expression), "a scalar is handed over to a scalar"
     return Elementwise((), origin, (target.access,), (value,))
 

@@ -32,7 +32,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Transfer,
 )
 from ipu_mlir.runtime.translator.array_ir.types import narrow_float
-from ipu_mlir.runtime.translator.array_ir.walk import children, value_names
+from ipu_mlir.runtime.translator.array_ir.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice, Chosen, seen_through, with_choices
 from ipu_mlir.runtime.translator.importing.hand_over import in_memory
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
@@ -41,9 +41,10 @@ from ipu_mlir.runtime.translator.importing.read_calls import Called, functions_c
 from ipu_mlir.runtime.translator.importing.read_control import CONTROL_OPS, read_choice
 from ipu_mlir.runtime.translator.importing.read_load import loaded
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, constant_buffer, memref_parts
-from ipu_mlir.runtime.translator.importing.read_nest import Nest, nests_of, whole
+from ipu_mlir.runtime.translator.importing.read_nest import Nest, nests_of
 from ipu_mlir.runtime.translator.importing.read_slice_update import read_slice_update
 from ipu_mlir.runtime.translator.importing.read_store import stored
+from ipu_mlir.runtime.translator.importing.whole_views import copy_of, whole
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
@@ -216,7 +217,8 @@ class Reader:
             self.views[op.results[0]] = constant_buffer(symbol, self.globals[symbol], op.results[0].type)
         elif name in ("memref.copy", "ipu.exchange"):
             source, dest = (self.views[operand] for operand in op.operands)
-            self._copy(source, dest, op)
+            if 0 not in source.shape:
+                self.statements.append(copy_of(source, dest, origin_of(op)))
         elif name in ("memref.load", "ipu.read_control"):
             self._load(op)
         elif name == "memref.store":
@@ -236,17 +238,11 @@ class Reader:
             self.scalars[op.results[0]] = affine_apply(ir.AffineMapAttr(op.attributes["map"]).value, values)
         elif name == "cf.assert":
             message = ir.StringAttr(op.attributes["msg"]).value
-            self.statements.append(Check((), _origin(op), (self.scalars[op.operands[0]],), message))
+            self.statements.append(Check((), origin_of(op), (self.scalars[op.operands[0]],), message))
         elif is_scalar_op(name):
             self.scalars[op.results[0]] = read_scalar_op(op, self.scalars)
         elif name not in _IGNORED:
             raise Unsupported("the runtime does not know this op")
-
-    def _copy(self, source: BufferView, dest: BufferView, op: ir.Operation) -> None:
-        if 0 in source.shape:
-            return
-        value = Read(source.buffer.dtype, whole(source))
-        self.statements.append(Elementwise(source.shape, _origin(op), (whole(dest),), (value,)))
 
     def _load(self, op: ir.Operation) -> None:
         """A scalar from memory is copied at once, so that later writes do not change it."""
@@ -254,30 +250,30 @@ class Reader:
         indices = [self.scalars[index] for index in list(op.operands)[1:]]
         value = loaded(source, indices, Ranges(()))
         held = Buffer("scalar", 1, source.buffer.dtype, Role.TEMPORARY, (), home=self.path)
-        self.statements.append(Elementwise((), _origin(op), (Access(held, 0, ()),), (value,)))
+        self.statements.append(Elementwise((), origin_of(op), (Access(held, 0, ()),), (value,)))
         self.scalars[op.results[0]] = Read(held.dtype, Access(held, 0, ()))
 
     def _store(self, op: ir.Operation) -> None:
         dest = self.views[op.operands[1]]
         indices = [self.scalars[index] for index in list(op.operands)[2:]]
-        self.statements.append(stored(dest, indices, self.scalars[op.operands[0]], _origin(op)))
+        self.statements.append(stored(dest, indices, self.scalars[op.operands[0]], origin_of(op)))
 
     def _structured(self, op: ir.Operation) -> None:
         if "library_call" in op.attributes:
             self._library_call(op)
             return
         for nest in nests_of(op, self.views, self.scalars):
-            self.statements += [Check(nest.extents, _origin(op), (holds,), text) for holds, text in nest.checks]
+            self.statements += [Check(nest.extents, origin_of(op), (holds,), text) for holds, text in nest.checks]
             if nest.outputs and 0 not in nest.extents:
-                self.statements.append(_statement(nest, _origin(op)))
+                self.statements.append(_statement(nest, origin_of(op)))
 
     def _host_call(self, op: ir.Operation, call: HostCall) -> None:
         filled = call.filled_by(op)
-        given = [self._transferred(value, _origin(op)) for value in call.read_by(op)]
-        taken = [] if filled is None else [self._transferred(filled, _origin(op))]
+        given = [self._transferred(value, origin_of(op)) for value in call.read_by(op)]
+        taken = [] if filled is None else [self._transferred(filled, origin_of(op))]
         statement = Transfer(
             (),
-            _origin(op),
+            origin_of(op),
             op.name.removeprefix("ipu."),
             tuple(access for access, _ in given),
             tuple(access for access, _ in taken),
@@ -300,21 +296,21 @@ class Reader:
         if name == UPDATE_SLICE.name:
             nest = loop_nest(op)
             assert nest is not None, "the verifier of vertices asks for a loop nest"
-            self.statements += read_slice_update(op, nest, self.views, self.scalars, _origin(op))
+            self.statements += read_slice_update(op, nest, self.views, self.scalars, origin_of(op))
             return
         views = [self.views[operand] for operand in op.operands]
         if name in _FIRST_EXTREMES:
             source, place = (whole(view) for view in views)
             found = replace(place, strides=(place.strides[0], 0, place.strides[1]))
             is_reduced = (False, True, False)
-            self.statements.append(FirstExtreme(views[0].shape, _origin(op), is_reduced, name, source, found))
+            self.statements.append(FirstExtreme(views[0].shape, origin_of(op), is_reduced, name, source, found))
             return
         count = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
         arguments = list(op.regions[0].blocks[0].arguments)[count:]
         updated = tuple(next(iter(argument.uses), None) is not None for argument in arguments)
         accesses = tuple(map(whole, views))
         shapes = tuple(view.shape for view in views)
-        call = LibraryCall((), _origin(op), name, accesses[:count], accesses[count:], shapes, updated)
+        call = LibraryCall((), origin_of(op), name, accesses[:count], accesses[count:], shapes, updated)
         self.statements.append(call)
         if LIBRARY[name].rounds:
             self.statements += [_rounded(view, call.origin) for view in views[count:] if view.buffer.narrow is not None]
@@ -334,43 +330,26 @@ def _rounded(view: BufferView, origin: Origin) -> Statement:
     return Elementwise(view.shape, origin, (whole(view),), (value,))
 
 
-def _origin(op: ir.Operation) -> Origin:
-    return Origin(op.name, place_of(op.location))
-
-
 def find_function(module: ir.Operation, entry: str) -> ir.Operation:
     """The ``func.func`` named ``entry``.
 
     Raises:
         CompileError: there is none; the message lists those that there are.
     """
-    functions = [op for op in children(module) if op.name == "func.func"]
-    names = [ir.StringAttr(op.attributes["sym_name"]).value for op in functions]
-    if entry not in names:
-        raise CompileError(f"the module has no function '{entry}'; it has: {', '.join(names) or 'none'}")
-    return functions[names.index(entry)]
+    functions = _named(module, "func.func")
+    if entry not in functions:
+        raise CompileError(f"the module has no function '{entry}'; it has: {', '.join(functions) or 'none'}")
+    return functions[entry]
 
 
 def read_program(module: ir.Operation, entry: str) -> tuple[Program, list[Problem]]:
     """The program of ``entry`` and everything in it that the runtime cannot run."""
-    constants = {
-        ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == "memref.global"
-    }
-    functions = {
-        ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == "func.func"
-    }
-    function = find_function(module, entry)
+    function, functions = find_function(module, entry), _named(module, "func.func")
     staying = functions_that_stay(function, functions)
-    reader = Reader(constants, functions=functions, calls=[entry], staying=staying)
+    reader = Reader(_named(module, "memref.global"), functions=functions, calls=[entry], staying=staying)
     return reader.function(function), reader.problems
 
 
-def unsupported_ops(module: ir.Module | ir.Operation) -> list[Problem]:
-    """Every op of every function in ``module`` that the fast runtime cannot run; empty if it can run all."""
-    operation = module.operation
-    found: list[Problem] = []
-    for op in children(operation):
-        if op.name == "func.func" and children(op):
-            name = ir.StringAttr(op.attributes["sym_name"]).value
-            found += read_program(operation, name)[1]
-    return found
+def _named(module: ir.Operation, kind: str) -> dict[str, ir.Operation]:
+    """The ops of one kind in ``module``, by name."""
+    return {ir.StringAttr(op.attributes["sym_name"]).value: op for op in children(module) if op.name == kind}

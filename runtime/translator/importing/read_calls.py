@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, calls_in
-from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, is_contiguous
 from ipu_mlir.runtime.translator.array_ir.control import all_statements
@@ -19,7 +18,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import Read
 from ipu_mlir.runtime.translator.array_ir.statements import FunctionCall, Origin, Program, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import with_other_buffers
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of
-from ipu_mlir.runtime.translator.array_ir.walk import children, value_names
+from ipu_mlir.runtime.translator.array_ir.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.choices import buffers_of, with_choices
 from ipu_mlir.runtime.translator.importing.hand_over import (
     Value,
@@ -31,7 +30,7 @@ from ipu_mlir.runtime.translator.importing.hand_over import (
 )
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, memref_parts
-from ipu_mlir.runtime.translator.importing.read_nest import whole
+from ipu_mlir.runtime.translator.importing.whole_views import whole
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ def _is_tangled(reader: "Reader", called: Called, operands: Sequence[Value]) -> 
 
 
 def _call(reader: "Reader", called: Called, op: ir.Operation, operands: Sequence[Value]) -> list[Value]:
-    origin = Origin(op.name, place_of(op.location))
+    origin = origin_of(op)
     made = {
         number: own(reader, result.type, called.program.name)
         for number, result in enumerate(op.results)

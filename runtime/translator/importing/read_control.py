@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Block, Branch, ForLoop, WhileLoop, known_rounds
@@ -19,7 +18,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expres
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.statements import Origin
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of
-from ipu_mlir.runtime.translator.array_ir.walk import children
+from ipu_mlir.runtime.translator.array_ir.walk import children, origin_of
 from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice
 from ipu_mlir.runtime.translator.importing.hand_over import Value, bind, bound, hand_over, in_memory, own, value_of
 from ipu_mlir.runtime.translator.importing.read_calls import read_call
@@ -33,7 +32,7 @@ BOOL = np.dtype(np.bool_)
 
 def read_for(reader: "Reader", op: ir.Operation) -> None:
     """``scf.for``: the carried values have a buffer each, which the body reads and every iteration replaces."""
-    origin = _origin(op)
+    origin = origin_of(op)
     operands = list(op.operands)
     unsigned = "unsignedCmp" in op.attributes
     bounds = [bound(reader, reader.scalars[operand], origin, unsigned) for operand in operands[:3]]
@@ -64,7 +63,7 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
 
 def read_while(reader: "Reader", op: ir.Operation) -> None:
     """``scf.while``: what the first region hands to the second is read where it lies, and copied when the loop ends."""
-    origin = _origin(op)
+    origin = origin_of(op)
     first, second = (list(region.blocks[0].arguments) for region in op.regions)
     inits = [value_of(reader, operand) for operand in op.operands]
     split = _after_first(op, "scf.condition")
@@ -99,7 +98,7 @@ def read_while(reader: "Reader", op: ir.Operation) -> None:
 
 def read_if(reader: "Reader", op: ir.Operation) -> None:
     """``scf.if``: one of two blocks runs."""
-    origin = _origin(op)
+    origin = origin_of(op)
     results = [own(reader, result.type, "result") for result in op.results]
     condition = in_memory(reader, reader.scalars[op.operands[0]], origin)
     blocks = [region_ops for region_ops in _regions(op) if region_ops is not None]
@@ -111,7 +110,7 @@ def read_if(reader: "Reader", op: ir.Operation) -> None:
 
 def read_choice(reader: "Reader", op: ir.Operation) -> None:
     """``arith.select`` of two buffers: a name of one of them."""
-    origin = _origin(op)
+    origin = origin_of(op)
     condition, yes, no = op.operands
     result = own(reader, op.results[0].type, "result")
     choice = Choice(in_memory(reader, reader.scalars[condition], origin), reader.views[yes], reader.views[no])
@@ -122,7 +121,7 @@ def read_choice(reader: "Reader", op: ir.Operation) -> None:
 
 def read_switch(reader: "Reader", op: ir.Operation) -> None:
     """``scf.index_switch``: a branch for each case, in the other arm of the one before."""
-    origin = _origin(op)
+    origin = origin_of(op)
     results = [own(reader, result.type, "result") for result in op.results]
     default, *blocks = [_filler(reader, region_ops or [], results, origin) for region_ops in _regions(op)]
     selector = reader.scalars[op.operands[0]]
@@ -195,7 +194,3 @@ def _after_first(op: ir.Operation, terminator: str) -> tuple[list[ir.Operation],
     ops = children(op)
     end = 1 + next(i for i, inner in enumerate(ops) if inner.name == terminator)
     return ops[:end], ops[end:]
-
-
-def _origin(op: ir.Operation) -> Origin:
-    return Origin(op.name, place_of(op.location))

@@ -37,11 +37,6 @@ class _Box:
     starts: tuple[int, ...]  # one per loop of the op
 
 
-def whole(view: BufferView) -> Access:
-    """The access of a loop nest that has one loop per dimension of ``view``."""
-    return Access(view.buffer, view.offset, view.strides)
-
-
 def nests_of(
     op: ir.Operation, views: Mapping[ir.Value, BufferView], scalars: Mapping[ir.Value, Expression]
 ) -> Iterator[Nest]:

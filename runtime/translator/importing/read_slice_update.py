@@ -11,8 +11,8 @@ from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, R
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges, is_within
 from ipu_mlir.runtime.translator.array_ir.statements import Check, Origin, SliceUpdate, Statement
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
-from ipu_mlir.runtime.translator.importing.read_nest import whole
 from ipu_mlir.runtime.translator.importing.read_region import BodyValues
+from ipu_mlir.runtime.translator.importing.whole_views import whole
 
 BOOL = np.dtype(np.bool_)
 

@@ -5,7 +5,7 @@ import pytest
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.runtime.translator.importing.read import unsupported_ops
+from ipu_mlir.runtime.translator.importing.read import Problem, read_program
 from ipu_mlir.runtime.translator.translate import translate
 
 ONE = "affine_map<(d0) -> (d0)>"
@@ -23,6 +23,10 @@ BAD = f"""func.func @main(%x: memref<4xf32>) -> memref<4xf32> {{
 }}""".replace("  memref.prefetch", "  %i = arith.constant 0 : index\n  memref.prefetch")
 
 
+def problems_of(module: ir.Module) -> list[Problem]:
+    return read_program(module.operation, "main")[1]
+
+
 def parse(text: str) -> ir.Module:
     with ipu.context(), ir.Location.unknown():
         return ir.Module.parse(text)
@@ -30,7 +34,7 @@ def parse(text: str) -> ir.Module:
 
 def test_all_are_reported_at_once_with_their_places():
     module = parse(BAD)
-    problems = unsupported_ops(module)
+    problems = problems_of(module)
     assert [problem.op for problem in problems] == ["memref.prefetch", "linalg.generic"]
     assert problems[0].location == "-:5:3"
     assert "math.clampf" in problems[1].reason
@@ -46,7 +50,7 @@ def test_what_follows_from_an_unknown_op_is_not_reported_again():
       memref.copy %x, %o : memref<4xf4E2M1FN> to memref<4xf4E2M1FN>
       return %o : memref<4xf4E2M1FN>
     }""")
-    reasons = [problem.reason for problem in unsupported_ops(module)]
+    reasons = [problem.reason for problem in problems_of(module)]
     assert reasons == ["elements of type f4E2M1FN are not supported"] * 2  # the argument and the allocation
 
 
@@ -56,7 +60,7 @@ def test_nothing_is_reported_for_what_runs():
       linalg.exp ins(%x : memref<4xf32>) outs(%o : memref<4xf32>)
       return %o : memref<4xf32>
     }"""
-    assert unsupported_ops(parse(text)) == []
+    assert problems_of(parse(text)) == []
 
 
 def test_a_missing_function_is_named_with_those_that_there_are():
@@ -67,7 +71,7 @@ def test_a_missing_function_is_named_with_those_that_there_are():
 
 def test_sizes_that_are_only_known_at_run_time():
     module = parse("func.func @main(%x: memref<?xf32>) { return }")
-    (problem,) = unsupported_ops(module)
+    (problem,) = problems_of(module)
     assert "dynamic sizes" in problem.reason
 
 
@@ -77,7 +81,7 @@ def test_a_constant_without_a_value():
       %k = memref.get_global @k : memref<2xf32>
       return %k : memref<2xf32>
     }""")
-    (problem,) = unsupported_ops(module)
+    (problem,) = problems_of(module)
     assert "@k" in problem.reason
 
 
@@ -102,7 +106,7 @@ def test_results_that_no_call_of_numpy_gives(maps, reason):
       }}
       return
     }}""")
-    (problem,) = unsupported_ops(module)
+    (problem,) = problems_of(module)
     assert reason in problem.reason and "run ipu-normalize-indices" in problem.reason
 
 

@@ -1,0 +1,16 @@
+"""Whole buffers as loop nests see them: their access, and copies from one to another."""
+
+from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.expression import Read
+from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin
+from ipu_mlir.runtime.translator.importing.read_memref import BufferView
+
+
+def whole(view: BufferView) -> Access:
+    """The access of a loop nest that has one loop per dimension of ``view``."""
+    return Access(view.buffer, view.offset, view.strides)
+
+
+def copy_of(source: BufferView, dest: BufferView, origin: Origin) -> Elementwise:
+    """The copy of all that ``source`` shows to ``dest``."""
+    return Elementwise(source.shape, origin, (whole(dest),), (Read(source.buffer.dtype, whole(source)),))
