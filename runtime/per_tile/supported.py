@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ipu_mlir.dialects import linalg
+from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.support.bindings import ir
@@ -41,7 +42,7 @@ class _Check:
         if name not in self._in_functions:
             yield f"{place_of(op.location)}: {name}"
         if name == "func.call":
-            callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+            callee = callee_of(op.operation)
             if callee not in self._callable:
                 yield f"{place_of(op.location)}: func.call of @{callee}, which has no body of one block"
         for result in op.results:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.calls import calls_in
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.program.build import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
 from ipu_mlir.dialects.attributes.attributes import module_target
-from ipu_mlir.dialects.support.bindings import ADVANCE, ir
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
@@ -234,7 +235,7 @@ def _add_arguments(function: ir.Operation, types: list[ir.Type]) -> list[ir.Valu
 def _hand_on(main: ir.Operation, counters: dict[ir.Operation, list[ir.Value]]) -> None:
     """Give the counters to every function that is called, and let ``main`` return its own."""
     for function, own in counters.items():
-        for call in _calls_in(function):
+        for call in calls_in(function):
             with ir.InsertionPoint(call):
                 types = [result.type for result in call.results]
                 _drop_attributes_of_values(call)
@@ -252,15 +253,3 @@ def _hand_on(main: ir.Operation, counters: dict[ir.Operation, list[ir.Value]]) -
     inputs = [argument.type for argument in block.arguments]
     kind = ir.FunctionType.get(inputs, [value.type for value in returned])
     main.attributes["function_type"] = ir.TypeAttr.get(kind)
-
-
-def _calls_in(function: ir.Operation) -> list[ir.Operation]:
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "func.call":
-            found.append(op)
-        return ADVANCE
-
-    function.walk(visit)
-    return found

@@ -42,13 +42,13 @@ def to_json(value: Any) -> Any:
     return value
 
 
-def from_json(kind: type[T], value: Any, place: str = "") -> T:
+def from_json(kind: type[T], value: Any) -> T:
     """The dataclass ``kind`` that ``to_json`` made ``value`` from.
 
     Raises:
         ProfileFormatError: a field is missing, or of the wrong kind; the message says where.
     """
-    return _read(kind, value, place)
+    return _read(kind, value, "")
 
 
 def _read(kind: Any, value: Any, place: str) -> Any:

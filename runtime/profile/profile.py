@@ -90,9 +90,5 @@ class Profile:
         """Write the JSON to ``path``."""
         Path(path).write_text(json.dumps(self.to_json(), separators=(",", ":")) + "\n", encoding="utf-8")
 
-    def save_chrome_trace(self, path: str | Path) -> None:
-        """Write the trace events to ``path``."""
-        Path(path).write_text(json.dumps(self.chrome_trace(), separators=(",", ":")) + "\n", encoding="utf-8")
-
     def __repr__(self) -> str:
         return f"<Profile of {self.program.entry} on {self.target.name}: {self.total_cycles:,} cycles>"

@@ -67,8 +67,8 @@ class SourceOps:
             gathered = self._of(family.op, family.op.name)
             gathered.compute_cycles += count * family.on_slowest
             gathered.flops += count * family.vertex.flops
-            gathered.flops_by_type.setdefault(family.peak_type, 0)
-            gathered.flops_by_type[family.peak_type] += count * family.vertex.flops
+            before = gathered.flops_by_type.get(family.peak_type, 0)
+            gathered.flops_by_type[family.peak_type] = before + count * family.vertex.flops
             number = gathered.number
             bytes_of_op[number] = bytes_of_op.get(number, 0) + family.data_bytes
             gathered.data_bytes = max(gathered.data_bytes, bytes_of_op[number])

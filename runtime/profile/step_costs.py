@@ -91,7 +91,7 @@ class StepCost:
     links: BoolArray | None = None
     """Of each IPU, whether it takes part in what goes over the links; None where nothing does."""
     io: Io | None = None
-    """Whether I/O tiles run it alone, or meet the others in it; None where they take no part."""
+    """``alone`` if I/O tiles run it while the others go on, ``meets`` if all meet in it; None where all keep step."""
     io_ipus: tuple[int, ...] = ()
     """The IPUs whose I/O tiles do."""
 

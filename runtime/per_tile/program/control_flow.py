@@ -1,5 +1,6 @@
 """``scf`` and ``func.call`` in functions: buffers and scalars go in and out of blocks."""
 
+from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
@@ -73,7 +74,7 @@ def _index_switch(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Ru
 
 def _call(program: Program, op: ir.OpView, moved: tuple[int, ...]) -> Run:
     slots, results = _slots(program, op)
-    name = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+    name = callee_of(op.operation)
 
     def run(machine: Machine) -> None:
         if name in machine.active:

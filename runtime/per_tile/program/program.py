@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.memory.keeping import Room
@@ -65,7 +66,7 @@ class Program:
                     if op.operation.name == "memref.get_global":
                         found.append(op)
                     elif op.operation.name == "func.call":
-                        callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+                        callee = callee_of(op.operation)
                         pending += [callee] if callee not in seen else []
                         seen.add(callee)
         return found
