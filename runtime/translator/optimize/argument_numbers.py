@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ipu_mlir.runtime.numeric.narrow_floats import of_bits
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks
+from ipu_mlir.runtime.translator.array_ir.control import all_statements, in_blocks, read_by
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Gather, Read, postorder
 from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, Fold, Program, Scan, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import with_rewritten_values
@@ -68,8 +68,6 @@ def numbers_of(statement: Statement) -> list[tuple[Buffer, Buffer]]:
 
 def _read_otherwise(statement: Statement) -> Iterable[Buffer]:
     """The buffers that ``statement`` reads, but not by gathers; without those that blocks inside read."""
-    if isinstance(statement, Control):
-        return [access.buffer for access in statement.read_directly()]
     if not isinstance(statement, Elementwise | Fold | Scan | Check):
-        return [access.buffer for access in statement.sources()]
+        return [access.buffer for access in read_by(statement)]
     return [node.access.buffer for node in postorder(statement.expressions()) if isinstance(node, Read)]

@@ -17,12 +17,13 @@ from ipu_mlir.runtime.translator.array_ir.control import (
     WhileLoop,
     all_statements,
     known_rounds,
+    read_by,
 )
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, rewrite
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import statements_with_other_buffers
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
-from ipu_mlir.runtime.translator.optimize.induction import counter, sources, with_induction
+from ipu_mlir.runtime.translator.optimize.induction import counter, with_induction
 from ipu_mlir.runtime.translator.optimize.known_numbers import with_known_numbers
 
 
@@ -38,7 +39,7 @@ def _readers(program: Program) -> collections.Counter[Buffer]:
     """The number of statements that read each buffer; a reader after the program counts as one."""
     found = collections.Counter(program.read_afterwards())
     for statement in all_statements(program.statements):
-        found.update({access.buffer for access in sources(statement)})
+        found.update({access.buffer for access in read_by(statement)})
     return found
 
 

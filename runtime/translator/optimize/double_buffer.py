@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, all_statements, in_blocks
+from ipu_mlir.runtime.translator.array_ir.control import Control, ForLoop, all_statements, in_blocks, used_by
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays, whole_copy
 from ipu_mlir.runtime.translator.array_ir.statements import Check, Elementwise, Program, Scan, Statement
@@ -27,9 +27,8 @@ def with_swapped_buffers(program: Program) -> Program:
         return program
     users: dict[Buffer, set[int]] = defaultdict(set)
     for statement in everything:
-        accesses = statement.read_directly() if isinstance(statement, Control) else statement.sources()
-        for access in (*accesses, *(() if isinstance(statement, Control) else statement.dests())):
-            users[access.buffer].add(id(statement))
+        for buffer in used_by(statement):
+            users[buffer].add(id(statement))
     for access in program.results:
         users[access.buffer].add(0)
     places = shared_places(program)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Block, Control, ForLoop, all_statements, in_blocks
+from ipu_mlir.runtime.translator.array_ir.control import Block, Control, ForLoop, all_statements, in_blocks, read_by
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, cast
 from ipu_mlir.runtime.translator.array_ir.statements import Computed, Elementwise, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import with_rewritten_values
@@ -61,7 +61,7 @@ def _is_replaceable(body: Block, buffer: Buffer) -> bool:
     return all(
         isinstance(statement, Computed)
         for statement in all_statements(body)
-        if any(access.buffer is buffer for access in sources(statement))
+        if any(access.buffer is buffer for access in read_by(statement))
     )
 
 
@@ -102,7 +102,7 @@ def counter(buffer: Buffer, block: Block, before: Sequence[Statement]) -> Counte
     step = _growth(block, position, buffer)
     first = next((s for s in reversed(before) if writes(s, buffer)), None)
     start = first.filled() if isinstance(first, Elementwise) else None
-    reads_later = any(a.buffer is buffer for s in all_statements(block[position + 1 :]) for a in sources(s))
+    reads_later = any(a.buffer is buffer for s in all_statements(block[position + 1 :]) for a in read_by(s))
     if start is None or step is None or reads_later:
         return None
     return Counter(buffer, int(start.value), step, position)
@@ -130,8 +130,3 @@ def _growth(block: Block, position: int, buffer: Buffer) -> int | None:
 def writes(statement: Statement, buffer: Buffer) -> bool:
     """True if ``statement``, or what is inside of it, writes ``buffer``."""
     return any(dest.buffer is buffer for dest in statement.dests())
-
-
-def sources(statement: Statement) -> Sequence[Access]:
-    """The accesses that ``statement`` itself reads, without the statements inside."""
-    return statement.read_directly() if isinstance(statement, Control) else statement.sources()

@@ -6,43 +6,40 @@ is one element-wise statement. What a round takes from the one before stays in t
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major, temporary
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
 from ipu_mlir.runtime.translator.array_ir.control import (
-    Control,
     ForLoop,
     all_statements,
     in_blocks,
     known_rounds,
+    used_by,
 )
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
-    Const,
     Expression,
     Gather,
-    LoopNumber,
     Read,
-    apply,
     cast,
     reads,
     rewrite,
 )
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX, numbers
-from ipu_mlir.runtime.translator.array_ir.linear import linear_part, read_if_linear
+from ipu_mlir.runtime.translator.array_ir.linear import linear_part
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, LibraryCall, Program, SliceUpdate, Statement
-from ipu_mlir.runtime.translator.array_ir.transform import in_outer_block, standing
+from ipu_mlir.runtime.translator.array_ir.transform import in_outer_block
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 from ipu_mlir.runtime.translator.optimize.round_updates import in_place, is_place, without_branch
+from ipu_mlir.runtime.translator.optimize.round_values import MOST_ELEMENTS, RoundValues
 from ipu_mlir.runtime.translator.optimize.single_scatters import COMBINE
 
 _FEWEST_ROUNDS = 4
 _MOST_PER_ROUND = 4096  # elements; a round with more takes longer than the calls that it makes
-_MOST_ELEMENTS = 1 << 20  # of a buffer that holds something of every round
 
 
 def with_joined_rounds(program: Program) -> Program:
@@ -59,7 +56,7 @@ def with_joined_rounds(program: Program) -> Program:
             statement = in_blocks(old, block)
             joined = None
             if isinstance(statement, ForLoop) and isinstance(old, ForLoop):
-                joined = _Rounds.of(statement, uses - _uses([old]), opened)
+                joined = _Updates.of(statement, uses - _uses([old]), opened)
             found += [statement] if joined is None else joined
         return found
 
@@ -71,33 +68,12 @@ def _uses(statements: Sequence[Statement]) -> Counter[Buffer]:
     """The number of statements that use each buffer."""
     found: Counter[Buffer] = Counter()
     for statement in all_statements(statements):
-        read = statement.read_directly() if isinstance(statement, Control) else statement.sources()
-        written = () if isinstance(statement, Control) else statement.dests()
-        found.update({access.buffer for access in (*read, *written)})
+        found.update(used_by(statement))
     return found
 
 
-@dataclass
-class _Rounds:
-    """The rounds of one loop.
-
-    Attributes:
-        body: what a round does, without branches around single updates.
-        outside: the uses of buffers elsewhere in the program.
-        producers: the statement that makes each buffer that a round has of its own.
-        whole: for such a buffer, the one that holds it for all rounds.
-        made: the statements for all rounds.
-    """
-
-    loop: ForLoop
-    body: list[Statement]
-    count: int
-    first: int
-    step: int
-    changed: Counter[Buffer]
-    producers: dict[Buffer, Elementwise]
-    whole: dict[Buffer, Buffer]
-    made: list[Statement]
+class _Updates(RoundValues):
+    """The updates of the rounds of one loop, as updates of all rounds."""
 
     @staticmethod
     def of(loop: ForLoop, outside: Counter[Buffer], opened: set[int]) -> list[Statement] | None:
@@ -113,7 +89,7 @@ class _Rounds:
         body = [each for statement in loop.body for each in without_branch(statement, branches)]
         body = in_place(body, outside)
         changed = Counter(dest.buffer for statement in body for dest in statement.dests())
-        rounds = _Rounds(loop, body, count, first, loop.step, changed, {}, {}, [])
+        rounds = _Updates(loop, body, count, first, loop.step, changed)
         rounds._find_producers(outside)
         moved = [statement for statement in body if rounds._join(statement)]
         if not moved:
@@ -121,22 +97,6 @@ class _Rounds:
         opened |= branches
         rest = tuple(statement for statement in body if not any(statement is other for other in moved))
         return [*rounds.made, replace(loop, body=rest)]
-
-    def _find_producers(self, outside: Counter[Buffer]) -> None:
-        seen: set[Buffer] = set()
-        for statement in self.body:
-            used = {access.buffer for access in statement.sources()}
-            if isinstance(statement, Elementwise):
-                outputs = {out.buffer for out in statement.outputs}
-                own = not outputs & (used | seen) and all(self._is_of_a_round(b) and not outside[b] for b in outputs)
-                if own:
-                    self.producers.update(dict.fromkeys(outputs, statement))
-            seen |= used | {access.buffer for access in statement.dests()}
-
-    def _is_of_a_round(self, buffer: Buffer) -> bool:
-        return not buffer.mutable and buffer.role is Role.TEMPORARY and self.changed[buffer] == 1
-
-    # -- updates
 
     def _join(self, statement: Statement) -> bool:
         """True if ``statement`` is an update that all rounds can do together; it is in ``made`` then."""
@@ -223,7 +183,7 @@ class _Rounds:
     ) -> LibraryCall | None:
         """The update of all rounds as one scatter: the rounds are the first axis, whole dimensions follow."""
         rank, extents = len(update.extents), update.extents
-        if self.count * prod(others) > _MOST_ELEMENTS or rank < 1:
+        if self.count * prod(others) > MOST_ELEMENTS or rank < 1:
             return None
         inputs: list[Access] = []
         shapes: list[tuple[int, ...]] = []
@@ -252,12 +212,6 @@ class _Rounds:
         name = next(codelet for codelet, call in COMBINE.items() if call == combine)
         return LibraryCall((), update.origin, name, tuple(inputs), (update.out,), (*shapes, extents), (True,))
 
-    def _held(self, name: str, value: Expression, extents: tuple[int, ...], update: Statement) -> Buffer:
-        """A new buffer with ``value``."""
-        access = temporary(name, value.dtype, extents, list(range(len(extents))))
-        self.made.append(Elementwise(extents, update.origin, (access,), (value,)))
-        return access.buffer
-
     def _scatters(self, call: LibraryCall) -> LibraryCall | None:
         """A scatter per round as one scatter."""
         (out,), (updated,) = call.outputs, call.updated
@@ -268,7 +222,7 @@ class _Rounds:
         rounds = out.buffer.narrow is not None and COMBINE[call.codelet] in ("add", "multiply")  # after every round
         if rounds or not updated or not self._is_alone(out.buffer, call) or prod(whole) > _MOST_PER_ROUND:
             return None
-        if self.count * prod(whole) > _MOST_ELEMENTS:
+        if self.count * prod(whole) > MOST_ELEMENTS:
             return None
         inputs: list[Access] = []
         shapes: list[tuple[int, ...]] = []
@@ -293,93 +247,6 @@ class _Rounds:
             held = self._held("updates", value, shape, call)
             inputs[rank + 1], shapes[rank + 1] = Access(held, 0, row_major(shape)), shape
         return replace(call, inputs=tuple(inputs), shapes=(*shapes, *call.shapes[count:]))
-
-    # -- what updates are made from
-
-    def _of_all_rounds(self, values: Sequence[Expression], extents: tuple[int, ...]) -> tuple[Expression, ...] | None:
-        """``values`` with the round as a first loop; None if a round needs something of another."""
-        ranges = Ranges((self.count, *extents))
-        failed = False
-
-        def change(node: Expression) -> Expression:
-            nonlocal failed
-            if isinstance(node, LoopNumber):
-                return self._number(node.buffer, node.offset, len(extents), node.dtype)
-            if isinstance(node, Read):
-                if self._is_variable(node.access.buffer):
-                    return self._number(node.access.buffer, 0, len(extents), node.dtype)
-                moved = self._moved_access(node.access)
-                failed = failed or moved is None
-                return node if moved is None else Read(node.dtype, moved)
-            if isinstance(node, Gather):
-                moved = self._moved_access(node.access)
-                failed = failed or moved is None
-                return node if moved is None else read_if_linear(replace(node, access=moved), ranges)
-            return ranges.decided(node)
-
-        found = rewrite(values, change)
-        return None if failed else tuple(found)
-
-    def _is_variable(self, buffer: Buffer) -> bool:
-        return self.loop.variable is not None and buffer is self.loop.variable.buffer
-
-    def _number(self, buffer: Buffer, offset: int, rank: int, dtype: np.dtype) -> Expression:
-        """The number of the round plus ``offset``; that of a loop around is the same in all rounds."""
-        if not self._is_variable(buffer):
-            return LoopNumber(dtype, buffer, offset)
-        number: Expression = Read(INDEX, Access(numbers(self.count), 0, (1,) + (0,) * rank))
-        if self.step != 1:
-            number = apply("multiply", number, Const.of(self.step, INDEX))
-        if self.first + offset:
-            number = apply("add", number, Const.of(self.first + offset, INDEX))
-        return cast(number, dtype)
-
-    def _moved_access(self, access: Access) -> Access | None:
-        """``access`` with the round as a first loop."""
-        buffer = access.buffer
-        if buffer in self.producers:
-            whole = self._whole(buffer)
-            return None if whole is None else Access(whole, access.offset, (buffer.elements, *access.strides))
-        if self.changed[buffer] or self._is_variable(buffer):
-            return None
-        return Access(buffer, access.offset, (0, *access.strides))
-
-    def _whole(self, buffer: Buffer) -> Buffer | None:
-        """The buffer that holds what ``buffer`` holds in each round; its statement is made."""
-        if buffer in self.whole:
-            return self.whole[buffer]
-        producer = self.producers[buffer]
-        if any(out.buffer.elements * self.count > _MOST_ELEMENTS for out in producer.outputs):
-            return None
-        values = self._of_all_rounds(producer.values, producer.extents)
-        if values is None:
-            return None
-        outputs = []
-        for out in producer.outputs:
-            old = out.buffer
-            whole = replace(old, elements=old.elements * self.count, shape=(self.count, *old.shape), home=None)
-            outputs.append(Access(whole, out.offset, (old.elements, *out.strides)))
-            self.whole[old] = whole
-        extents = (self.count, *producer.extents)
-        self.made.append(Elementwise(extents, producer.origin, tuple(outputs), values))
-        return self.whole[buffer]
-
-    def _inlined(self, value: Expression, out: Buffer) -> tuple[Expression, list[Statement]]:
-        """``value`` with what a round has read of ``out`` before in its place, and the statements that read it."""
-        helpers: list[Statement] = []
-
-        def change(node: Expression) -> Expression:
-            if not isinstance(node, Read) or node.access.buffer not in self.producers or node.access.loops():
-                return node
-            producer = self.producers[node.access.buffer]
-            if len(producer.values) != 1 or prod(producer.extents) != 1 or node.dtype != producer.values[0].dtype:
-                return node
-            if all(access.buffer is not out for access in producer.sources()):
-                return node
-            helpers.append(producer)
-            return standing(producer.values[0], len(node.access.strides))
-
-        return rewrite([value], change)[0], helpers
 
 
 _TRUE = Buffer("always", 1, np.dtype(np.bool_), Role.CONSTANT, (1,), np.ones(1, np.bool_))

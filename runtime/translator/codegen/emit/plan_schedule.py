@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer
-from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks
+from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks, read_by
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
@@ -142,8 +142,7 @@ def _users(program: Program, places: dict[Buffer, Buffer]) -> dict[Buffer, set[i
     """The statements that use each place, by identity; 0 stands for what follows the last one."""
     users: dict[Buffer, set[int]] = defaultdict(set)
     for statement in all_statements(program.statements):
-        accesses = statement.read_directly() if isinstance(statement, Control) else statement.sources()
-        for access in (*accesses, *statement.dests()):
+        for access in (*read_by(statement), *statement.dests()):
             users[places.get(access.buffer, access.buffer)].add(id(statement))
     for buffer in program.read_afterwards():
         users[places.get(buffer, buffer)].add(0)
