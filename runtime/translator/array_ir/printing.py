@@ -18,23 +18,13 @@ its first operand. A buffer belongs to the outermost block unless it says to whi
 import base64
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import Block, Bound, Branch, Control, ForLoop, WhileLoop
-from ipu_mlir.runtime.translator.array_ir.expression import (
-    Accumulator,
-    Apply,
-    Const,
-    Expression,
-    Gather,
-    LoopNumber,
-    Read,
-    Slice,
-    arguments,
-    postorder,
-)
+from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber, postorder
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Check,
     Dot,
@@ -52,6 +42,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Transfer,
     expressions_of,
 )
+from ipu_mlir.runtime.translator.array_ir.value_printing import ValueTexts, access_text, scalar_text, shape_text
 
 _SHORT = 16
 """Elements of a constant that are printed as numbers; longer ones are printed as bytes."""
@@ -64,39 +55,6 @@ def program_text(program: Program, elide_above: int | None = None) -> str:
     """
     parts = (program, *program.functions)
     return "\n".join(line for part in parts for line in _Printer(elide_above).program(part)) + "\n"
-
-
-def shape_text(shape: Sequence[int]) -> str:
-    """The extents of ``shape``, as the text has them.
-
-    >>> shape_text((2, 3)), shape_text(())
-    ('2x3', 'scalar')
-    """
-    return "x".join(map(str, shape)) or "scalar"
-
-
-def affine_text(offset: int, strides: Sequence[int]) -> str:
-    """The sum of multiples of loops that an access is.
-
-    >>> affine_text(3, (12, 0, -1)), affine_text(0, (0,))
-    ('12*d0 - d2 + 3', '0')
-    """
-    terms = [(stride, f"d{loop}") for loop, stride in enumerate(strides) if stride]
-    text = "".join(f" {'-' if s < 0 else '+'} {'' if abs(s) == 1 else f'{abs(s)}*'}{d}" for s, d in terms)
-    if offset or not terms:
-        text += f" {'-' if offset < 0 else '+'} {abs(offset)}"
-    return text[3:] if text.startswith(" + ") else "-" + text[3:]
-
-
-def scalar_text(value: np.generic) -> str:
-    """A scalar that is read back bit by bit: the shortest number for it, or its bits where a NaN has some of its own.
-
-    >>> scalar_text(np.float32(0.1)), scalar_text(np.float32("-nan")), scalar_text(np.bool_(True))
-    ('0.1', 'bits 0xffc00000', 'True')
-    """
-    if value.dtype.kind == "f" and np.isnan(value) and value.tobytes() != value.dtype.type("nan").tobytes():
-        return f"bits {int(np.array([value]).view(f'u{value.dtype.itemsize}')[0]):#x}"
-    return repr(value.item()) if value.dtype.kind != "f" or value.dtype.itemsize == 8 else str(value)
 
 
 def _all_buffers(program: Program) -> Iterator[Buffer]:
@@ -147,7 +105,7 @@ class _Printer:
 
     def declaration(self, buffer: Buffer) -> str:
         text = f"{buffer.role.value} {self.names[buffer]} : {buffer.dtype}[{shape_text(buffer.shape)}]"
-        if buffer.elements != int(np.prod(buffer.shape, dtype=object)):
+        if buffer.elements != prod(buffer.shape):
             text += f" elements {buffer.elements}"
         if buffer.narrow:
             text += f" narrow {buffer.narrow}"
@@ -216,7 +174,7 @@ class _Printer:
                 return
         kind = {Elementwise: "elementwise", Fold: "fold", Scan: "scan", SliceUpdate: "slice_update", Check: "check"}
         yield f"{indent}{kind[type(statement)]} {loops}{over} {{{comment}"
-        values = _Values(self, expressions_of(statement))
+        values = ValueTexts(self.names, expressions_of(statement))
         yield from (f"{indent}  {line}" for line in values.lines)
         text = values.text
         match statement:
@@ -260,54 +218,7 @@ class _Printer:
         return str(bound) if isinstance(bound, int) else self.access(bound)
 
     def access(self, access: Access) -> str:
-        return f"{self.names[access.buffer]}[{affine_text(access.offset, access.strides)}]"
-
-
-class _Values:
-    """The expressions of one statement: lines for those that are used several times or are long, text for others."""
-
-    def __init__(self, printer: _Printer, roots: Sequence[Expression]) -> None:
-        self._printer = printer
-        self._texts: dict[int, str] = {}
-        self.lines: list[str] = []
-        nodes = postorder(roots)
-        uses: dict[int, int] = {}
-        for used in (*roots, *(arg for node in nodes for arg in arguments(node))):
-            uses[id(used)] = uses.get(id(used), 0) + 1
-        for node in nodes:
-            text = self._form(node)
-            if isinstance(node, Apply | Gather | Slice) and (uses[id(node)] > 1 or len(text) > 60):
-                self.lines.append(f"%{len(self.lines)} = {text}")
-                text = f"%{len(self.lines) - 1}"
-            self._texts[id(node)] = text
-
-    def text(self, node: Expression) -> str:
-        return self._texts[id(node)]
-
-    def _form(self, node: Expression) -> str:
-        match node:
-            case Const():
-                return f"{node.dtype}({scalar_text(node.value)})"
-            case Read():
-                other = "" if node.dtype == node.access.buffer.dtype else f" : {node.dtype}"
-                return self._printer.access(node.access) + other
-            case LoopNumber():
-                sign = f" {'-' if node.offset < 0 else '+'} {abs(node.offset)}" if node.offset else ""
-                return f"{node.dtype}({self._printer.names[node.buffer]}{sign})"
-            case Accumulator():
-                return f"{node.dtype}(running {node.index})"
-            case Gather():
-                where = f"{self._printer.access(node.access)} + {node.stride}*{self.text(node.index)}"
-                other = "" if node.dtype == node.access.buffer.dtype else f" : {node.dtype}"
-                return f"gather({where}, limit {node.limit}){other}"
-            case Slice():
-                boxes = zip(node.starts, node.sizes, node.steps, strict=True)
-                sides = (f"{self.text(a)} for {'one' if n is None else n} step {s}" for a, n, s in boxes)
-                return f"slice({', '.join([self._printer.access(node.access), *sides])}) : {node.dtype}"
-            case Apply():
-                inside = f"{node.call}({', '.join(map(self.text, node.args))})"
-                return inside if node.dtype == node.args[0].dtype else f"{inside} : {node.dtype}"
-        raise AssertionError(f"unknown node {node!r}")
+        return access_text(access, self.names)
 
 
 def _tries(wish: str) -> Iterator[str]:

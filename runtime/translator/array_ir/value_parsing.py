@@ -2,6 +2,7 @@
 
 import base64
 import re
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ class Values(Tokens):
         self._expect("[")
         shape = self._shape()
         self._expect("]")
-        elements = self._integer() if self._take("elements") else int(np.prod(shape, dtype=object))
+        elements = self._integer() if self._take("elements") else prod(shape)
         narrow = self._next() if self._take("narrow") else None
         home: tuple[int, ...] | None = ()
         if self._take("floating"):

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, is_contiguous
 from ipu_mlir.runtime.translator.array_ir.control import Block, Control, ForLoop, WhileLoop
 from ipu_mlir.runtime.translator.array_ir.expression import Gather, Read, postorder
-from ipu_mlir.runtime.translator.array_ir.printing import affine_text, shape_text
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Elementwise,
     Fold,
@@ -17,6 +16,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Statement,
     expressions_of,
 )
+from ipu_mlir.runtime.translator.array_ir.value_printing import affine_text, shape_text
 
 
 def errors_of(program: Program, renamed: bool = True) -> list[str]:

@@ -32,7 +32,6 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Transfer,
 )
 from ipu_mlir.runtime.translator.array_ir.types import narrow_float
-from ipu_mlir.runtime.translator.array_ir.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice, Chosen, seen_through, with_choices
 from ipu_mlir.runtime.translator.importing.hand_over import in_memory
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
@@ -44,6 +43,7 @@ from ipu_mlir.runtime.translator.importing.read_memref import BufferView, consta
 from ipu_mlir.runtime.translator.importing.read_nest import Nest, nests_of
 from ipu_mlir.runtime.translator.importing.read_slice_update import read_slice_update
 from ipu_mlir.runtime.translator.importing.read_store import stored
+from ipu_mlir.runtime.translator.importing.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.whole_views import copy_of, whole
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 

@@ -18,11 +18,11 @@ from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expres
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.statements import Origin
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of
-from ipu_mlir.runtime.translator.array_ir.walk import children, origin_of
 from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice
 from ipu_mlir.runtime.translator.importing.hand_over import Value, bind, bound, hand_over, in_memory, own, value_of
 from ipu_mlir.runtime.translator.importing.read_calls import read_call
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
+from ipu_mlir.runtime.translator.importing.walk import children, origin_of
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.translator.importing.read import Reader
