@@ -1,20 +1,21 @@
 """Generated source: what is bound once, and what every run does."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ipu_mlir.dialects.support.counted import counted
-from ipu_mlir.dialects.support.text import in_docstring, printable
-from ipu_mlir.runtime import numeric
-from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
+from ipu_mlir.dialects.support.text import in_docstring
+from ipu_mlir.runtime.translator.array_ir.access import Buffer
 from ipu_mlir.runtime.translator.array_ir.control import all_statements, transfers_by
-from ipu_mlir.runtime.translator.array_ir.expression import Const, LoopNumber
+from ipu_mlir.runtime.translator.array_ir.expression import Const
 from ipu_mlir.runtime.translator.array_ir.statements import FunctionCall, Origin, Program
+from ipu_mlir.runtime.translator.codegen.block_source import block_loop
 from ipu_mlir.runtime.translator.codegen.local_numbers import local_numbers
-from ipu_mlir.runtime.translator.codegen.memory_plan import MemoryPlan, plan
+from ipu_mlir.runtime.translator.codegen.memory_plan import plan
+from ipu_mlir.runtime.translator.codegen.module_source import comment, module_source
 from ipu_mlir.runtime.translator.codegen.names import Names
 from ipu_mlir.runtime.translator.codegen.number_texts import called_function, number_text, stores_element
 from ipu_mlir.runtime.translator.codegen.operand_texts import OperandTexts, Scope
@@ -92,7 +93,12 @@ class SourceWriter:
     def write(self) -> str:
         """The whole source; the constants in ``texts`` are then the arrays that it asks ``memory`` for."""
         functions = [line for each in reversed(self.called.values()) for line in (*each._function(), "")]
-        return self._assembled([*functions, *self._function()])
+        taken, given = counted(len(self.texts.arguments), "argument"), counted(len(self.texts.results), "result")
+        heading = (
+            f"@{in_docstring(self.program.name)} as NumPy calls: {taken}, {given}, "
+            f"{self.temporary_bytes:,} bytes of temporaries."
+        )
+        return module_source(heading, self.functions, self.setup.lines, [*functions, *self._function()])
 
     @cached_property
     def _host(self) -> list[str]:
@@ -127,42 +133,6 @@ class SourceWriter:
                 last_origin = step.origin
             self._step(step)
 
-    # -- text of the parts
-
-    def _assembled(self, functions: Sequence[str]) -> str:
-        taken, given = counted(len(self.texts.arguments), "argument"), counted(len(self.texts.results), "result")
-        own = sorted(name for name in self.functions if numeric.is_own(name))
-        of_numpy = sorted(self.functions - set(own))
-        lines = [
-            f'"""@{in_docstring(self.program.name)} as NumPy calls: {taken}, {given}, '
-            f"{self.temporary_bytes:,} bytes of temporaries.",
-            "",
-            "The last array of a call is the one that it writes.",
-            '"""',
-            "",
-            *([f"from numpy import {', '.join(of_numpy)}"] if of_numpy else []),
-            "from numpy import inf, nan",
-            "",
-            *([f"from ipu_mlir.runtime.numeric import {', '.join(own)}"] if own else []),
-            "from ipu_mlir.runtime.engine.memory import strided",
-            "",
-            "",
-            "def build(memory):",
-            '    """The program with memory of its own: run it in one thread at a time."""',
-            *self.setup.lines,
-            "",
-            *functions,
-            "",
-            "    return main",
-            "",
-        ]
-        if "strided(" not in "\n".join(lines[lines.index("def build(memory):") :]):
-            lines.remove("from ipu_mlir.runtime.engine.memory import strided")
-        text = "\n".join(lines)
-        if not re.search(r"\b(inf|nan)\b", text.split("def build", 1)[1]):
-            text = text.replace("from numpy import inf, nan\n", "")
-        return re.sub(r"\n{4,}", "\n\n\n", text)
-
     def _step(self, step: Step) -> None:
         match step:
             case Call():
@@ -170,7 +140,7 @@ class SourceWriter:
             case Loop():
                 self._loop(step)
             case BlockLoop():
-                self._block_loop(step)
+                self._line(block_loop(step, self.texts, self._call))
             case ControlStep() if self._nested == MOST_NESTED:
                 self._own_function(step)
             case ControlStep():
@@ -317,87 +287,7 @@ class SourceWriter:
             inner.lines.append(indent + self._call(call, inner))
         self.body.lines += heads + inner.lines  # views of what stands still are made before the loops
 
-    def _block_loop(self, loop: BlockLoop) -> None:
-        """A function for one block, one copy of it per thread, and the call that runs all blocks."""
-        function, copies = self.names.fresh("block"), self.names.fresh("blocks")
-        scratch = plan(list(loop.calls), self.places, self._not_scratch(loop), dict(loop.scratch))
-        inner = Scope("            ")
-        own_setup = Scope("        ")
-        parameters: dict[str, None] = {}
-        for call in loop.calls:
-            for operand in (*call.operands, call.out):
-                if isinstance(operand, View) and operand not in inner.views:
-                    self._bind_in_block(operand, loop, scratch, own_setup, inner, parameters)
-                elif isinstance(operand, LoopNumber):
-                    parameters[self.texts.numbers[operand.buffer]] = None
-        lines = [self._call(call, inner) for call in loop.calls]
-        per_run = ", ".join(parameters)
-        head = f"{function}(scratch)"
-        self.setup.lines += [
-            "",
-            f"    def {head}:",
-            *own_setup.lines,
-            f"        def run({', '.join(['lo', 'hi', *parameters])}):",
-            *inner.lines,
-            *self._with_comments(loop, lines, inner.indent),
-            "",
-            "        return run",
-            "",
-            f"    {copies} = memory.per_thread({function}, {scratch.total_bytes})",
-        ]
-        arguments = ", ".join([copies, str(loop.units), str(loop.block), *([per_run] if per_run else [])])
-        self.body.lines.append(f"{self.body.indent}memory.run_blocks({arguments})")
-
-    def _with_comments(self, loop: BlockLoop, lines: list[str], indent: str) -> Iterable[str]:
-        last: Origin | None = None
-        for call, line in zip(loop.calls, lines, strict=True):
-            if call.origin != last:
-                yield indent + comment(call.origin)
-                last = call.origin
-            yield indent + line
-
-    def _not_scratch(self, loop: BlockLoop) -> set[Buffer]:
-        scratch = {place for place, _ in loop.scratch}
-        places = {
-            self.texts.place(view.buffer)
-            for call in loop.calls
-            for view in (*call.operands, call.out)
-            if isinstance(view, View)
-        }
-        return places - scratch
-
-    def _bind_in_block(
-        self, view: View, loop: BlockLoop, scratch: MemoryPlan, own: Scope, inner: Scope, parameters: dict[str, None]
-    ) -> None:
-        """Name ``view`` inside a block: a slice of the whole where it moves with the block."""
-        place = self.texts.place(view.buffer)
-        if view.buffer.role is Role.TEMPORARY and place in scratch.offsets:
-            whole = self.texts.scratch_view(view, scratch.offsets[place], own)
-        else:
-            whole = self.texts.text(view, self.body)
-            if self.texts.per_run(view):
-                parameters[whole] = None
-        in_scratch = view.buffer.role is Role.TEMPORARY and place in scratch.offsets
-        if view.block_axis is None or (in_scratch and loop.units % loop.block == 0):
-            inner.views[view] = whole
-            return
-        step = view.block_step
-        ends = ("lo", "hi") if step == 1 else (f"lo * {step}", f"hi * {step}")
-        if in_scratch:
-            ends = ("", "hi - lo" if step == 1 else f"(hi - lo) * {step}")
-        index = ":, " * view.block_axis + f"{ends[0]}:{ends[1]}"
-        text = f"{whole}[{index}]"
-        if text not in inner.views:
-            inner.views[text] = self.names.fresh(f"{whole}_b")
-            inner.lines.append(f"{inner.indent}{inner.views[text]} = {text}")
-        inner.views[view] = inner.views[text]
-
 
 def _called_by(program: Program) -> set[str]:
     """The names of the functions that ``program`` itself calls."""
     return {each.function for each in all_statements(program.statements) if isinstance(each, FunctionCall)}
-
-
-def comment(origin: Origin) -> str:
-    """The op and its place as a comment."""
-    return printable(f"# {origin.op}{f' at {origin.location}' if origin.location else ''}", 200)
