@@ -6,42 +6,34 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
-from ipu_mlir.dialects.analysis.host_calls import HostCall, host_call_of
+from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.locations import place_of
-from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.variables import variable_arguments
-from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
-from ipu_mlir.dialects.codelets.library import LIBRARY
-from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.text import identifier
-from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits, round_to
+from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Check,
     Elementwise,
-    FirstExtreme,
     Fold,
-    LibraryCall,
     Origin,
     Program,
     Statement,
-    Transfer,
 )
 from ipu_mlir.runtime.translator.array_ir.types import narrow_float
 from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice, Chosen, seen_through, with_choices
-from ipu_mlir.runtime.translator.importing.hand_over import in_memory
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported, is_scalar_op, read_scalar_op
 from ipu_mlir.runtime.translator.importing.read_calls import Called, functions_called, functions_that_stay
+from ipu_mlir.runtime.translator.importing.read_codelets import read_host_call, read_library_call
 from ipu_mlir.runtime.translator.importing.read_control import CONTROL_OPS, read_choice
 from ipu_mlir.runtime.translator.importing.read_load import loaded
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, constant_buffer, memref_parts
 from ipu_mlir.runtime.translator.importing.read_nest import Nest, nests_of
-from ipu_mlir.runtime.translator.importing.read_slice_update import read_slice_update
 from ipu_mlir.runtime.translator.importing.read_store import stored
 from ipu_mlir.runtime.translator.importing.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.whole_views import copy_of, whole
@@ -50,7 +42,6 @@ from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
 _VIEW_OPS = "subview collapse_shape expand_shape cast reinterpret_cast transpose"
 _VIEWS = frozenset(f"memref.{op}" for op in _VIEW_OPS.split())
 _CONTAINERS = frozenset(["ipu.compute_set", "ipu.vertices"])
-_FIRST_EXTREMES = frozenset(codelet.name for codelet in FIRST_EXTREMES)
 _IGNORED = frozenset(["memref.dealloc", "memref.assume_alignment"])
 
 
@@ -224,7 +215,7 @@ class Reader:
         elif name == "memref.store":
             self._store(op)
         elif (call := host_call_of(op)) is not None:
-            self._host_call(op, call)
+            read_host_call(self, op, call)
         elif name == "func.return":
             self.results = [self.views[operand] for operand in op.operands]
         elif name.startswith("linalg."):
@@ -260,60 +251,12 @@ class Reader:
 
     def _structured(self, op: ir.Operation) -> None:
         if "library_call" in op.attributes:
-            self._library_call(op)
+            read_library_call(self, op)
             return
         for nest in nests_of(op, self.views, self.scalars):
             self.statements += [Check(nest.extents, origin_of(op), (holds,), text) for holds, text in nest.checks]
             if nest.outputs and 0 not in nest.extents:
                 self.statements.append(_statement(nest, origin_of(op)))
-
-    def _host_call(self, op: ir.Operation, call: HostCall) -> None:
-        filled = call.filled_by(op)
-        given = [self._transferred(value, origin_of(op)) for value in call.read_by(op)]
-        taken = [] if filled is None else [self._transferred(filled, origin_of(op))]
-        statement = Transfer(
-            (),
-            origin_of(op),
-            op.name.removeprefix("ipu."),
-            tuple(access for access, _ in given),
-            tuple(access for access, _ in taken),
-            tuple(shape for _, shape in (*given, *taken)),
-            (False,) * len(taken),
-            call.symbol_of(op),
-            call.number_of(op),
-        )
-        self.statements.append(statement)
-
-    def _transferred(self, value: ir.Value, origin: Origin) -> tuple[Access, tuple[int, ...]]:
-        if value in self.scalars:
-            return in_memory(self, self.scalars[value], origin), ()
-        return whole(self.views[value]), self.views[value].shape
-
-    def _library_call(self, op: ir.Operation) -> None:
-        name = ir.StringAttr(op.attributes["library_call"]).value
-        if name not in LIBRARY:
-            raise Unsupported(f"no library codelet is called '{name}'; there are: {', '.join(sorted(LIBRARY))}")
-        if name == UPDATE_SLICE.name:
-            nest = loop_nest(op)
-            assert nest is not None, "the verifier of vertices asks for a loop nest"
-            self.statements += read_slice_update(op, nest, self.views, self.scalars, origin_of(op))
-            return
-        views = [self.views[operand] for operand in op.operands]
-        if name in _FIRST_EXTREMES:
-            source, place = (whole(view) for view in views)
-            found = replace(place, strides=(place.strides[0], 0, place.strides[1]))
-            is_reduced = (False, True, False)
-            self.statements.append(FirstExtreme(views[0].shape, origin_of(op), is_reduced, name, source, found))
-            return
-        count = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
-        arguments = list(op.regions[0].blocks[0].arguments)[count:]
-        updated = tuple(next(iter(argument.uses), None) is not None for argument in arguments)
-        accesses = tuple(map(whole, views))
-        shapes = tuple(view.shape for view in views)
-        call = LibraryCall((), origin_of(op), name, accesses[:count], accesses[count:], shapes, updated)
-        self.statements.append(call)
-        if LIBRARY[name].rounds:
-            self.statements += [_rounded(view, call.origin) for view in views[count:] if view.buffer.narrow is not None]
 
 
 def _statement(nest: Nest, origin: Origin) -> Statement:
@@ -321,13 +264,6 @@ def _statement(nest: Nest, origin: Origin) -> Statement:
         return Elementwise(nest.extents, origin, nest.outputs, nest.values)
     inits = tuple(Read(out.buffer.dtype, out) for out in nest.outputs)
     return Fold(nest.extents, origin, nest.reduced, nest.outputs, inits, nest.values)
-
-
-def _rounded(view: BufferView, origin: Origin) -> Statement:
-    """The numbers in ``view``, which are of a type with fewer bits than f32, rounded to it in place."""
-    numbers = Read(view.buffer.dtype, whole(view))
-    value = Apply(view.buffer.dtype, round_to(str(view.buffer.narrow)), (numbers,))
-    return Elementwise(view.shape, origin, (whole(view),), (value,))
 
 
 def find_function(module: ir.Operation, entry: str) -> ir.Operation:
