@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
+from blocks_of_any_size import in_blocks
 
 from ipu_mlir.runtime.engine.engine import Engine
-from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
-from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
 ROWS = 37
 HEADS = f"""program @main(%x, %w, %v) -> (%z[8*d0 + d1] : {ROWS}x8) {{
@@ -34,26 +32,12 @@ HEADS = f"""program @main(%x, %w, %v) -> (%z[8*d0 + d1] : {ROWS}x8) {{
 }}"""
 
 
-def translated(kernels: str, block_elements: int, threads: int) -> Translation:
-    options = TranslatorOptions(
-        kernels=kernels,
-        threads=threads,
-        block_elements=block_elements,
-        block_min_elementwise_us=0.0,
-        block_min_us=0.0,
-        block_min_array=1,
-        block_min_run=1,
-        block_min_gemm_rows=1,
-    )
-    return translate_arrays(parse_program(HEADS), options)
-
-
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("block_elements", [24, 100, 4096])
 def test_scratch_memory_of_a_block_is_what_products_and_kernels_share(block_elements: int, threads: int) -> None:
     rng = np.random.default_rng(0)
     x, w, v = (rng.normal(0, 0.3, shape).astype(np.float32) for shape in ((ROWS, 12), (12, 24), (8, 8)))
-    found = translated("always", block_elements, threads)
+    found = in_blocks(HEADS, threads, block_elements)
     assert found.source.count("memory.run_blocks(") == 1
     assert [found.source.count(f" {name}(") for name in ("dot", "exp", "add", "multiply")] == [2, 0, 0, 0]
     assert found.source.count("block0.run(lo, hi, ") == found.source.count("block1.run(lo, hi, ") == 1

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from blocks_of_any_size import in_blocks
 
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
@@ -61,20 +62,6 @@ def program(name: str, dtype: str) -> str:
 
 def of(text: str, kernels: str) -> Translation:
     return translate_arrays(parse_program(text), TranslatorOptions(kernels=kernels))
-
-
-def in_blocks(text: str, threads: int, block_elements: int) -> Translation:
-    options = TranslatorOptions(
-        kernels="always",
-        threads=threads,
-        block_elements=block_elements,
-        block_min_elementwise_us=0.0,
-        block_min_us=0.0,
-        block_min_array=1,
-        block_min_run=1,
-        block_min_gemm_rows=1,
-    )
-    return translate_arrays(parse_program(text), options)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint16"])
