@@ -19,7 +19,7 @@ _DIGEST_BYTES = 32
 
 
 def folder() -> Path | None:
-    """Where object code is kept: made if it is not there; None where there is none, or others may write into it."""
+    """The folder of object code: made if it is not there; None where there is none, or others may write into it."""
     chosen = os.environ.get(FOLDER)
     if chosen == "" or not can_load():
         return None
@@ -78,14 +78,14 @@ def _whole_key(key: str) -> bytes:
 
 @cache
 def _machine() -> str:
-    """What makes the code of one text differ: the libraries with LLVM in them, and the processor."""
+    """All that makes the code of one text differ: the libraries with LLVM in them, and the processor."""
     libraries = Path(compiled("_mlir").__file__ or "").parent.glob("lib*")
     sizes = [(each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in sorted(libraries)]
     return "\n".join([str(sizes), *_processor()])
 
 
 def _processor() -> Iterator[str]:
-    """What Linux says about the first processor that does not change while it runs."""
+    """Lines of Linux about the first processor, without what changes while it runs."""
     with open("/proc/cpuinfo") as file:
         for line in file:
             name = line.partition(":")[0].strip()

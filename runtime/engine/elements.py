@@ -15,7 +15,7 @@ Element = Sequence[Any]
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a queue has done so far.
+    """Counts of what a queue has done so far.
 
     Attributes:
         elements: handed over to the program, or by it.

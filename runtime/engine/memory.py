@@ -44,7 +44,7 @@ class Scratch:
 
 
 class Memory(Scratch):
-    """What generated source asks for while it is built, and the loop over blocks while it runs."""
+    """Arrays that generated source asks for while it is built, and the loop over blocks while it runs."""
 
     def __init__(
         self,

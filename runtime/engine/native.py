@@ -62,7 +62,7 @@ class Kernel:
 
 @cache
 def why_not() -> str:
-    """Why this process has no kernels; "" if it has."""
+    """The reason why this process has no kernels; "" if it has."""
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return "its addresses do not have 64 bits"
     for array in (np.arange(3.0), np.zeros((2, 2), np.float32)[1:, 1:], np.array(1)):
@@ -135,7 +135,7 @@ def _compiled(text: str, level: int) -> Mapping[str, Kernel]:
 
 
 def _library(text: str, level: int) -> Any:
-    """What holds the machine code of ``text``: from the cache on disk, or else from LLVM."""
+    """The machine code of ``text``: from the cache on disk, or else from LLVM."""
     key = f"{_PIPELINE}\n-O{level}\n{text}"
     kept = code_cache.read(key)
     if kept is not None:

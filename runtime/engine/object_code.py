@@ -13,7 +13,7 @@ _SYMBOLS, _RELOCATIONS, _NO_BITS, _UNWINDING = 2, 4, 8, 0x70000001  # types of s
 _ADDRESS_OF_64_BITS = 1  # the one type of relocation that code for any address has
 _HEADER = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HH", 1, 62)  # 64 bits, relocatable, x86-64
 _FROM_OUTSIDE = ("memcpy", "memmove", "memset")
-"""What code of kernels may call: LLVM makes them of loops."""
+"""Functions that code of kernels may call: LLVM makes them of loops."""
 
 _Section = tuple[int, int, int, int, int, int, int, int, int, int]
 
@@ -41,7 +41,7 @@ class ObjectCode:
             raise ObjectError(f"the object code is not whole: {error}") from error
 
     def raw_lookup(self, name: str) -> int:
-        """Where ``name`` is, as ``ExecutionEngine`` says it: the function that takes addresses of arguments."""
+        """The address of ``name``, as ``ExecutionEngine`` says it: the function that takes addresses of arguments."""
         return self._symbols[f"_mlir_{name}"]
 
     def _load(self, data: bytes) -> None:
@@ -76,7 +76,7 @@ class ObjectCode:
 
 
 def _laid_out(sections: list[_Section]) -> tuple[dict[int, int], int, int]:
-    """Where each section begins that is in memory; the bytes of those that are only read or run, and of all."""
+    """The begin of each section that is in memory; the bytes of those that are only read or run, and of all."""
     places: dict[int, int] = {}
     end = fixed = 0
     for writable in (False, True):

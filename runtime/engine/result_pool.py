@@ -43,7 +43,7 @@ def _first_unused(arrays: list[np.ndarray], references: int | None = None) -> np
 
 
 def _count_idle_references() -> int:
-    """What ``getrefcount`` says in ``_first_unused`` about an array that only the list refers to."""
+    """The number that ``getrefcount`` gives in ``_first_unused`` about an array that only the list refers to."""
     probe = [np.empty(1)]
     return next(count for count in range(1, 16) if _first_unused(probe, count) is not None)
 

@@ -1,4 +1,4 @@
-"""What a program keeps between runs: the variables, queues and remote buffers of one session."""
+"""State that a program keeps between runs: the variables, queues and remote buffers of one session."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence

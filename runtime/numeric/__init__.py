@@ -1,4 +1,4 @@
-"""What generated source calls: NumPy's ufuncs, and functions of the same form that NumPy lacks."""
+"""Functions that generated source calls: NumPy's ufuncs, and functions of the same form that NumPy lacks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -65,7 +65,7 @@ _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
 }
 
 OWN_NAMES: frozenset[str] = frozenset(_OWN)
-"""What comes from here rather than from NumPy."""
+"""The names of what comes from here rather than from NumPy."""
 
 
 def function(name: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""What generated source calls that is no arithmetic: assertions and library codelets."""
+"""Calls of generated source that are no arithmetic: assertions and library codelets."""
 
 import numpy as np
 

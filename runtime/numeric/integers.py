@@ -71,7 +71,7 @@ def bounded_integer(a: np.ndarray, out: np.ndarray) -> np.ndarray:
 
 
 _CHECKED = (np.dtype(np.int32), np.dtype(np.int64))
-"""What the processor converts to itself; narrower and unsigned numbers are the low bits of such a number."""
+"""The types that the processor itself converts to; narrower and unsigned numbers are the low bits of such a number."""
 
 
 def _limits(dtype: np.dtype) -> tuple[int, int]:

@@ -132,7 +132,7 @@ class PerTileExecutor:
         return [(name, self._block.arguments[number]) for number, name in self._variables.items()]
 
     def _own(self, array: Any, value: ir.Value, replica: int) -> Array:
-        """What ``replica`` gets of ``array`` for an argument: its part, or all of it."""
+        """The part of ``array`` that ``replica`` gets for an argument, or all of it."""
         whole, shape = np.asarray(array), tuple(ir.MemRefType(value.type).shape)
         return whole[replica] if whole.shape == (self._target.replicas, *shape) else whole
 

@@ -48,7 +48,7 @@ def variables(report: MemoryReport) -> tuple[compilation.Variable, ...]:
 
 
 def problems(report: MemoryReport) -> tuple[compilation.Problem, ...]:
-    """Why the program does not fit."""
+    """The reasons why the program does not fit."""
     return tuple(
         compilation.Problem(
             kind=each.kind,

@@ -38,7 +38,7 @@ def _ops_of(op: ir.Operation) -> Iterator[ir.Operation]:
 
 @dataclass
 class _Gathered:
-    """What is known of one op so far."""
+    """Figures of one op, as far as they are known."""
 
     number: int
     name: str

@@ -1,4 +1,4 @@
-"""What one execution of a step takes, from its op alone."""
+"""Costs of one execution of a step, from its op alone."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ from ipu_mlir.runtime.profile.target_facts import peak_type_of
 
 @dataclass(frozen=True, eq=False)
 class VertexCost:
-    """What equal work cut into equal parts costs; arrays have one entry per part."""
+    """Costs of equal work cut into equal parts; arrays have one entry per part."""
 
     tiles: IntArray
     cycles: IntArray

@@ -229,7 +229,7 @@ def _host_step(cycles: int, held: IntArray, target: Target) -> StepCost:
 
 
 def _called(op: ir.Operation) -> str:
-    """What an op that asks the host for something works on."""
+    """The queue, the buffer or the label that an op of the host is about."""
     call = host_call_of(op)
     assert call is not None, "a step of the host has a call of it"
     is_named = isinstance(op.attributes[call.symbol], ir.FlatSymbolRefAttr)

@@ -21,7 +21,7 @@ _TOP_OPS = 10
 
 
 def summary(profile: "Profile") -> str:
-    """Where the cycles go, how good the rate is, how full the worst tile is, and which ops take longest."""
+    """A text that says where the cycles go, how good the rate is, how full tiles are, and which ops take longest."""
     lines = [*_head(profile), "", *_cycles(profile), *_ipus(profile), "", *_rates(profile), "", *_top_ops(profile)]
     return "".join(f"{printable(line)}\n" for line in lines)
 
@@ -56,7 +56,7 @@ def _cycles(profile: "Profile") -> list[str]:
 
 
 def _ipus(profile: "Profile") -> list[str]:
-    """What each of several IPUs does."""
+    """A line for each of several IPUs."""
     ipus = profile.execution.ipus
     if len(ipus) == 1:
         return []

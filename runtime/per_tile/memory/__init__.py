@@ -1,1 +1,1 @@
-"""What each tile holds."""
+"""The memory of each tile."""

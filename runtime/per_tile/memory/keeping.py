@@ -1,4 +1,4 @@
-"""What was worked out for an operation is kept for the next time that it runs, as long as there is room."""
+"""Results of working out an operation, kept for the next time that it runs, as long as there is room."""
 
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar

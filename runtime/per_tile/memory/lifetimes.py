@@ -1,4 +1,4 @@
-"""When a value of a block is used for the last time."""
+"""The last uses of the values of a block."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from ipu_mlir.dialects.support.bindings import ir
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """Where the values of a block end.
+    """The ends of the values of a block.
 
     Attributes:
         unused: arguments of the block that nothing in it uses.

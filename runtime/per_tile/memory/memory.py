@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """What the program says about an allocation, whenever it is made.
+    """An allocation as the program has it, whenever it is made.
 
     Attributes:
         value: the SSA value of the allocation, for messages.
@@ -117,7 +117,7 @@ class View:
 
 
 class Held:
-    """What one tile holds of one allocation: sorted elements, their values, and whether each was ever written."""
+    """The part of one allocation that one tile holds: sorted elements, their values, and which were ever written."""
 
     __slots__ = ("_is_complete", "allocation", "elements", "tile", "valid", "values")
 
@@ -138,7 +138,7 @@ class Held:
         return self._is_complete
 
     def positions(self, elements: Elements, doing: str, location: ir.Location) -> Elements:
-        """Where ``elements`` of the allocation lie in ``values``, in the same shape.
+        """The places of ``elements`` of the allocation in ``values``, in the same shape.
 
         Raises:
             LocalityError: one is not on this tile; ``doing`` ("reads", "writes") says what was tried.

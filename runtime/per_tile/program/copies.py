@@ -1,4 +1,4 @@
-"""What all tiles hold of one allocation, side by side, and a check that copies of one element agree."""
+"""The memory of all tiles for one allocation, side by side, and a check that copies of one element agree."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,7 +42,7 @@ class Copies:
 
 
 def copies_of(buffer: Buffer) -> Copies:
-    """Where the copies of every element of ``buffer`` lie."""
+    """The places of the copies of every element of ``buffer``."""
     nothing = np.empty(0, np.int64)
     elements = np.concatenate([nothing, *buffer.holdings.values()])
     tiles = np.repeat(list(buffer.holdings) or nothing, [len(held) for held in buffer.holdings.values()])

@@ -17,7 +17,7 @@ Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class Traffic:
-    """What one run of one exchange moved.
+    """Elements that one run of one exchange moved.
 
     Attributes:
         location: where the exchange stands in the program.

@@ -198,7 +198,7 @@ def _host_call(program: Program, op: ir.OpView) -> Run:
 
 
 def _of_all(values: Sequence[Any]) -> Any:
-    """What the replicas have, one value if it is the same."""
+    """The values of the replicas, one if they are the same."""
     return values[0] if all(np.array_equal(each, values[0]) for each in values[1:]) else np.stack(values)
 
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Meeting:
-    """Where the replicas of one run wait for each other."""
+    """The place where the replicas of one run wait for each other."""
 
     def __init__(self, replicas: int) -> None:
         self.replicas = replicas

@@ -1,4 +1,4 @@
-"""What the per-tile executor refuses: programs that a real machine could not run, or would run to garbage."""
+"""Errors of the per-tile executor: programs that a real machine could not run, or would run to garbage."""
 
 from ipu_mlir.dialects.support.errors import RunError
 

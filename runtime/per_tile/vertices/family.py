@@ -66,7 +66,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Bound:
-    """What a family works on this time: per operand and per capture of the body, a view or a scalar."""
+    """The values that a family works on this time: per operand and per capture of the body, a view or a scalar."""
 
     operands: tuple[Any, ...]
     captures: tuple[Any, ...]
@@ -80,7 +80,7 @@ class Bound:
 
 
 class Family:
-    """What an ``ipu.vertices`` says about all of its vertices."""
+    """An ``ipu.vertices``, as far as it is one for all of its vertices."""
 
     def __init__(self, op: ir.OpView) -> None:
         self.location: ir.Location = op.location

@@ -98,7 +98,7 @@ class Code:
     yields: tuple[int, ...]
 
     def run(self, frame: Frame, mask: Mask, arguments: list[Any]) -> list[Any]:
-        """What the block hands on for the iterations in ``mask``."""
+        """The values that the block hands on for the iterations in ``mask``."""
         for slot, value in zip(self.arguments, arguments, strict=True):
             frame.slots[slot] = value
         for instruction in self.instructions:

@@ -60,7 +60,7 @@ def run_codelet(
 
 
 def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What codelets compute in: a sum of f16 is rounded when it is complete, as those of other narrow floats."""
+    """The type that codelets compute in: a sum of f16 is rounded when it is complete, as sums of bf16 are."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 

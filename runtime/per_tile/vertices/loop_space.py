@@ -65,7 +65,7 @@ class LoopSpace:
         return product(*(range(size) for size in self.reduction_shape))
 
     def at_step(self, array: Array, step: tuple[int, ...]) -> Array:
-        """What ``array`` (which broadcasts to ``shape``) has at one step, over the parallel axes."""
+        """The part of ``array`` (which broadcasts to ``shape``) at one step, over the parallel axes."""
         found: Array = array[
             tuple(position if size > 1 else 0 for position, size in zip(step, array.shape, strict=False))
         ]

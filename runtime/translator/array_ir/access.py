@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Role(Enum):
-    """Where the memory of a buffer comes from."""
+    """The origin of a buffer's memory."""
 
     ARGUMENT = "argument"
     STATE = "state"

@@ -1,4 +1,4 @@
-"""What a reduction does with its running value: one ufunc, which has a neutral element."""
+"""The step of a reduction as one ufunc of the running value and a term, which has a neutral element."""
 
 import numpy as np
 

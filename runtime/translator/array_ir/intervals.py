@@ -1,4 +1,4 @@
-"""What is known of integers before a program runs: from where to where they can lie."""
+"""Intervals in which integers are known to lie before a program runs."""
 
 from collections.abc import Mapping
 from math import prod
@@ -168,7 +168,7 @@ def _either(a: Interval | None, b: Interval | None) -> Interval | None:
 
 
 def _limits(dtype: np.dtype) -> Interval:
-    """What an integer type can hold."""
+    """The lowest and the highest number of an integer type."""
     return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
 
 

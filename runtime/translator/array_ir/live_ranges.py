@@ -1,4 +1,4 @@
-"""When the contents of buffers matter: intervals of positions on the timeline."""
+"""Live ranges, in which the contents of buffers matter: intervals of positions on the timeline."""
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.timeline import Event, Interval, Timeline

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, field
 
 KERNELS = ("auto", "never", "always")
-"""What may run as machine code."""
+"""The choices for what runs as machine code."""
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class TranslatorOptions:
     """Thresholds with their units; each with the reason for its value. Measured with NumPy 2.4 on two cores."""
 
     kernels: str = field(default_factory=lambda: os.environ.get("IPU_KERNELS", "auto"))
-    """What runs as machine code of LLVM: ``auto`` for what block loops and loops of the program repeat, ``never`` for
+    """Parts that run as machine code: ``auto`` for what block loops and loops of the program repeat, ``never`` for
     nothing, ``always`` for all that can. The environment variable ``IPU_KERNELS`` says what it is unless told."""
 
     table_min_reads: int = 2

@@ -1,4 +1,4 @@
-"""What a program is made of between reading and emitting: a list of these, in order of execution."""
+"""Statements: a program between reading and emitting is a list of these, in order of execution."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

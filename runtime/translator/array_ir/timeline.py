@@ -1,4 +1,4 @@
-"""When buffers are read and written in a program with loops and branches: positions on one line.
+"""The reads and writes of buffers in a program with loops and branches, as positions on one line.
 
 Every statement has a position, those inside a loop between those before and after it. A loop goes round, so what is
 read inside but not made there is needed until its end.
@@ -40,7 +40,7 @@ class Event:
 
 @dataclass
 class Timeline:
-    """Where a program uses its buffers."""
+    """The uses of the buffers of a program."""
 
     reads: dict[Buffer, list[Event]] = field(default_factory=lambda: defaultdict(list))
     writes: dict[Buffer, list[Event]] = field(default_factory=lambda: defaultdict(list))

@@ -11,7 +11,7 @@ from ipu_mlir.runtime.numeric.narrow_floats import NAMES
 DTYPES: dict[str, np.dtype[Any]] = {
     name: np.dtype(np.float32) if row.is_narrow else row.dtype for name, row in ELEMENT_TYPES.items()
 }
-"""What values of each type are computed in; narrow floats are rounded after each operation."""
+"""The types in which values of each type are computed; narrow floats are rounded after each operation."""
 
 
 def dtype_of(mlir_type: ir.Type) -> np.dtype[Any] | None:

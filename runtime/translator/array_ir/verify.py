@@ -1,4 +1,4 @@
-"""What must hold of an array program after every pass."""
+"""Rules that hold for an array program after every pass."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -145,7 +145,7 @@ def _wrong_types(statement: Statement) -> Iterator[str]:
 
 
 def _misfits(call: FunctionCall, function: Program | None) -> Iterator[str]:
-    """What of ``call`` is not as ``function`` wants it."""
+    """Errors where ``call`` is not as ``function`` wants it."""
     if function is None:
         yield f"calls @{call.function}, which is no function of the program, or does not lie before it"
         return

@@ -58,7 +58,7 @@ def unit_size(access: Access, statement: Statement, loop: int, units: int) -> in
 
 @dataclass(frozen=True)
 class _Costs:
-    """What each statement takes, computed once."""
+    """The time of each statement, computed once."""
 
     outside_us: list[float]
     gemm_us: list[float]
@@ -68,7 +68,7 @@ class _Costs:
         return sum(self.outside_us[start:stop]) + sum(self.gemm_us[start:stop])
 
     def of_group(self, group: "Group") -> float:
-        """What the loop of ``group`` takes."""
+        """The time of the loop of ``group``."""
         return self.total_us(group.start, group.start + group.count)
 
     def starts(self, position: int, options: TranslatorOptions) -> range:
@@ -167,7 +167,7 @@ def _unit_counts(window: Sequence[Statement], options: TranslatorOptions) -> lis
 
 @dataclass
 class _Run:
-    """What the statements of a run do to memory, per place."""
+    """The uses of memory by the statements of a run, per place."""
 
     units: int
     places: Places

@@ -20,7 +20,7 @@ from ipu_mlir.runtime.translator.codegen.schedule import MOST_NESTED, Call, Cont
 
 @dataclass
 class LocalNumbers:
-    """What lives in local variables, by place: the type as which it is written.
+    """Numbers that live in local variables, by place: the type as which each is written.
 
     ``unset`` are those that may be read before anything is written; they begin at 0.
     """

@@ -62,7 +62,7 @@ def _moves_with_block(access: Access, schedule: Schedule) -> bool:
 
 
 def _per_block(number: int, is_cut: bool, schedule: Schedule) -> int:
-    """What one block has of ``number``."""
+    """The part of ``number`` that one block has."""
     return number * schedule.block_size // schedule.block_units if is_cut else number
 
 

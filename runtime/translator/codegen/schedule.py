@@ -114,7 +114,7 @@ def template(function: str, operands: int) -> str:
 
 @dataclass
 class Schedule:
-    """What emitters write to. ``places`` maps a buffer to the representative of those that share its memory.
+    """The steps that emitters append to. ``places`` maps a buffer to the representative of those that share its memory.
 
     Inside a block loop, ``block_loop`` is the loop of the statement at hand that is cut; a block has ``block_size`` of
     its ``block_units``.

@@ -102,7 +102,7 @@ class SourceWriter:
 
     @cached_property
     def _host(self) -> list[str]:
-        """What a run, or a call, gets of the host."""
+        """The parts of the host that a run, or a call, gets."""
         inside = {who for name in _called_by(self.program) for who in self.called[name]._host}
         return [who for who in ("streams", "remote") if who in inside or transfers_by(self.program, who)]
 
@@ -239,7 +239,7 @@ class SourceWriter:
         return call.template.format(*operands, out=out)
 
     def _kernel(self, name: str) -> str:
-        """What the function of machine code ``name`` is called here."""
+        """The name here of the function of machine code ``name``."""
         key = ("kernel", name)
         if key not in self.setup.views:
             self.setup.views[key] = self.names.fresh(name)

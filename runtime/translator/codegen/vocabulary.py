@@ -1,4 +1,4 @@
-"""What generated source may say: everything else is refused before it runs.
+"""The vocabulary of generated source: everything else is refused before it runs.
 
 Emitters write text, and some of it is made from names of the program. That such text is quoted is one wall; this is the
 second: the source is read as a tree, and a tree with anything that no emitter writes is not compiled.

@@ -157,7 +157,7 @@ class _Copies:
         return frozenset().union(*after)
 
     def _loop(self, loop: Control, stale: _Names, found: list[Statement]) -> _Names:
-        """What no round makes stale is copied once, before the loop."""
+        """Copy once, before the loop, what no round makes stale."""
         inside = [statement for statement in all_statements([loop]) if not isinstance(statement, Control)]
         made = {statement.name.buffer for statement in inside if isinstance(statement, Chosen)}
         used = {access.buffer for statement in inside for access in (*statement.sources(), *statement.dests())}

@@ -1,4 +1,4 @@
-"""What blocks of statements hand on: buffers and scalars of their own, and the copies into those."""
+"""Values that blocks of statements hand on: buffers and scalars of their own, and the copies into those."""
 
 from collections.abc import Sequence
 from math import prod

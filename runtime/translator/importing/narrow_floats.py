@@ -23,7 +23,7 @@ def needs_rounding(op: ir.Operation, name: str) -> bool:
 
 
 def not_rounded(value: Expression) -> tuple[Expression, str | None]:
-    """What ``value`` is before it is rounded to 16 or 8 bits, and the call that rounds it, or None."""
+    """``value`` before it is rounded to 16 or 8 bits, and the call that rounds it, or None."""
     if isinstance(value, Apply) and is_rounding(value.call):
         return value.args[0], value.call
     return value, None

@@ -117,7 +117,7 @@ class Reader:
         self.statements.append(Chosen((), origin, name, choice, holds))
 
     def alternative(self, view: BufferView) -> Alternative:
-        """What ``view``, which is handed on by this block, is outside of it: None for memory that the block made."""
+        """The outer memory that ``view``, which this block hands on, is: None for memory that the block made."""
         home = view.buffer.home
         if home is None or home[: len(self.path)] != self.path:
             return view

@@ -145,7 +145,7 @@ def _parameter(inner: "Reader", value: ir.Value) -> Buffer | None:
 
 
 def _function(inner: "Reader", name: str, callee: ir.Operation, arguments: Sequence[Buffer]) -> Called | None:
-    """What ``callee`` does with ``arguments``, all of which are state so far."""
+    """``callee`` as a function of ``arguments``, all of which are state so far."""
     returned = [value_of(inner, value) for value in inner.block_of(children(callee))]
     shared: dict[int, tuple[int, BufferView]] = {}
     results: list[tuple[Access, tuple[int, ...]]] = []

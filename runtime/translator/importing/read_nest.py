@@ -176,7 +176,7 @@ def _body(
     reducing: bool,
     reader: RegionReader,
 ) -> tuple[Expression, ...]:
-    """What the body yields, its block arguments standing for the operands' elements."""
+    """The values that the body yields, its block arguments standing for the operands' elements."""
     first_out = len(operands) - outs
     for position, argument in enumerate(op.regions[0].blocks[0].arguments):
         value, access = operands[position], accesses[position]

@@ -87,7 +87,7 @@ def _counted(
 
 
 def _limits(loop: WhileLoop, readers: collections.Counter[Buffer]) -> dict[Buffer, int] | None:
-    """What each number stays below while ``loop`` runs, if that is all that decides, and all that is done for it."""
+    """The limits that numbers stay below while ``loop`` runs, if only they decide, and nothing else is done."""
     held: dict[Buffer, Expression] = {}
 
     def inlined(node: Expression) -> Expression:

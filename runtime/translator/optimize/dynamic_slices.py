@@ -128,7 +128,7 @@ def _update(statement: Statement) -> SliceUpdate | None:
 
 
 def _tests(condition: Expression) -> list[Expression]:
-    """What must all hold for ``condition`` to hold."""
+    """The tests that must all hold for ``condition`` to hold."""
     if isinstance(condition, Apply) and condition.call in ("bitwise_and", "logical_and"):
         return [test for arg in condition.args for test in _tests(arg)]
     return [condition]

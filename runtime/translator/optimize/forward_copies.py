@@ -42,7 +42,7 @@ from ipu_mlir.runtime.translator.array_ir.transform import (
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
 
 _ACTS = (Check, FunctionCall, Transfer)
-"""What may do more than write its results."""
+"""Statements that may do more than write their results."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class CopyDigit:
 
 @dataclass(frozen=True)
 class Copied:
-    """What a buffer is a copy of: its address as digits, most significant first, and the source's address at 0."""
+    """The source of a copy: the copy's address as digits, most significant first, and the source's address at 0."""
 
     digits: tuple[CopyDigit, ...]
     source: Buffer

@@ -1,4 +1,4 @@
-"""What a loop computes alike in every round is computed once, before it."""
+"""Invariants of loops: computed once, before the loop, not in every round."""
 
 from collections.abc import Sequence
 from dataclasses import replace

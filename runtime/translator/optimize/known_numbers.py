@@ -1,4 +1,4 @@
-"""What the number of a round decides: bounds, choices, and whole numbers that differ from it by a constant.
+"""Facts that the number of a round decides: bounds, choices, and whole numbers that differ from it by a constant.
 
 An index that has gone through ``i < 0 ? i + n : i`` and through clips is the number of the round itself; the numbers in
 between need no memory, and what they index is known to be there.
@@ -33,7 +33,7 @@ def with_known_numbers(program: Program) -> Program:
 
 @dataclass
 class _Numbers:
-    """What is found out of single numbers that are written once.
+    """Facts about single numbers that are written once.
 
     Attributes:
         truths: the truth values that are always the same.

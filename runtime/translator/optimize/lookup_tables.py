@@ -143,7 +143,7 @@ class _Origins:
         ]
 
     def source_of(self, last: Expression) -> tuple[Expression, str]:
-        """What one of ``last_nodes`` follows from, and the name of its type."""
+        """The node that one of ``last_nodes`` follows from, and the name of its type."""
         source = self.of[id(last)]
         assert source is not None, "the last nodes have a source"
         return source, self.names[id(source)]

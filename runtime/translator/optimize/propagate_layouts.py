@@ -73,7 +73,7 @@ def _order(reader: Statement, buffer: Buffer, digits: list[Digit]) -> tuple[int,
 
 
 def _matrices(dot: Statement) -> int:
-    """Into how many runs of loops the rows and columns of the product fall."""
+    """The number of runs of loops into which the rows and columns of the product fall."""
     assert isinstance(dot, Dot), "only products are laid out"
     kinds = loop_kinds(dot)
     count = 0

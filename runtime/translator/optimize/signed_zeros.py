@@ -49,7 +49,7 @@ def with_signed_zeros(program: Program) -> Program:
 
 
 class _Zeros:
-    """What is known not to be -0, found where it is asked for."""
+    """Values that are known not to be -0, found where it is asked for."""
 
     def __init__(self) -> None:
         self._made: dict[Buffer, tuple[Expression, Expression | None]] = {}

@@ -16,7 +16,7 @@ COMBINE = {
     "scatter_max": "maximum",
     "scatter_min": "minimum",
 }
-"""What scatters do with what they find; None if they replace it."""
+"""The ufunc by which scatters combine a new element with what they find; None if they replace it."""
 
 
 def single_scatter(statement: Statement) -> SliceUpdate | None:
@@ -87,7 +87,7 @@ def _standing(access: Access, rank: int) -> Access:
 
 
 def _old(out: Access, extents: tuple[int, ...], places: dict[int, Expression]) -> Expression:
-    """What ``out`` holds at ``places``; those outside, where nothing is written, are taken for the nearest inside."""
+    """The elements of ``out`` at ``places``; for those outside, where nothing is written, the nearest inside."""
     strides = tuple(0 if d in places else stride for d, stride in enumerate(out.strides))
     if len(places) == 1:
         ((dimension, index),) = places.items()

@@ -44,7 +44,7 @@ def emit_function_call(statement: FunctionCall, schedule: Schedule) -> None:
 
 
 def _nothing(schedule: Schedule) -> View:
-    """What a call writes that fills nothing."""
+    """The empty array that a call writes which fills nothing."""
     return View(schedule.scratch("nothing", 0, np.dtype(np.uint8)), np.dtype(np.uint8), 0, (0,), (1,))
 
 

@@ -295,7 +295,7 @@ class _Emission:
 
 
 def _suffix(axes: frozenset[int], rank: int) -> str:
-    """What to call a temporary: full, or by the axes it has."""
+    """The end of the name of a temporary: for all axes, or by those that it has."""
     if len(axes) == rank:
         return "tmp"
     if rank - 1 not in axes:

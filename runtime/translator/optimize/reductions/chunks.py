@@ -49,7 +49,7 @@ def _chunked(fold: Fold, loops: list[int]) -> list[Fold]:
 
 
 def _term(number: int, value: Expression) -> Expression | None:
-    """What a step chooses between beside running value ``number``."""
+    """The term that a step chooses beside running value ``number``."""
     if isinstance(value, Apply) and value.call in ("select", "select_bool"):
         pairs = (value.args[1:], value.args[:0:-1])
     else:

@@ -136,7 +136,7 @@ def _with_first_nan(fold: Fold, best: int) -> _Choice | None:
 
 
 def _order(test: Expression, running: Expression, term: Expression) -> str | None:
-    """What keeps the running value by ``test``: that it is the maximum, the minimum, or no number."""
+    """The reason for which ``test`` keeps the running value: it is the maximum, the minimum, or no number."""
     if _calls(test, "greater", "less") and (_are(test.args, (running, term)) or _are(test.args, (term, running))):
         return "maximum" if (test.call == "greater") == (test.args[0] is running) else "minimum"
     return "nan" if _calls(test, "not_equal") and _are(test.args, (running, running)) else None
