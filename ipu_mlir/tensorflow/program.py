@@ -23,7 +23,7 @@ from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
 from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.runtime.engine.blas import ONE_THREAD
+from ipu_mlir.runtime.engine.one_thread import ONE_THREAD
 from ipu_mlir.runtime.engine.remote import RemoteMemory
 from ipu_mlir.runtime.engine.state import RemoteCell, State
 from ipu_mlir.tensorflow import tables

@@ -21,7 +21,7 @@ from ipu_mlir.dialects.support.errors import RunError, Settings
 from ipu_mlir.runtime.engine import code_cache
 from ipu_mlir.runtime.engine.object_code import ObjectCode, ObjectError
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.kernels.function import DATA_OFFSET
+from ipu_mlir.runtime.translator.kernels.function import DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import INTERPRETER, TABLE
 from ipu_mlir.runtime.translator.kernels.vocabulary import unknown_in
 
@@ -66,7 +66,7 @@ def why_not() -> str:
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return "its addresses do not have 64 bits"
     for array in (np.arange(3.0), np.zeros((2, 2), np.float32)[1:, 1:], np.array(1)):
-        if ctypes.c_void_p.from_address(id(array) + DATA_OFFSET).value != array.__array_interface__["data"][0]:
+        if not _is_laid_out_as_known(array):
             return "the array objects of this interpreter are laid out in an unknown way"
     if not (_FEATURES.get("ASIMD") or (_FEATURES.get("FMA3") and _FEATURES.get("F16C"))):
         return "this processor has no instruction for a product and a sum"
@@ -75,6 +75,17 @@ def why_not() -> str:
     except ImportError:
         return "the MLIR package has no execution engine"
     return ""
+
+
+def _is_laid_out_as_known(array: np.ndarray) -> bool:
+    """True if kernels find the elements of ``array``, its extents and its strides."""
+    if ctypes.c_void_p.from_address(id(array) + DATA_OFFSET).value != array.__array_interface__["data"][0]:
+        return False
+    for offset, numbers in ((EXTENTS_OFFSET, array.shape), (STRIDES_OFFSET, array.strides)):
+        place = ctypes.c_void_p.from_address(id(array) + offset).value
+        if numbers and (place is None or tuple((ctypes.c_ssize_t * array.ndim).from_address(place)) != numbers):
+            return False
+    return True
 
 
 def possible(options: TranslatorOptions) -> TranslatorOptions:

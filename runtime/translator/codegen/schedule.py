@@ -1,5 +1,6 @@
 """NumPy calls in order, on views of buffers: what the emitters make and what becomes source."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Literal
@@ -117,7 +118,7 @@ class Schedule:
     """The steps that emitters append to. ``places`` maps a buffer to the representative of those that share its memory.
 
     Inside a block loop, ``block_loop`` is the loop of the statement at hand that is cut; a block has ``block_size`` of
-    its ``block_units``.
+    its ``block_units``. ``product`` gives the call that does a product in place of BLAS, if there is one.
     """
 
     options: TranslatorOptions
@@ -126,6 +127,7 @@ class Schedule:
     block_loop: int | None = None
     block_units: int = 0
     block_size: int = 0
+    product: Callable[[View, View, View, Origin], Call | None] | None = None
 
     def place(self, buffer: Buffer) -> Buffer:
         """The representative of the buffers that share memory with ``buffer``."""

@@ -46,9 +46,9 @@ def type_text(dtype: np.dtype[Any], lanes: int = 1) -> str:
     return element if lanes == 1 else f"vector<{lanes}x{element}>"
 
 
-def begin_function(name: str, parameters: str) -> str:
+def begin_function(name: str, parameters: str, linkage: str = "") -> str:
     """The first line of a function, of which the engine's wrapper has no copy."""
-    return f"  llvm.func @{name}({parameters}) attributes {{no_inline}} {{"
+    return f"  llvm.func {linkage}@{name}({parameters}) attributes {{no_inline}} {{"
 
 
 @dataclass
@@ -126,9 +126,9 @@ class Code:
         )
         return place
 
-    def text(self, name: str, parameters: str) -> str:
+    def text(self, name: str, parameters: str, linkage: str = "") -> str:
         """The whole function."""
-        return "\n".join([begin_function(name, parameters), *self.head, *self.lines, "    llvm.return", "  }"])
+        return "\n".join([begin_function(name, parameters, linkage), *self.head, *self.lines, "    llvm.return", "  }"])
 
 
 def _literal(number: np.generic, dtype: np.dtype[Any]) -> str:

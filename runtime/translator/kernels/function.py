@@ -10,8 +10,9 @@ from ipu_mlir.runtime.translator.array_ir.access import Buffer
 from ipu_mlir.runtime.translator.kernels.arithmetic import Arithmetic
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, Code, Value, type_text
 
-DATA_OFFSET = 16
-"""Bytes from the beginning of an array object to the address of its elements; the engine makes sure of it."""
+DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET = 16, 32, 40
+"""Bytes from the beginning of an array object to the addresses of its elements, of its extents and of its strides (in
+bytes); the engine makes sure of them."""
 
 _I8 = np.dtype(np.int8)
 _NO_UNROLLING = "{loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}"

@@ -34,12 +34,16 @@ _INTERRUPTED = """\
 
 @dataclass(frozen=True)
 class KernelText:
-    """A function: ``integers`` of i64 come first, then the addresses of array objects."""
+    """A function: ``integers`` of i64 come first, then the addresses of array objects.
+
+    ``shared`` are functions that it calls; other kernels may call the same.
+    """
 
     name: str
     integers: int
     arrays: int
     text: str
+    shared: str = ""
 
 
 KernelTexts = dict[tuple[str, str], KernelText]
@@ -50,7 +54,8 @@ def module_text(kernels: Collection[KernelText]) -> str:
     """A module with ``kernels``; "" if there are none."""
     if not kernels:
         return ""
-    functions = with_table("\n".join(kernel.text for kernel in kernels))
+    shared = dict.fromkeys(kernel.shared for kernel in kernels if kernel.shared)
+    functions = with_table("\n".join([*shared, *(kernel.text for kernel in kernels)]))
     asks = "@interrupted" in functions
     lines = []
     for number, kernel in enumerate(kernels):

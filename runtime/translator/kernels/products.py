@@ -22,8 +22,8 @@ from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 from ipu_mlir.runtime.translator.kernels.product_forms import lanes_of, turned
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 
-_MOST_VECTORS, _MOST_ROWS = (2, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
-_SUMS = _MOST_VECTORS * _MOST_ROWS  # of 16 f32 each: they fit into registers with what they are made of
+MOST_VECTORS, MOST_ROWS = (2, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
+_SUMS = MOST_VECTORS * MOST_ROWS  # of 16 f32 each: they fit into registers with what they are made of
 _SHORT = 1 << 19  # terms, up to which a tile has one vector: a fifth slower, and less for LLVM to do
 
 
@@ -89,7 +89,7 @@ class _Product:
     def _reused(self, axis: int) -> tuple[bool, int, int]:
         """How good ``axis`` is as rows: it is best if one vector of a factor is for several of them."""
         stands = [not self.points.stride(factor, axis) for factor in self.factors]
-        return any(stands), min(self.points.known_count(axis), _MOST_ROWS), axis
+        return any(stands), min(self.points.known_count(axis), MOST_ROWS), axis
 
     def write(self) -> None:
         """All of it. A part of the columns has all its rows first, so that its part of a factor stays in the cache."""
@@ -112,9 +112,9 @@ class _Product:
         The last vector of the last part may have some lanes only.
         """
         columns = self.points.known_count(self.lanes)
-        most = 1 if self.terms <= _SHORT else _MOST_VECTORS
+        most = 1 if self.terms <= _SHORT else MOST_VECTORS
         if self.rows is None:
-            most = _MOST_ROWS
+            most = MOST_ROWS
         for start, vectors, count in sizes(-(-columns // LANES), most):
             start, step = start * LANES, vectors * LANES
             end = start + step * count
@@ -132,7 +132,7 @@ class _Product:
             self._tile(1, vectors, mask)
             return
         function, count = self.function, self.points.count(self.rows)
-        most = min(_MOST_ROWS, max(1, 4 * _SUMS // (vectors * max(4, self.dtype.itemsize))))
+        most = min(MOST_ROWS, max(1, 4 * _SUMS // (vectors * max(4, self.dtype.itemsize))))
         parts: list[tuple[int | str, int, int | str]] = []
         if isinstance(count, int):
             parts += [(start, size, start + size * many) for start, size, many in sizes(count, most)]

@@ -14,10 +14,10 @@ _NAMES = {
     "math": """
         absf ceil copysign floor fma roundeven sqrt trunc""",
     "vector": """
-        broadcast extract extract_strided_slice reduction""",
+        broadcast extract extract_strided_slice reduction shuffle""",
     "llvm": """
         alloca call extractvalue fence func getelementptr intr.masked.gather intr.masked.load
-        intr.masked.store intr.memset load mlir.addressof mlir.global mlir.zero ptrtoint return store""",
+        intr.masked.store intr.memset intr.prefetch load mlir.addressof mlir.global mlir.zero ptrtoint return store""",
 }
 OPERATIONS = frozenset(f"{dialect}.{name}" for dialect, names in _NAMES.items() for name in names.split())
 """The names of operations."""

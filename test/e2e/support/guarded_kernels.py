@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ipu_mlir.runtime.engine import engine
 from ipu_mlir.runtime.engine.native import Kernel
@@ -51,28 +52,27 @@ class GuardedKernel:
 
 
 class _Copy:
-    """A copy of ``original``, at the same distance from the beginning of a line."""
+    """A copy of ``original``, at the same distance from the beginning of a line, and with the same gaps."""
 
     def __init__(self, original: np.ndarray) -> None:
-        assert original.flags.c_contiguous, "kernels number the elements of an array one after the other"
         self._original = original
-        self._memory = np.empty(2 * _GUARD.size + original.nbytes + 2 * _LINE, np.uint8)
-        begin = _GUARD.size + (original.ctypes.data - self._memory.ctypes.data) % _LINE
-        self._guards = (slice(begin - _GUARD.size, begin), slice(begin + original.nbytes, None))
-        self.array = np.ndarray(original.shape, original.dtype, self._memory, begin)
+        low, high = byte_bounds(original) if original.size else (original.ctypes.data,) * 2
+        self._memory = np.resize(_GUARD, 2 * _GUARD.size + high - low + 2 * _LINE)
+        begin = _GUARD.size + (low - self._memory.ctypes.data) % _LINE + original.ctypes.data - low
+        self.array = np.ndarray(original.shape, original.dtype, self._memory, begin, original.strides)
         self.array[...] = original
-        self._before = self.array.tobytes()
-        for guard in self._guards:
-            self._memory[guard] = np.resize(_GUARD, self._memory[guard].size)
+        self._before = self.array.copy()
+        self._memory_before = self._memory.copy()
+        self._elements = np.ndarray(original.shape, original.dtype, self._memory_before, begin, original.strides)
 
     def is_whole(self) -> bool:
-        """True if nothing was written beside the array."""
-        pieces = (self._memory[guard] for guard in self._guards)
-        return all(np.array_equal(piece, np.resize(_GUARD, piece.size)) for piece in pieces)
+        """True if nothing was written beside the array, or between its elements."""
+        self._elements[...] = self.array
+        return self._memory.tobytes() == self._memory_before.tobytes()
 
     def write_back(self) -> None:
         """Change in the original what has changed; other threads write the rest of it meanwhile."""
-        after, before = (np.frombuffer(each, np.uint8) for each in (self.array.tobytes(), self._before))
-        changed = after != before
+        after, before = (np.frombuffer(each.tobytes(), np.uint8) for each in (self.array, self._before))
+        changed = (after != before).reshape(-1, self.array.itemsize).any(axis=1).reshape(self.array.shape)
         if changed.any():
-            self._original.reshape(-1).view(np.uint8)[changed] = after[changed]
+            self._original[changed] = self.array[changed]

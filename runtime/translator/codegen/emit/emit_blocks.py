@@ -39,6 +39,7 @@ def emit_group(
             block_loop=loops[id(done)],
             block_units=group.units,
             block_size=group.block,
+            product=schedule.product,
         )
         emit(done, inner)
         writes = Counter(step.out.buffer for step in inner.steps if isinstance(step, Call))

@@ -8,7 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import Read
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise
 from ipu_mlir.runtime.translator.codegen.emit.emit_elementwise import emit_elementwise
 from ipu_mlir.runtime.translator.codegen.packed_pieces import pieces
-from ipu_mlir.runtime.translator.codegen.schedule import Axes, Schedule, View, template
+from ipu_mlir.runtime.translator.codegen.schedule import Axes, Call, Schedule, View, template
 
 
 def emit_contraction(dot: Dot, schedule: Schedule) -> None:
@@ -82,11 +82,18 @@ class _Product:
         out = self._view(target, groups, self.rows, self.columns)
         if not self.rows and not groups:
             a, out = _without_axis(a, 0), _without_axis(out, 0)
-        self.schedule.call(template(_function(a, b, out), 2), (a, b), out, self.origin)
+        self._call(a, b, out)
         if target is not self.out:
             extents = tuple(n if s else 1 for n, s in zip(self.extents, self.out.strides, strict=True))
             read = Read(target.buffer.dtype, target)
             emit_elementwise(Elementwise(extents, self.origin, (self.out,), (read,)), self.schedule)
+
+    def _call(self, a: View, b: View, out: View) -> None:
+        """Append the product of matrices: of a kernel, or else of BLAS."""
+        schedule, call = self.schedule, None
+        if schedule.product and not any(schedule.same_place(each.buffer, out.buffer) for each in (a, b)):
+            call = schedule.product(a, b, out, self.origin)
+        schedule.steps.append(call or Call(template(_function(a, b, out), 2), (a, b), out, self.origin))
 
     def _kept_together(self, loops: tuple[int, ...], factors: tuple[Access, ...]) -> tuple[int, ...]:
         """The loops that form the rows (or columns) of one matrix; those before them join the batch.

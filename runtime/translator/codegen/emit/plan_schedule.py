@@ -3,10 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
+from ipu_mlir.runtime.numeric.blas import default_threads
 from ipu_mlir.runtime.translator.array_ir.access import Buffer
 from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks, read_by
+from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
@@ -17,8 +20,10 @@ from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule
 from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
 from ipu_mlir.runtime.translator.kernels.choose import Kernels, rounds_of
+from ipu_mlir.runtime.translator.kernels.matrix_calls import is_of_matrices, matrix_call
 from ipu_mlir.runtime.translator.kernels.module import KernelTexts, module_text
 
+_TIMES_FASTER = 2  # a thread with a kernel than one of narrow BLAS
 _ROUNDS = 16  # of a loop of which nobody knows how many it has
 
 
@@ -31,8 +36,20 @@ def scheduled(program: Program, options: TranslatorOptions) -> tuple[list[Schedu
     """
     parts = [_Part.of(part, options) for part in (program, *program.functions)]
     has_groups = any(any(part.groups) for part in parts)
+    is_ours = options.kernels == "always" or (
+        options.kernels == "auto"
+        and options.narrow_blas
+        and (has_groups or default_threads() <= _TIMES_FASTER * options.threads)
+    )
+    has_groups |= is_ours and any(_is_shared_out(each, options) for part in parts for run in part.runs for each in run)
     texts: KernelTexts = {}
-    return [part.scheduled(options, has_groups, texts) for part in parts], has_groups, module_text(texts.values())
+    schedules = [part.scheduled(options, has_groups, is_ours, texts) for part in parts]
+    return schedules, has_groups, module_text(texts.values())
+
+
+def _is_shared_out(statement: Statement, options: TranslatorOptions) -> bool:
+    """True for a product by a kernel that is worth the threads of block loops."""
+    return options.threads > 1 and is_of_matrices(statement) and gemm_us(statement) >= options.block_min_us / 2
 
 
 @dataclass(frozen=True)
@@ -52,15 +69,16 @@ class _Part:
         groups = [find_groups(run, places, options) if options.threads > 0 else [] for run in runs]
         return _Part(program, places, runs, groups)
 
-    def scheduled(self, options: TranslatorOptions, has_groups: bool, texts: KernelTexts) -> Schedule:
-        """The calls; the kernels are added to ``texts``."""
+    def scheduled(self, options: TranslatorOptions, has_groups: bool, is_ours: bool, texts: KernelTexts) -> Schedule:
+        """The calls; the kernels, of products too if those are ours, are added to ``texts``."""
         groups = self.groups
         if has_groups:
             groups = [split_products(run, found, options) for run, found in zip(self.runs, groups, strict=True)]
         users = _users(self.program, self.places)
         kernels = Kernels(options, self.places, users, texts)
         planner = _Planner(users, {id(run[0]): g for run, g in zip(self.runs, groups, strict=True)}, kernels)
-        schedule = Schedule(options, self.places)
+        product = partial(matrix_call, texts, options.kernels == "always") if is_ours else None
+        schedule = Schedule(options, self.places, product=product)
         planner.block(self.program.statements, schedule)
         schedule.steps = with_sliced_operands(schedule.steps, self.places)
         return schedule
@@ -91,7 +109,7 @@ class _Planner:
                 times = rounds * (_ROUNDS if known is None else known)
                 blocks = []
                 for inside in statement.blocks():
-                    inner = Schedule(schedule.options, schedule.places)
+                    inner = Schedule(schedule.options, schedule.places, product=schedule.product)
                     self.block(inside, inner, times)
                     blocks.append(tuple(inner.steps))
                 schedule.steps.append(control_step(statement, tuple(blocks)))

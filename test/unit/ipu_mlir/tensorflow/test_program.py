@@ -7,7 +7,7 @@ pytest.importorskip("tensorflow")
 import tensorflow as tf
 
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.runtime.engine.blas import thread_control
+from ipu_mlir.runtime.numeric.blas import thread_control
 from ipu_mlir.tensorflow import ipu
 from ipu_mlir.tensorflow.devices import SYSTEM, Device
 from ipu_mlir.tensorflow.program import Program

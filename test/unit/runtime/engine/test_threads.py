@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from ipu_mlir.runtime.engine.blas import ONE_THREAD, thread_control
 from ipu_mlir.runtime.engine.numpy_state import UFUNC_BUFFER
+from ipu_mlir.runtime.engine.one_thread import ONE_THREAD
 from ipu_mlir.runtime.engine.threads import run_blocks
+from ipu_mlir.runtime.numeric.blas import thread_control
 
 
 @pytest.mark.parametrize(("units", "size"), [(1, 1), (10, 3), (7, 7), (7, 100), (1000, 1)])
@@ -98,7 +99,7 @@ def test_threads_that_want_one_thread_of_blas_at_a_time_leave_it_as_it_was():
 
 
 def test_a_numpy_without_openblas_is_no_error(monkeypatch, tmp_path):
-    monkeypatch.setattr("ipu_mlir.runtime.engine.blas.np.__file__", str(tmp_path / "numpy" / "__init__.py"))
+    monkeypatch.setattr("ipu_mlir.runtime.numeric.blas.np.__file__", str(tmp_path / "numpy" / "__init__.py"))
     thread_control.cache_clear()
     try:
         assert thread_control() is None

@@ -27,7 +27,7 @@ def momentum(elements: int) -> str:
 
 
 def translated(text: str, kernels: str = "auto") -> Translation:
-    return translate_arrays(parse_program(text), TranslatorOptions(kernels=kernels))
+    return translate_arrays(parse_program(text), TranslatorOptions(kernels=kernels, narrow_blas=False))
 
 
 def test_a_step_on_a_large_weight_is_one_pass_over_memory() -> None:
