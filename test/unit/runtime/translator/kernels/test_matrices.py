@@ -5,6 +5,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from support.guarded_kernels import GuardedKernel
 
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
@@ -13,7 +14,6 @@ from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.kernels.matrices import packed_elements, product_text, shared_text
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
-from test.e2e.support.guarded_kernels import GuardedKernel
 
 Product = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
