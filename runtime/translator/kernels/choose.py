@@ -28,6 +28,7 @@ from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
+from ipu_mlir.runtime.translator.kernels.parts import write_part
 from ipu_mlir.runtime.translator.kernels.points import Cut
 from ipu_mlir.runtime.translator.kernels.product_forms import (
     beats_blas,
@@ -144,8 +145,8 @@ class Kernels:
             raise NoKernel("BLAS does large products")
         function = Function(self.places)
         for part in self._parts(statements, lambda statement: ordered(statement)):
-            if isinstance(part, Nest):
-                write_nest(function, part)
+            if isinstance(part, Nest | Dot | Reduce | Scan):
+                write_part(function, part)
             else:
                 write_statements(function, [part])
         return function
@@ -268,7 +269,7 @@ class Kernels:
         does = kind, text.replace(f"@{name}(", "", 1)
         if does not in self.functions:
             integers, arrays = len(numbers) + len(function.outer), len(function.parameters)
-            self.functions[does] = KernelText(name, integers, arrays, text)
+            self.functions[does] = KernelText(name, integers, arrays, text, function.parts)
         return self.functions[does].name
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Buffer
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
 from ipu_mlir.runtime.translator.kernels.arithmetic import Arithmetic
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, Code, Value, type_text
 
@@ -33,6 +33,8 @@ class Function:
         scratch: the places of which there is one block only, in a function for blocks of ``block[1]`` of ``block[0]``
             units; ``scratch_elements`` says how large that is.
         streamed: the places that are so large that what is written there goes past the caches.
+        bases: in a part of a kernel, the elements at which the memory begins that it is given, by place.
+        parts: the texts of the parts that are called, by name.
     """
 
     places: Mapping[Buffer, Buffer]
@@ -46,6 +48,8 @@ class Function:
     block: tuple[int, int] = (1, 1)
     scratch_elements: dict[Buffer, int] = field(default_factory=dict)
     streamed: Set[Buffer] = frozenset()
+    bases: Mapping[Buffer, int] | None = None
+    parts: dict[str, str] = field(default_factory=dict)
     _pointers: dict[Buffer, str] = field(default_factory=dict)
     _polling: tuple[str, str] | None = None
 
@@ -67,9 +71,21 @@ class Function:
             self.parameters[place] = buffer
         if place not in self._pointers:
             number = list(self.parameters).index(place)
+            if self.bases is not None:
+                self._pointers[place] = f"%array{number}"
+                return self._pointers[place]
             data = self.code.first(f"llvm.getelementptr %array{number}[{DATA_OFFSET}] : (!llvm.ptr) -> !llvm.ptr, i8")
             self._pointers[place] = self.code.first(f"llvm.load {data} : !llvm.ptr -> !llvm.ptr")
         return self._pointers[place]
+
+    def element(self, buffer: Buffer, number: int) -> str:
+        """The address of one element of ``buffer``."""
+        pointer = self.pointer(buffer)
+        return self._element(pointer, self.code.index(number), buffer.dtype) if number else pointer
+
+    def offset(self, access: Access) -> int:
+        """The first element that ``access`` names, from where its memory begins here."""
+        return access.offset - (self.bases or {}).get(self.place(access.buffer), 0)
 
     def number(self, variable: Buffer) -> str:
         """The number of the round of a loop around, as an i64."""
@@ -97,7 +113,8 @@ class Function:
         arrays = [f"%array{number}: !llvm.ptr" for number in range(len(self.parameters))]
         if self.streamed:  # other threads see it all
             self.code.line("llvm.fence seq_cst")
-        return self.code.text(name, ", ".join([*(f"{each}: i64" for each in integers), *arrays]))
+        linkage = "" if self.bases is None else "internal "
+        return self.code.text(name, ", ".join([*(f"{each}: i64" for each in integers), *arrays]), linkage)
 
     # -- elements in memory
 

@@ -91,16 +91,17 @@ def product_text(name: str, dtype: np.dtype[Any], ranks: Sequence[int], batch: S
 
 
 @cache
-def shared_text(dtype: np.dtype[Any]) -> str:
-    """The functions that all products of ``dtype`` call."""
+def product_parts(dtype: np.dtype[Any]) -> dict[str, str]:
+    """The functions that all products of ``dtype`` call, by name."""
     parts = ("tile", _TILE, _tile), ("panel", _PANEL, _panel), ("product", _PRODUCT, _all_tiles)
-    texts = []
-    for name, parameters, write in parts:
+    texts = {}
+    for part, parameters, write in parts:
         function = Function({})
         write(function, dtype)
         taken = ", ".join(f"%{each}" if ":" in each else f"%{each}: i64" for each in parameters)
-        texts.append(function.code.text(f"{_short(dtype)}_{name}", taken.replace(": ptr", ": !llvm.ptr"), "internal "))
-    return "\n".join(texts)
+        name = f"{_short(dtype)}_{part}"
+        texts[name] = function.code.text(name, taken.replace(": ptr", ": !llvm.ptr"), "internal ")
+    return texts
 
 
 def _all_tiles(function: Function, dtype: np.dtype[Any]) -> None:

@@ -8,7 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Origin, Statement
 from ipu_mlir.runtime.translator.codegen.schedule import Call, View
-from ipu_mlir.runtime.translator.kernels.matrices import packed_elements, product_text, shared_text
+from ipu_mlir.runtime.translator.kernels.matrices import packed_elements, product_parts, product_text
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 
 _TYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -46,7 +46,7 @@ def matrix_call(texts: KernelTexts, always: bool, a: View, b: View, out: View, o
     text = product_text(name, out.dtype, ranks, batch)
     does = "product", text.replace(f"@{name}(", "", 1)
     if does not in texts:
-        texts[does] = KernelText(name, 0, 4, text, shared_text(out.dtype))
+        texts[does] = KernelText(name, 0, 4, text, product_parts(out.dtype))
     needed = packed_elements(columns, terms, out.dtype)
     packed = View(Buffer("packed", needed, out.dtype, Role.TEMPORARY), out.dtype, 0, (needed,), (1,))
     return Call("{kernel}.run({0}, {1}, {2}, {3})", (a, b, out, packed), out, origin, kernel=texts[does].name)

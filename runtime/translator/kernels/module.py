@@ -1,7 +1,9 @@
 """The module that all kernels of a program are in, and the function that says where they are."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from ipu_mlir.runtime.translator.kernels.code import begin_function
 from ipu_mlir.runtime.translator.kernels.wide_functions import with_table
@@ -11,6 +13,8 @@ TABLE = "table"
 
 INTERPRETER = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals")
 """What loops call now and then: other threads have their turn, then handlers of signals run."""
+
+_CALL = re.compile(r"llvm\.call @(\w+)")
 
 _INTERRUPTED = """\
   llvm.mlir.global internal @interpreter() : !llvm.array<3 x ptr> {
@@ -34,16 +38,14 @@ _INTERRUPTED = """\
 
 @dataclass(frozen=True)
 class KernelText:
-    """A function: ``integers`` of i64 come first, then the addresses of array objects.
-
-    ``shared`` are functions that it calls; other kernels may call the same.
-    """
+    """A function: ``integers`` of i64 come first, then the addresses of array objects."""
 
     name: str
     integers: int
     arrays: int
     text: str
-    shared: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Functions that it calls, and those that these call, by name; other kernels may call the same."""
 
 
 KernelTexts = dict[tuple[str, str], KernelText]
@@ -54,8 +56,7 @@ def module_text(kernels: Collection[KernelText]) -> str:
     """A module with ``kernels``; "" if there are none."""
     if not kernels:
         return ""
-    shared = dict.fromkeys(kernel.shared for kernel in kernels if kernel.shared)
-    functions = with_table("\n".join([*shared, *(kernel.text for kernel in kernels)]))
+    functions = with_table("\n".join([*_parts(kernels), *(kernel.text for kernel in kernels)]))
     asks = "@interrupted" in functions
     lines = []
     for number, kernel in enumerate(kernels):
@@ -73,3 +74,11 @@ def module_text(kernels: Collection[KernelText]) -> str:
     begin = begin_function(TABLE, "%addresses: !llvm.ptr, %functions: !llvm.ptr")
     table = "\n".join([begin, *lines, "    llvm.return"])
     return f"module {{\n{_INTERRUPTED if asks else ''}{functions}\n{table}\n  }}\n}}\n"
+
+
+def _parts(kernels: Collection[KernelText]) -> Iterator[str]:
+    """The functions that ``kernels`` call. One that is called once is put there: a call of its own costs LLVM more."""
+    texts = {name: text for kernel in kernels for name, text in kernel.parts.items()}
+    calls = Counter(call for kernel in kernels for call in _CALL.findall(kernel.text))
+    for name, text in texts.items():
+        yield text.replace("{no_inline}", "{always_inline}", 1) if calls[name] == 1 else text

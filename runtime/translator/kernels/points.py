@@ -176,7 +176,7 @@ class Points:
             total = function.times(cut.start if held is None else cut.first, cut.size * access.strides[cut.loop])
         for axis, number in self.at.items():
             total = function.plus(total, function.times(number, self.step(access, axis)))
-        turns, rest = divmod(access.offset, turn)
+        turns, rest = divmod(function.offset(access), turn)
         offset = turns * turn_in_block + rest
         return function.plus(total, function.code.index(offset) if offset else None)
 

@@ -35,6 +35,7 @@ def unknown_in(text: str) -> str:
     >>> unknown_in("%1 = math.tan %0 : f32"), unknown_in("%1 = arith.addf %0, %0 : vector<5xf32>")
     ('math.tan', 'vector<5xf32>')
     """
+    text = " ".join({word for word in text.split() if word[0] != "%"})
     names = set(re.findall(r"[a-z]\w*(?:\.[a-z]\w*)+", text)) - OPERATIONS - _KINDS_AND_ATTRIBUTES
     vectors = {kind for kind in re.findall(r"vector<[^>]*>", text) if not _VECTOR.fullmatch(kind)}
     return min(names | vectors, default="")

@@ -11,7 +11,7 @@ from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
-from ipu_mlir.runtime.translator.kernels.matrices import packed_elements, product_text, shared_text
+from ipu_mlir.runtime.translator.kernels.matrices import packed_elements, product_parts, product_text
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
@@ -23,7 +23,7 @@ def product(dtype: str, level: int = 1, batch: tuple[tuple[int | None, ...], ...
     kind = np.dtype(dtype)
     ranks = [2 + sum(axes[array] is not None for axes in batch) for array in range(3)]
     text = product_text("product0", kind, ranks, batch)
-    code = machine_code(module_text([KernelText("product0", 0, 4, text, shared_text(kind))]), level)
+    code = machine_code(module_text([KernelText("product0", 0, 4, text, product_parts(kind))]), level)
     kernel = GuardedKernel("product0", code["product0"])
 
     def run(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
