@@ -32,7 +32,7 @@ _PIPELINE = (
 _OPTIMISED = 1  # -O2 and -O3 take several times as long, and make nothing faster that is vectors already
 _KEPT = 64  # modules whose machine code stays in memory
 
-_FUNCTION = re.compile(r"^  llvm\.func @(\w+)\(([^)]*)\)", re.MULTILINE)
+_FUNCTION = re.compile(r"(\w+)\(([^)]*)\)")
 
 _lock = threading.Lock()  # of the one context that all modules have, and of what is kept
 _kept: OrderedDict[str, Mapping[str, "Kernel"]] = OrderedDict()
@@ -134,7 +134,8 @@ def lowered(text: str) -> Any:
 
 def _compiled(text: str, level: int) -> Mapping[str, Kernel]:
     library = _library(text, level)
-    signatures = {name: parameters for name, parameters in _FUNCTION.findall(text) if name != TABLE}
+    heads = map(_FUNCTION.match, text.split("\n  llvm.func @")[1:])
+    signatures = {head[1]: head[2] for head in heads if head and head[1] != TABLE}
     addresses = (ctypes.c_void_p * len(signatures))()
     functions = (ctypes.c_void_p * len(INTERPRETER))(*(_address(name) for name in INTERPRETER))
     _call_packed(library.raw_lookup(TABLE), ctypes.addressof(addresses), ctypes.addressof(functions))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class Value:
         return type_text(self.dtype, self.lanes)
 
 
+@cache
 def type_text(dtype: np.dtype[Any], lanes: int = 1) -> str:
     """MLIR's name of a type.
 
@@ -59,6 +61,7 @@ class Code:
     lines: list[str] = field(default_factory=list)
     indent: str = "    "
     _constants: dict[tuple[str, str], str] = field(default_factory=dict)
+    _indexes: dict[int, str] = field(default_factory=dict)
     _known: list[dict[str, str]] = field(default_factory=lambda: [{}])
     _count: int = 0
 
@@ -113,7 +116,10 @@ class Code:
 
     def index(self, value: int) -> str:
         """The number ``value`` as an i64."""
-        return self.constant(value, I64).name
+        name = self._indexes.get(value)
+        if name is None:
+            name = self._indexes[value] = self.constant(value, I64).name
+        return name
 
     def alloca(self, bytes_needed: int) -> str:
         """The address of zeros that live as long as the call."""

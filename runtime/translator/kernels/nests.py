@@ -48,7 +48,7 @@ def ordered(statement: Elementwise, cut: int | None = None, units: int = 1) -> N
     def change(access: Access) -> Access:
         return replace(access, strides=tuple(access.strides[n] for n in order))
 
-    found = with_accesses(statement, change, change)
+    found = statement if order == [*range(len(extents))] else with_accesses(statement, change, change)
     assert isinstance(found, Elementwise), "what is element-wise stays so"
     stores = tuple(zip(found.outputs, found.values, strict=True))
     first = None if cut is None else 0
