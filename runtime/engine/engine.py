@@ -44,23 +44,18 @@ class Engine:
         compiled: Compiled = Translation.compiled,
     ) -> None:
         options = possible(options or TranslatorOptions())
-        translation = translate(module, entry, options)
-        try:
-            if translation.kernels:
-                machine_code(translation.kernels)
-        except KernelError as error:
-            if options.kernels == "always":
-                raise
-            warnings.warn(f"{error}; the program runs as NumPy calls", stacklevel=2)
-            translation = translate(module, entry, replace(options, kernels="never"))
-        self._begin(translation, options.threads, compiled)
+        self._begin(translate(module, entry, options), options.threads, compiled)
+        if self.translation.kernels and options.kernels != "always":
+            self._without_kernels = lambda: translate(module, entry, replace(options, kernels="never"))
 
     def _begin(self, translation: Translation, threads: int, compiled: Compiled) -> None:
         self.translation = translation
         self._threads = threads
+        self._compiled = compiled
         self._build = compiled(translation)
+        self._without_kernels: Callable[[], Translation] | None = None
         # Each run takes a program out of the list and puts it back: both are atomic, so no lock is needed. The first
-        # run makes the first one: who only wants to know about a program needs no memory for its data.
+        # run makes the first one: who only wants to know about a program needs no memory for its data, and no LLVM.
         self._idle: list[_RunningProgram] = []
 
     @staticmethod
@@ -117,8 +112,8 @@ class Engine:
             state: the variables of the session that runs; without it they begin as the program says, and are forgotten.
 
         Raises:
-            RunError: inputs of the wrong number, shape or dtype; a variable without a value; or the temporaries need
-                more memory than there is.
+            RunError: inputs of the wrong number, shape or dtype; a variable without a value; the temporaries need
+                more memory than there is; or LLVM does not take kernels that always have to be.
         """
         arrays = checked_inputs(inputs, self.translation.arguments)
         if not self.has_state:
@@ -143,7 +138,17 @@ class Engine:
             self._idle.append(program)
 
     def _new_program(self) -> "_RunningProgram":
-        return _RunningProgram(self.translation, self._build, self._threads)
+        without_kernels = self._without_kernels
+        try:
+            program = _RunningProgram(self.translation, self._build, self._threads)
+        except KernelError as error:
+            if without_kernels is None:
+                raise
+            warnings.warn(f"{error}; the program runs as NumPy calls", stacklevel=4)
+            self._begin(without_kernels(), self._threads, self._compiled)
+            return _RunningProgram(self.translation, self._build, self._threads)
+        self._without_kernels = None  # the module goes with it
+        return program
 
 
 class _RunningProgram:

@@ -6,12 +6,16 @@ import os
 import pickle
 import signal
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from ipu_mlir.dialects import ipu as dialect
+from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.runtime.engine import engine as engine_module
 from ipu_mlir.runtime.engine import native
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
@@ -162,3 +166,62 @@ def test_llvm_gets_nothing_that_it_was_not_tested_with() -> None:
     text = counting().kernels
     with pytest.raises(RunError, match=r"the kernels of the program have math\.tan, which LLVM was not tested with"):
         native.machine_code(text.replace("arith.addi", "math.tan", 1))
+
+
+LOOP = """
+func.func @main(%x: memref<4xf32>) -> memref<4xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %most = arith.constant 1000 : index
+  %y = memref.alloc() : memref<4xf32>
+  linalg.copy ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
+  scf.for %i = %zero to %most step %one {
+    linalg.add ins(%y, %x : memref<4xf32>, memref<4xf32>) outs(%y : memref<4xf32>)
+  }
+  return %y : memref<4xf32>
+}
+"""
+
+
+def looping(kernels: str) -> Engine:
+    with dialect.context():
+        engine = Engine(ir.Module.parse(LOOP), options=TranslatorOptions(kernels=kernels))
+    assert ".run(" in engine.source
+    return engine
+
+
+def test_llvm_has_nothing_to_do_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = []
+
+    def machine_code(text: str) -> Mapping[str, native.Kernel]:
+        texts.append(text)
+        return native.machine_code(text)
+
+    monkeypatch.setattr(engine_module, "machine_code", machine_code)
+    engine = looping("auto")
+    assert texts == []
+    for _ in range(2):
+        np.testing.assert_array_equal(engine.run([np.ones(4, "f4")])[0], np.full(4, 1001, "f4"))
+    assert texts == [engine.translation.kernels]
+
+
+def refused(text: str) -> Mapping[str, native.Kernel]:
+    raise native.KernelError("LLVM does not take it")
+
+
+def test_what_llvm_does_not_take_runs_as_numpy_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "machine_code", refused)
+    engine = looping("auto")
+    with pytest.warns(UserWarning, match="LLVM does not take it; the program runs as NumPy calls"):
+        (first,) = engine.run([np.ones(4, "f4")])
+    (second,) = engine.run([np.ones(4, "f4")])
+    np.testing.assert_array_equal([first, second], np.full((2, 4), 1001, "f4"))
+    assert ".run(" not in engine.source
+
+
+def test_what_llvm_does_not_take_is_an_error_where_it_always_has_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "machine_code", refused)
+    engine = looping("always")
+    for _ in range(2):
+        with pytest.raises(RunError, match="LLVM does not take it"):
+            engine.run([np.ones(4, "f4")])
