@@ -2,6 +2,7 @@
 
 With ``IPU_KERNEL_GUARDS=1`` the arrays of kernels have guards around them, which are looked at after each call.
 Property tests draw the same examples in every run, and take the time that they take: a slow machine is no failure.
+Programs are parsed at once, not in a child of the process first: such a child takes longer than many a test.
 """
 
 import os
@@ -9,7 +10,10 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from ipu_mlir.dialects.support import parsing
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as what a shell runs in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -25,3 +29,14 @@ if os.environ.get("IPU_KERNEL_GUARDS"):  # of all tests, with IPU_KERNELS=always
 
 settings.register_profile("same-everywhere", deadline=None, derandomize=True, database=None)
 settings.load_profile("same-everywhere")
+
+
+class _Everything(set[int]):
+    """The programs of tests, none of which ends the process that parses it."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    parsing._survived = set() if item.get_closest_marker("deadly") else _Everything()

@@ -20,6 +20,8 @@ from support.kinds import KINDS
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.parsing import parse_module
 
+pytestmark = pytest.mark.deadly
+
 _SEED = int(os.environ.get("IPU_MLIR_FUZZ_SEED", "1"))
 _MANY = int(os.environ.get("IPU_MLIR_FUZZ", "10000"))
 _FLAGS = {

@@ -20,7 +20,7 @@ from ipu_mlir.tools import ipu_opt, ipu_report, ipu_run, ipu_sweep, ipu_translat
 _TEXTS_IN_A_ROUND = 100  # at least: two programs, a dozen that are refused, and the strings of four profiles
 _X = np.array([0, 1, 2, 3], np.float32)
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.deadly]
 
 
 @pytest.fixture(autouse=True)

@@ -145,7 +145,10 @@ class MlirFile(pytest.File):
     """A ``.mlir`` file, which is one test."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        yield MlirItem.from_parent(self, name="RUN")
+        item = MlirItem.from_parent(self, name="RUN")
+        if "unreadable" in self.path.name:
+            item.add_marker("deadly")
+        yield item
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -11,6 +11,8 @@ from ipu_mlir.dialects.support.diagnostics import DiagnosedError, source_place
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.dialects.support.readable import DEEPEST, refuse_unreadable
 
+pytestmark = pytest.mark.deadly
+
 _MAIN = """func.func @main(%x: tensor<2x3xf32>, %e: tensor<3x2xf32>) -> tensor<3x2xf32> {{
   {}
   return %e : tensor<3x2xf32>
