@@ -135,29 +135,44 @@ def test_the_verifiers_reject_every_mutant_at_its_place(name: str, kind: str) ->
     assert different == (OVERWRITE.get(name, 0) if kind == "lost-exchange" else 0)
 
 
-def _check_execution(name: str, choose: Callable[[Mutants], Mutants]) -> None:
-    ran, unnoticed = [], []
+def _check_strict(name: str, choose: Callable[[Mutants], Mutants]) -> None:
+    ran = []
     for kind in KINDS:
         for description, text in choose(mutants(name, kind)):
             if refusal(text) is not None and run_unverified(text, subject(name).inputs, strict=True) is not None:
                 ran.append(description)
+    assert ran == []
+
+
+def _check_lenient(name: str, choose: Callable[[Mutants], Mutants]) -> None:
+    unnoticed = []
+    for kind in KINDS:
+        for description, text in choose(mutants(name, kind)):
             results = run_unverified(text, subject(name).inputs, strict=False)
             if results is None or is_noticed(results, subject(name), description):
                 continue
             if refusal(text) is not None or not _is_harmless(name, kind, text):
                 unnoticed.append(description)
-    assert (ran, unnoticed) == ([], [])
+    assert unnoticed == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_verifiers_the_per_tile_executor_notices_a_mutant(name: str) -> None:
-    _check_execution(name, lambda found: spread(found, PER_KIND))
+def test_without_verifiers_the_strict_executor_refuses_a_mutant(name: str) -> None:
+    _check_strict(name, lambda found: found[:1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_verifiers_the_lenient_executor_notices_a_mutant(name: str) -> None:
+    _check_lenient(name, lambda found: found[-1:])
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("check", [_check_strict, _check_lenient])
 @pytest.mark.parametrize("name", NAMES)
-def test_without_verifiers_the_per_tile_executor_notices_every_mutant(name: str) -> None:
-    _check_execution(name, lambda found: found)
+def test_without_verifiers_the_per_tile_executor_notices_every_mutant(
+    name: str, check: Callable[[str, Callable[[Mutants], Mutants]], None]
+) -> None:
+    check(name, lambda found: found)
 
 
 @pytest.mark.parametrize("name", NAMES)

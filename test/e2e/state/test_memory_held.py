@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from cases import comparisons_and_casts, contractions, elementwise, float_ops, integer_ops, reductions, views
-from support.case import Case
 from support.corpus import programs
 
 import ipu_mlir as ipu
@@ -17,7 +16,6 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 TABLES = (elementwise, contractions, reductions, views, float_ops, integer_ops, comparisons_and_casts)
-CASES: dict[str, Case] = {case.name: case for table in TABLES for case in table.CASES}
 TARGET = ipu.Target(name="small", tiles_per_ipu=16)
 LOOPS_AND_GATHERS = {
     "loop": (
@@ -87,9 +85,10 @@ def test_programs_of_frameworks(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__.rpartition(".")[2])
-def test_small_programs(table: Any) -> None:
-    for case in table.CASES:
+def test_small_programs(table: Any, step: int) -> None:
+    for case in table.CASES[::step]:
         check(case.text, case.inputs)
 
 

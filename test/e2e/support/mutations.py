@@ -43,6 +43,8 @@ class Mutants(Sequence[tuple[str, str]]):
         return len(self._places)
 
     def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
         place, number = self._places[index]
         with ipu.context(), ir.Location.unknown():
             module = ir.Module.parse(self._text)
