@@ -101,7 +101,7 @@ def piece_elements(source: tuple[Mapping, View], dest: tuple[Mapping, View]) -> 
     if from_blocks is None or to_blocks is None:
         piece = min(contiguous(*source), contiguous(*dest))
         return piece, piece
-    box = [min(sizes) for sizes in zip(from_blocks, to_blocks, source[1].shape, strict=True)]
+    box = [max(1, min(sizes)) for sizes in zip(from_blocks, to_blocks, source[1].shape, strict=True)]
     return _run(box, from_blocks), _run(box, to_blocks)
 
 

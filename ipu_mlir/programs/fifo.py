@@ -4,7 +4,7 @@ from typing import Any
 
 from ipu_mlir.dialects.ipu import FifoOp
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.tracing.errors import TraceTypeError
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
 
 
@@ -22,12 +22,14 @@ def fifo(x: Any, depth: int, *, offload: bool = False) -> Any:
         offload: whether the values wait in remote memory.
 
     Raises:
-        TraceTypeError: ``x`` is no traced tensor, or the depth no integer.
+        TraceTypeError: ``x`` is no traced tensor, or the depth no integer. TraceValueError: ``x`` has no elements.
     """
     if not isinstance(x, Symbol):
         raise TraceTypeError(f"fifo takes a traced tensor, got {type(x).__name__}; call it inside an @ipu.function")
     if type(depth) is not int:
         raise TraceTypeError(f"fifo of {x} has a depth of {depth!r}; it is an integer")
+    if 0 in x.shape:
+        raise TraceValueError(f"fifo of {x}: a tensor without elements has nothing to remember; use it as it is")
     with x.program.emit("fifo"):
         op = FifoOp(
             depth=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), depth), value=x.value, delayed=x.value.type

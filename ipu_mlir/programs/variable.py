@@ -13,7 +13,7 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.state import Cell
 from ipu_mlir.specs.specs import TensorSpec, spec_of
 from ipu_mlir.specs.tensor_types import as_for_users
-from ipu_mlir.tracing.errors import TraceTypeError
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Trace, current_trace, dense_attribute
 from ipu_mlir.tracing.operands import tensor_of
 from ipu_mlir.tracing.structure import flatten, is_number, leaves_like, paths, unflatten
@@ -66,6 +66,10 @@ class Variable:
             raise TraceTypeError(f"variable {self.name} has several tensors, and mapping= places one; use ipu.place")
         if offload and any(isinstance(leaf, TensorSpec) for leaf in leaves):
             raise TraceTypeError(f"variable {self.name} has no value to begin with, and what is offloaded needs one")
+        if offload and any(0 in leaf.shape for leaf in leaves if hasattr(leaf, "shape")):
+            raise TraceValueError(
+                f"variable {self.name} has a tensor without elements, and remote memory has none such"
+            )
         if partition and not offload:
             raise TraceTypeError(f"variable {self.name} has partition=True, which is for offload=True")
         self._init = [leaf if isinstance(leaf, TensorSpec) else np.array(leaf) for leaf in leaves]

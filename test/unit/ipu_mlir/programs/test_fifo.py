@@ -50,5 +50,7 @@ def test_each_place_has_values_of_its_own_which_are_state_of_the_session(tmp_pat
 def test_refused():
     with pytest.raises(TypeError, match="takes a traced tensor, got ndarray; call it inside"):
         ipu.fifo(np.ones(3), 1)
+    with pytest.raises(ValueError, match=r"float32\[0, 2\]: a tensor without elements has nothing to remember"):
+        ipu.function(lambda x: ipu.fifo(x, 1)).trace(np.zeros((0, 2), np.float32))
     with pytest.raises(TypeError, match=r"has a depth of 1\.5; it is an integer"):
         ipu.function(lambda x: ipu.fifo(x, 1.5)).trace(np.ones(3, np.float32))

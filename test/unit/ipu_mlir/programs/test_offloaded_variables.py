@@ -80,6 +80,8 @@ def test_in_one_function_and_not_in_the_other():
 
 
 def test_without_a_value_to_begin_with():
+    with pytest.raises(ValueError, match="variable w has a tensor without elements, and remote memory has none such"):
+        ipu.Variable([np.zeros(3), np.zeros((0, 3))], name="w", offload=True)
     with pytest.raises(TypeError, match="variable w has no value to begin with, and what is offloaded needs one"):
         ipu.Variable(ipu.TensorSpec(3), name="w", offload=True)
 

@@ -18,6 +18,15 @@ def ones(*shape):
     return np.ones(shape, F32)
 
 
+def test_variables_may_have_no_elements():
+    w = ipu.Variable(ones(0, 3), name="w")
+    exe = ipu.compile(lambda x: w.assign(w.value + x), args=[ones()], target=TARGET)
+    session = exe.session()
+    session(ones())
+    assert session["w"].shape == (0, 3)
+    assert exe.run_per_tile([ones()]) == []
+
+
 def test_directly_called_functions_share_the_values_of_variables():
     w = ipu.Variable(ones(4), name="w")
 
