@@ -62,3 +62,45 @@ func.func @copies_that_somebody_needs_stay(%x: memref<8xf32>, %n: index, %f: f32
   memref.store %f, %e[%c1] : memref<8xf32>
   return %read, %e : f32, memref<8xf32>
 }
+
+// CHECK-LABEL: func.func @what_rests_meanwhile_is_no_copy
+// CHECK: scf.for {{.*}} iter_args(%[[T:.*]] = %{{.*}})
+// CHECK-NEXT: memref.store %{{.*}}, %[[T]]
+// CHECK-NEXT: memref.store %{{.*}}, %[[T]]
+// CHECK-NEXT: scf.yield %[[T]]
+func.func @what_rests_meanwhile_is_no_copy(%x: memref<8xf32>, %n: index, %f: f32) -> memref<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> (memref<8xf32>) {
+    memref.store %f, %t[%i] : memref<8xf32>
+    %a = memref.alloc() : memref<8xf32>
+    memref.copy %t, %a : memref<8xf32> to memref<8xf32>
+    memref.store %f, %a[%c1] : memref<8xf32>
+    linalg.copy ins(%a : memref<8xf32>) outs(%t : memref<8xf32>)
+    scf.yield %t : memref<8xf32>
+  }
+  return %0 : memref<8xf32>
+}
+
+// The buffer is read in between, there by the name that it has outside; or the copy is used later.
+// CHECK-LABEL: func.func @what_is_used_meanwhile_is_copied
+// CHECK-COUNT-2: linalg.copy
+func.func @what_is_used_meanwhile_is_copied(%x: memref<8xf32>, %n: index, %f: f32) -> (f32, memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> (memref<8xf32>) {
+    %a = memref.alloc() : memref<8xf32>
+    memref.copy %t, %a : memref<8xf32> to memref<8xf32>
+    %old = memref.load %x[%i] : memref<8xf32>
+    memref.store %old, %a[%c1] : memref<8xf32>
+    linalg.copy ins(%a : memref<8xf32>) outs(%t : memref<8xf32>)
+    scf.yield %t : memref<8xf32>
+  }
+  %b = memref.alloc() : memref<8xf32>
+  memref.copy %0, %b : memref<8xf32> to memref<8xf32>
+  memref.store %f, %b[%c1] : memref<8xf32>
+  linalg.copy ins(%b : memref<8xf32>) outs(%0 : memref<8xf32>)
+  memref.store %f, %0[%c0] : memref<8xf32>
+  %last = memref.load %b[%c0] : memref<8xf32>
+  return %last, %0 : f32, memref<8xf32>
+}

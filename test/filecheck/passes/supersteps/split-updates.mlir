@@ -31,10 +31,9 @@ func.func @loops_and_fills_are_updates(%n: index, %f: f32) -> tensor<8xf32> {
   return %2 : tensor<8xf32>
 }
 
-// What a loop carries and a part of a tensor stay where they are.
-// CHECK-LABEL: func.func @carried_values_and_parts_are_not_copied
+// CHECK-LABEL: func.func @parts_are_not_copied
 // CHECK-NOT: alloc_tensor
-func.func @carried_values_and_parts_are_not_copied(%x: tensor<8x8xf32>, %n: index, %f: f32) -> tensor<8x8xf32> {
+func.func @parts_are_not_copied(%x: tensor<8x8xf32>, %f: f32) -> tensor<8x8xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %s = tensor.extract_slice %x[0, 0] [4, 8] [1, 1] : tensor<8x8xf32> to tensor<4x8xf32>
@@ -42,11 +41,63 @@ func.func @carried_values_and_parts_are_not_copied(%x: tensor<8x8xf32>, %n: inde
   %1 = tensor.insert %f into %0[%c0, %c1] : tensor<4x8xf32>
   %2 = tensor.insert %f into %1[%c1, %c1] : tensor<4x8xf32>
   %y = tensor.insert_slice %2 into %x[0, 0] [4, 8] [1, 1] : tensor<4x8xf32> into tensor<8x8xf32>
-  %z = scf.for %i = %c0 to %n step %c1 iter_args(%t = %y) -> (tensor<8x8xf32>) {
-    %a = tensor.insert %f into %t[%i, %c0] : tensor<8x8xf32>
-    %b = tensor.insert %f into %a[%i, %c1] : tensor<8x8xf32>
-    %c = tensor.insert %f into %b[%c1, %i] : tensor<8x8xf32>
-    scf.yield %c : tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func @what_a_loop_carries_comes_back
+// CHECK: scf.for {{.*}} iter_args(%[[T:.*]] = %{{.*}})
+// CHECK-COUNT-2: tensor.insert
+// CHECK: %[[COPY:.*]] = bufferization.alloc_tensor() copy
+// CHECK-NEXT: %[[LAST:.*]] = tensor.insert %{{.*}} into %[[COPY]]
+// CHECK-NEXT: %[[BACK:.*]] = linalg.copy ins(%[[LAST]] : {{.*}}) outs(%[[T]]
+// CHECK-NEXT: scf.yield %[[BACK]]
+func.func @what_a_loop_carries_comes_back(%x: tensor<8xf32>, %n: index, %f: f32) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = scf.for %i = %c0 to %n step %c1 iter_args(%t = %x) -> (tensor<8xf32>) {
+    %a = tensor.insert %f into %t[%i] : tensor<8xf32>
+    %b = tensor.insert %f into %a[%c0] : tensor<8xf32>
+    %c = tensor.insert %f into %b[%c1] : tensor<8xf32>
+    scf.yield %c : tensor<8xf32>
   }
-  return %z : tensor<8x8xf32>
+  return %z : tensor<8xf32>
+}
+
+// A branch is one update; what it takes from outside lies there again at its end.
+// CHECK-LABEL: func.func @branches_bring_back_what_they_update
+// CHECK: %[[X:.*]] = linalg.fill
+// CHECK: scf.if
+// CHECK-COUNT-2: tensor.insert
+// CHECK: bufferization.alloc_tensor() copy
+// CHECK: linalg.copy ins(%{{.*}}) outs(%[[X]]
+func.func @branches_bring_back_what_they_update(%p: i1, %f: f32, %e: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = linalg.fill ins(%f : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %y = scf.if %p -> (tensor<8xf32>) {
+    %a = tensor.insert %f into %x[%c0] : tensor<8xf32>
+    %b = tensor.insert %f into %a[%c1] : tensor<8xf32>
+    %c = tensor.insert %f into %b[%c0] : tensor<8xf32>
+    scf.yield %c : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  return %y : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @branches_are_updates
+// CHECK: %[[X:.*]] = scf.if
+// CHECK: %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[X]])
+// CHECK-NEXT: tensor.insert %{{.*}} into %[[COPY]]
+func.func @branches_are_updates(%p: i1, %f: f32, %e: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %x = linalg.fill ins(%f : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %y = scf.if %p -> (tensor<8xf32>) {
+    scf.yield %x : tensor<8xf32>
+  } else {
+    %a = tensor.insert %f into %x[%c0] : tensor<8xf32>
+    scf.yield %a : tensor<8xf32>
+  }
+  %u = tensor.insert %f into %y[%c0] : tensor<8xf32>
+  return %u : tensor<8xf32>
 }
