@@ -79,6 +79,7 @@ from ipu_mlir.passes.programs.write_in_place import WriteInPlace
 from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raising.elements.raise_extremes import RaiseExtremes
+from ipu_mlir.passes.raising.elements.raise_loads import RaiseLoads
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
@@ -164,6 +165,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseDynamicSlices,
     RaiseElementOps,
     RaiseExtremes,
+    RaiseLoads,
     RaiseLoops,
     RaiseRanks,
     RaiseScans,

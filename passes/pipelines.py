@@ -104,6 +104,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-ranks",
     "ipu-raise-dynamic-slices",
     "ipu-raise-element-ops",
+    "ipu-raise-loads",
     "canonicalize",
     "cse",
     "ipu-mark-replicas{all-branches=true}",
