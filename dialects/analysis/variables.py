@@ -17,6 +17,10 @@ READ, ASSIGN = "ipu.read", "ipu.assign"
 UNSET = "ipu.unset"
 """Attribute of an argument that is a variable: the function assigns it before it reads it."""
 
+UPDATED = "ipu.updated"
+"""Attribute of an argument and a result of an outlined function, with one number: the value of a variable, and the new
+one."""
+
 
 def variables_in(module: ir.Operation) -> dict[str, ir.Operation]:
     """The ``ipu.variable`` ops of ``module`` by name, in the order in which they stand there."""
@@ -43,6 +47,22 @@ def unset_arguments(function: ir.Operation) -> set[int]:
     """Numbers of the arguments that are variables whose value does not matter when the function begins."""
     entries = function.attributes.get("arg_attrs", ())
     return {number for number, each in enumerate(entries) if UNSET in each}
+
+
+def updated_arguments(function: ir.Operation) -> dict[int, int]:
+    """By number of a result, the argument of an outlined function that has the old value of the same variable."""
+    taken, given = (_numbered(function, attribute) for attribute in ("arg_attrs", "res_attrs"))
+    return {number: taken[which] for which, number in given.items() if which in taken}
+
+
+def assigned_arguments(function: ir.Operation) -> set[int]:
+    """Numbers of the arguments that ``function`` may write: variables, of its own or handed to it by callers."""
+    return {*variable_arguments(function), *_numbered(function, "arg_attrs").values()}
+
+
+def _numbered(function: ir.Operation, attribute: str) -> dict[int, int]:
+    entries = enumerate(function.attributes.get(attribute, ()))
+    return {ir.IntegerAttr(each[UPDATED]).value: number for number, each in entries if UPDATED in each}
 
 
 def _named(function: ir.Operation, attribute: str) -> dict[int, str]:

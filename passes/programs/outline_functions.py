@@ -6,17 +6,17 @@ from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first,
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of, terminator
-from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, variables_in
+from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, UPDATED, variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.programs.promote_variables import broken_use, with_values
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
-from ipu_mlir.passes.support.value_attributes import set_function_type
+from ipu_mlir.passes.support.value_attributes import Which, set_function_type, set_value_attributes, value_attributes
 
 _STATE = (READ, ASSIGN)
-_VALUES = ("arg_attrs", "res_attrs")
+_VALUES: tuple[Which, ...] = ("arg_attrs", "res_attrs")
 
 
 class OutlineFunctions(Pass):
@@ -28,7 +28,8 @@ class OutlineFunctions(Pass):
     refused.
 
     Needs:  nothing.
-    Leaves: ``no_inline`` on the marked calls that stay, no mark on others; one function for all that are alike.
+    Leaves: ``no_inline`` on the marked calls that stay, no mark on others; one function for all that are alike;
+            ``ipu.updated`` on the arguments and results of functions that are the old and the new value of a variable.
     """
 
     name = "ipu-outline-functions"
@@ -80,6 +81,7 @@ def _take_variables(function: ir.Operation, functions: dict[str, ir.Operation], 
     for which in _VALUES:
         if which in function.attributes:
             del function.attributes[which]
+    _mark_updates(function, names, changed)
     gives = [types[each] for each in changed]
     for call in calls:
         with ir.InsertionPoint(call), call.location:
@@ -91,6 +93,16 @@ def _take_variables(function: ir.Operation, functions: dict[str, ir.Operation], 
             for each, value in zip(changed, list(new.results)[len(found) :], strict=True):
                 AssignOp(variable=ir.FlatSymbolRefAttr.get(each), value=value)
         replace_op(call, list(new.results)[: len(found)])
+
+
+def _mark_updates(function: ir.Operation, names: Sequence[str], changed: Sequence[str]) -> None:
+    """Say which of the last results of ``function`` are new values of which of its last arguments."""
+    for which, of in zip(_VALUES, (names, changed), strict=True):
+        entries = value_attributes(function, which)
+        for entry, name in zip(entries[len(entries) - len(of) :], of, strict=True):
+            if name in names and name in changed:
+                entry[UPDATED] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), names.index(name))
+        set_value_attributes(function, which, entries)
 
 
 def _inline(call: ir.Operation, block: ir.Block) -> None:

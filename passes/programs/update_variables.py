@@ -1,9 +1,10 @@
 """``ipu-update-variables``: functions write to their variables, and give them back no more."""
 
 from ipu_mlir.dialects.analysis.buffers import root_of
+from ipu_mlir.dialects.analysis.calls import callee_of, callees_first
 from ipu_mlir.dialects.analysis.control_flow import sources_of, terminator
 from ipu_mlir.dialects.analysis.matchers import defining_op
-from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
+from ipu_mlir.dialects.analysis.variables import updated_arguments, variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -14,18 +15,56 @@ class UpdateVariables(Pass):
     """Copy new values of variables to where the variables lie, unless bufferization has written them there.
 
     All are copied at the end, as if at once: what is still to be copied or given back is moved out of the way before.
+    Outlined functions give nothing back that they have written to what callers handed them.
 
-    Needs:  bufferized functions with ``ipu.variable`` on arguments and results (``ipu-promote-variables``).
+    Needs:  bufferized functions with ``ipu.variable`` on arguments and results (``ipu-promote-variables``), or
+            ``ipu.updated`` (``ipu-outline-functions``).
     Leaves: ``ipu.variable`` on arguments only, whose memory has the new values when the function returns.
     """
 
     name = "ipu-update-variables"
 
     def run(self, module: ir.Operation) -> None:
+        functions = list_ops(module, "func.func")
         with module.context:
-            for function in list_ops(module, "func.func"):
+            for function in callees_first(functions) if any(map(updated_arguments, functions)) else ():
+                _return_less(
+                    function,
+                    [
+                        op
+                        for op in list_ops(module, "func.call")
+                        if callee_of(op) == ir.StringAttr(function.attributes["sym_name"]).value
+                    ],
+                )
+            for function in functions:
                 if variable_results(function):
                     _update(function)
+
+
+def _return_less(function: ir.Operation, calls: list[ir.Operation]) -> None:
+    """Let an outlined function that has written to what its ``calls`` handed it give that back no more."""
+    block = function.regions[0].blocks[0]
+    end = terminator(block)
+    gone = {n: a for n, a in updated_arguments(function).items() if end.operands[n] == block.arguments[a]}
+    kept = [number for number in range(len(end.operands)) if number not in gone]
+    with ir.InsertionPoint(end), end.location:
+        ir.Operation.create("func.return", [], [end.operands[number] for number in kept])
+    end.erase()
+    entries = value_attributes(function, "res_attrs")
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    kind = ir.FunctionType.get(kind.inputs, [kind.results[number] for number in kept])
+    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    set_value_attributes(function, "res_attrs", [entries[number] for number in kept])
+    for call in calls:
+        attributes = {name: call.attributes[name] for name in call.attributes}
+        with ir.InsertionPoint(call), call.location:
+            results = [call.results[number].type for number in kept]
+            new = ir.Operation.create("func.call", results, list(call.operands), attributes)
+        for number, result in enumerate(call.results):
+            result.replace_all_uses_with(
+                call.operands[gone[number]] if number in gone else new.results[kept.index(number)]
+            )
+        call.erase()
 
 
 def _update(function: ir.Operation) -> None:

@@ -1,23 +1,33 @@
 """``ipu-write-in-place``: the new value of a variable is written where the old one lies."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from ipu_mlir.dialects.analysis.control_flow import flows, is_branch, is_loop, sources_of, terminator
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, num_outputs, reads_operand
-from ipu_mlir.dialects.analysis.matchers import around_in, block_of, defining_op, has_one_use, ops_around
-from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
+from ipu_mlir.dialects.analysis.matchers import around_in, block_of, defining_op, has_one_use, integer_of, ops_around
+from ipu_mlir.dialects.analysis.remote import moved_and_rows, remote_buffer_of
+from ipu_mlir.dialects.analysis.variables import (
+    assigned_arguments,
+    updated_arguments,
+    variable_arguments,
+    variable_results,
+)
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
 
+_LOAD = "ipu.remote_load"
+
 
 class WriteInPlace(Pass):
     """Let the op that computes the next value of a variable write over the old value, also in loops and branches.
 
-    Only where that is the last use of the old value in its block: bufferization then needs no memory of its own for the
-    new one, and no copy. What else loops carry stays in two places: then a superstep may read the old value while
-    another makes the new one.
+    So do outlined functions with values of variables that callers hand them, and blocks with rows of remote memory that
+    they load and store again. Only where that is the last use of the old value in its block: bufferization then needs
+    no memory of its own for the new one, and no copy. What else loops carry stays in two places: then a superstep may
+    read the old value while another makes the new one.
 
     Needs:  placed tensors, without casts between mappings (``ipu-materialize-casts``).
     Leaves: such ops with the old value as ``outs``; no copy in the arm of a branch that leaves it as it is.
@@ -29,7 +39,7 @@ class WriteInPlace(Pass):
         known: dict[ir.Value, bool] = {}
         for op in list_ops(module):
             if op.name == "func.func" and len(op.regions[0].blocks) == 1:
-                pairs = _of_variables(op)
+                pairs = chain(_of_variables(op), _of_rows(op))
             elif is_loop(op):
                 pairs = _of_loop(op)
             else:
@@ -40,11 +50,25 @@ class WriteInPlace(Pass):
 
 
 def _of_variables(function: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
-    """The variables that ``function`` changes, with their new values."""
+    """The variables that ``function`` changes or that its callers hand it, with their new values."""
     block = function.regions[0].blocks[0]
     places = {name: number for number, name in variable_arguments(function).items()}
-    for number, name in variable_results(function).items():
-        yield block.arguments[places[name]], terminator(block).operands[number]
+    pairs = {number: places[name] for number, name in variable_results(function).items()}
+    for number, place in (pairs | updated_arguments(function)).items():
+        yield block.arguments[place], terminator(block).operands[number]
+
+
+def _of_rows(function: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
+    """The rows of remote memory that a block of ``function`` loads and stores again, with their new values."""
+    loads: dict[tuple[ir.Block, str, ir.Value | int], ir.Value] = {}
+    for op in list_ops(function, _LOAD, "ipu.remote_store"):
+        moved, row = moved_and_rows(op)
+        number = integer_of(row)
+        key = op.block, remote_buffer_of(op), row if number is None else number
+        if op.name == _LOAD:
+            loads[key] = moved
+        elif key in loads:
+            yield loads[key], moved
 
 
 def _of_loop(loop: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
@@ -61,17 +85,17 @@ def _of_loop(loop: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
 
 
 def _is_variable(value: ir.Value, known: dict[ir.Value, bool]) -> bool:
-    """True if ``value`` is a variable as a function takes it, or as loops around and before it have changed it."""
+    """True if ``value`` is a variable as a function takes or loads it, or as loops around and before changed it."""
     names = []
     while value not in known and (sources := sources_of(value)):
         names.append(value)
         value = sources[0]  # what a loop begins with
     if value not in known:
         home = value.owner
-        known[value] = (
+        known[value] = defining_op(value, _LOAD) is not None or (
             isinstance(home, ir.Block)
             and home.owner.operation.name == "func.func"
-            and ir.BlockArgument(value).arg_number in variable_arguments(home.owner.operation)
+            and ir.BlockArgument(value).arg_number in assigned_arguments(home.owner.operation)
         )
     known.update(dict.fromkeys(names, known[value]))
     return known[value]

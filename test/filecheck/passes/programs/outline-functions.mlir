@@ -12,7 +12,7 @@ func.func private @alike(%a: tensor<4xf32>) -> tensor<4xf32> {
   %b = linalg.exp ins(%a : tensor<4xf32>) outs(%a : tensor<4xf32>) -> tensor<4xf32>
   return %b : tensor<4xf32>
 }
-// CHECK: func.func private @with_state(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK: func.func private @with_state(%arg0: tensor<4xf32> {ipu.updated = 0 : i64}) -> (tensor<4xf32>, tensor<4xf32> {ipu.updated = 0 : i64})
 // CHECK-NOT: "ipu.
 func.func private @with_state() -> tensor<4xf32> {
   %y = "ipu.read"() {variable = @v} : () -> tensor<4xf32>
@@ -20,7 +20,7 @@ func.func private @with_state() -> tensor<4xf32> {
   "ipu.assign"(%z) {variable = @v} : (tensor<4xf32>) -> ()
   return %y : tensor<4xf32>
 }
-// CHECK: func.func private @around(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK: func.func private @around(%arg0: tensor<4xf32> {ipu.updated = 0 : i64}) -> (tensor<4xf32>, tensor<4xf32> {ipu.updated = 0 : i64})
 // CHECK: call @with_state(%arg0)
 func.func private @around() -> tensor<4xf32> {
   %y = func.call @with_state() {ipu.outlined} : () -> tensor<4xf32>

@@ -73,3 +73,38 @@ func.func @what_a_branch_may_choose_is_moved_aside(%c: i1, %x: memref<4xf32, #on
   }
   return %x, %r : memref<4xf32, #one>, memref<4xf32, #one>
 }
+
+// What an outlined function has written to the memory that it was handed is there, and no result any more.
+// CHECK-LABEL: func.func @calls(
+// CHECK-SAME: %[[X:.*]]: memref<4xf32, #{{.*}}>, %[[W:.*]]: memref<4xf32, #{{.*}}> {ipu.variable = @w})
+// CHECK: %[[Y:.*]] = call @writes(%[[X]], %[[W]]) {ipu.outlined} : (memref<4xf32, #{{.*}}>, memref<4xf32, #{{.*}}>) -> memref<4xf32
+// CHECK-NOT: memref.copy
+// CHECK: return %[[Y]] :
+func.func @calls(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.variable = @w})
+    -> (memref<4xf32, #one>, memref<4xf32, #one> {ipu.variable = @w}) {
+  %r:2 = call @writes(%x, %w) {ipu.outlined} : (memref<4xf32, #one>, memref<4xf32, #one>) -> (memref<4xf32, #one>, memref<4xf32, #one>)
+  return %r#1, %r#0 : memref<4xf32, #one>, memref<4xf32, #one>
+}
+
+// CHECK-LABEL: func.func private @writes(
+// CHECK-SAME: -> memref<4xf32
+// CHECK: return %arg0
+func.func private @writes(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.updated = 0 : i64})
+    -> (memref<4xf32, #one> {ipu.updated = 0 : i64}, memref<4xf32, #one>) {
+  linalg.exp ins(%x : memref<4xf32, #one>) outs(%w : memref<4xf32, #one>)
+  return %w, %x : memref<4xf32, #one>, memref<4xf32, #one>
+}
+
+// CHECK-LABEL: func.func @calls_what_gives_other_memory(
+// CHECK: %[[R:.*]] = call @gives_other_memory(
+// CHECK: memref.copy %[[R]]
+func.func @calls_what_gives_other_memory(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.variable = @w})
+    -> (memref<4xf32, #one> {ipu.variable = @w}) {
+  %r = call @gives_other_memory(%x, %w) {ipu.outlined} : (memref<4xf32, #one>, memref<4xf32, #one>) -> memref<4xf32, #one>
+  return %r : memref<4xf32, #one>
+}
+
+func.func private @gives_other_memory(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.updated = 0 : i64})
+    -> (memref<4xf32, #one> {ipu.updated = 0 : i64}) {
+  return %x : memref<4xf32, #one>
+}

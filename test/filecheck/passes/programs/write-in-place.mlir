@@ -25,6 +25,36 @@ func.func @last_reader_writes_over_the_variable(%w: tensor<4xf32, #home> {ipu.va
   return %z : tensor<4xf32, #home>
 }
 
+// CHECK-LABEL: func.func private @what_callers_hand_over
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32, #m{{[0-9]+}}> {ipu.updated = 0 : i64}, %[[X:[a-z0-9]*]]: tensor
+// CHECK: linalg.exp ins(%[[W]] {{.*}} outs(%[[W]] :
+// CHECK: linalg.exp ins(%[[X]] {{.*}} outs(%{{[0-9]+}} :
+func.func private @what_callers_hand_over(%w: tensor<4xf32, #home> {ipu.updated = 0 : i64}, %x: tensor<4xf32, #home>)
+    -> (tensor<4xf32, #home>, tensor<4xf32, #home> {ipu.updated = 0 : i64}) {
+  %e = tensor.empty() : tensor<4xf32, #home>
+  %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  %z = linalg.exp ins(%x : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  return %z, %y : tensor<4xf32, #home>, tensor<4xf32, #home>
+}
+
+// CHECK-LABEL: func.func @row_that_is_stored_again
+// CHECK: %[[A:.*]] = "ipu.remote_load"
+// CHECK: %[[B:.*]] = "ipu.remote_load"
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.exp ins(%[[A]] {{.*}} outs(%[[A]] :
+// CHECK: linalg.exp ins(%[[B]] {{.*}} outs(%[[E]] :
+func.func @row_that_is_stored_again(%i: index) -> tensor<4xf32, #home> {
+  %zero = arith.constant 0 : index
+  %a = "ipu.remote_load"(%i) {buffer = @b} : (index) -> tensor<4xf32, #home>
+  %b = "ipu.remote_load"(%zero) {buffer = @b} : (index) -> tensor<4xf32, #home>
+  %e = tensor.empty() : tensor<4xf32, #home>
+  %y = linalg.exp ins(%a : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  %z = linalg.exp ins(%b : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  "ipu.remote_store"(%y, %i) {buffer = @b} : (tensor<4xf32, #home>, index) -> ()
+  "ipu.remote_store"(%b, %zero) {buffer = @b} : (tensor<4xf32, #home>, index) -> ()
+  return %z : tensor<4xf32, #home>
+}
+
 // CHECK-LABEL: func.func @value_that_is_returned_stays
 // CHECK: %[[E:.*]] = tensor.empty
 // CHECK: linalg.exp {{.*}} outs(%[[E]] :
