@@ -16,7 +16,7 @@ from ipu_mlir.runtime.engine.outfeeds import Outfeed, SyntheticOutfeed
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.translate import Stream
 from ipu_mlir.tensorflow.calls import as_tensorflow_has_it, call
-from ipu_mlir.tensorflow.devices import is_synthetic
+from ipu_mlir.tensorflow.devices import SYSTEM, Device, is_synthetic
 from ipu_mlir.tensorflow.outside import host_function
 from ipu_mlir.tensorflow.variables import is_tracing
 
@@ -40,10 +40,12 @@ class Feed:
     Attributes:
         name: what programs call it.
         element_spec: what an element looks like.
+        ordinal: the number of the device whose programs take elements; None for any.
     """
 
-    def __init__(self, dataset: Any, prefetch_depth: int = 3) -> None:
+    def __init__(self, dataset: Any, prefetch_depth: int = 3, ordinal: int | None = None) -> None:
         """Stream the elements of ``dataset``, or the rest of an iterator."""
+        self.ordinal = ordinal
         self.name = f"infeed_{next(_NUMBERS)}"
         self.element_spec = dataset.element_spec
         self._depth, self._dataset = prefetch_depth, dataset if tf.executing_eagerly() else _out_of_graph(dataset)
@@ -158,9 +160,11 @@ class Drain:
         name: what programs call it.
         form: what an element looks like, with specs; None before there is a program that writes to it.
         replicas: how many hand over an element at a time; several give them one more dimension.
+        ordinal: the number of the device whose programs hand over elements; None for any.
     """
 
-    def __init__(self, keeps_last: bool = False) -> None:
+    def __init__(self, keeps_last: bool = False, ordinal: int | None = None) -> None:
+        self.ordinal = ordinal
         self.name = f"outfeed_{next(_NUMBERS)}"
         self.keeps_last = keeps_last
         self.form: Any = None
@@ -217,15 +221,28 @@ class Drain:
         ]
 
 
-def connect(state: State) -> None:
-    """Let the queues and functions of the host of a program be those that its name says.
+def connect(state: State, device: Device) -> None:
+    """Let the queues and functions of the host of a program for ``device`` be those that its name says.
 
     What programs only know by its name is alive as long as one of them.
+
+    Raises:
+        ValueError: a queue is of another device.
     """
     streams = state.streams
     queues: Any
     for queues in (streams.infeeds, streams.outfeeds):
         for name, made in queues.items():
+            _refuse_other_device(_FEEDS[name].ordinal, device)
             queues[name] = _FEEDS[name].queue(made.stream)
     for name, function in streams.functions.items():
         function.function = host_function(name)
+
+
+def _refuse_other_device(ordinal: int | None, device: Device) -> None:
+    if ordinal is None or SYSTEM.device(ordinal).members == device.members:
+        return
+    own = next(number for number in range(len(SYSTEM)) if SYSTEM.device(number).members == device.members)
+    raise ValueError(
+        f"a program for /device:IPU:{own} uses a queue of /device:IPU:{ordinal}; make it with device_ordinal={own}"
+    )

@@ -93,7 +93,7 @@ class Program:
         self._state = State(
             engine.variables, cells, queues=engine.queues, remote=RemoteMemory(engine.remote, offloaded)
         )
-        connect(self._state)
+        connect(self._state, device)
         tables.connect(self._state)
         self._report = Report(device.reports, name) if device.reports else None
         if self._report is not None:

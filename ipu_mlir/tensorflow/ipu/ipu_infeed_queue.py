@@ -22,7 +22,7 @@ class IPUInfeedQueue:
         """Stream ``dataset``, which nobody else should iterate over.
 
         Args:
-            device_ordinal: of the device; a queue belongs to the program that takes from it.
+            device_ordinal: of the device whose programs take from it; those of others are refused.
             prefetch_depth: how many elements may wait; 3 where it is not said.
             optimise_latency: without effect: elements are handed over as soon as they are there.
 
@@ -50,7 +50,7 @@ class IPUInfeedQueue:
                     f"Output shape {each.shape} is not fully defined: the device takes elements of one size; use "
                     "batch(..., drop_remainder=True)"
                 )
-        self._feed = Feed(dataset, prefetch_depth or 3)
+        self._feed = Feed(dataset, prefetch_depth or 3, device_ordinal)
         self._is_dequeued = self._is_initialized = False
 
     @property

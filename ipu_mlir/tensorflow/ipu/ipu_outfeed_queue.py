@@ -34,7 +34,7 @@ class IPUOutfeedQueue:
 
         Args:
             outfeed_mode: whether it keeps all elements, which is the default, or the last one.
-            device_ordinal: of the device; a queue belongs to the program that writes to it.
+            device_ordinal: of the device whose programs write to it; those of others are refused.
             buffer_depth: without effect: elements go to the host at once.
             optimise_latency: without effect, for the same reason.
 
@@ -49,7 +49,7 @@ class IPUOutfeedQueue:
         if type(buffer_depth) is not int or buffer_depth <= 0:
             raise ValueError(f"buffer_depth must be a number from 1, got {buffer_depth!r}")
         self._mode = mode
-        self._drain = Drain(mode is IPUOutfeedMode.LAST)
+        self._drain = Drain(mode is IPUOutfeedMode.LAST, device_ordinal)
         self._graphs: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def enqueue(self, tensors: Any) -> Any:

@@ -43,6 +43,7 @@ class IPULoggingTensorHook(tf.compat.v1.train.SessionRunHook):
         self._runs, self._seconds, self._at_end = every_n_iter, every_n_secs, at_end
         self._formatter = formatter
         self._queue = IPUOutfeedQueue(logging_mode)
+        self._queue._drain.ordinal = None  # of whatever program it logs
         self._count, self._logged = 0, 0.0
 
     def log(self, tensors: Any) -> Any:

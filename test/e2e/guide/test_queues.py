@@ -254,3 +254,36 @@ def test_an_outfeed_that_nobody_reads_is_full_at_some_point(strategy, monkeypatc
     with pytest.raises(RunError, match="that nobody has read"):
         for _ in range(20):
             strategy.run(step, args=(tf.ones(4),))
+
+
+def test_queues_are_of_one_device():
+    config = ipu.config.IPUConfig()
+    config.auto_select_ipus = [1, 1]
+    config.ipu_model.tiles_per_ipu = 4
+    config.configure_ipu_system()
+    second = ipu.ipu_strategy.IPUStrategy("/device:IPU:1")
+
+    def added(feed, log):
+        return compiled(lambda: repeat(2, lambda total, x: (total + x, log.enqueue(x))[0], [0.0], feed))
+
+    try:
+        with second.scope():
+            step = added(Infeed(numbers(4), device_ordinal=1), Outfeed())
+            with pytest.raises(
+                ValueError, match="for /device:IPU:1 uses a queue of /device:IPU:0; make it with device_ordinal=1"
+            ):
+                second.run(step)
+            log = Outfeed(device_ordinal=1)
+            step = added(Infeed(numbers(4)), log)
+            with pytest.raises(ValueError, match="for /device:IPU:1 uses a queue of /device:IPU:0"):
+                second.run(step)
+            step = added(Infeed(numbers(4), device_ordinal=2), Outfeed(device_ordinal=1))
+            with pytest.raises(ValueError, match="there is no /device:IPU:2"):
+                second.run(step)
+            log = Outfeed(device_ordinal=1)
+            step = added(Infeed(numbers(4), device_ordinal=1), log)
+            assert float(tf.nest.flatten(second.run(step))[0]) == 1
+            assert log.dequeue().numpy().tolist() == [0, 1]
+            assert float(next(iter(numbers(2)))) == 0
+    finally:
+        ipu.config.reset_ipu_configuration()
