@@ -44,6 +44,7 @@ OPTIONS = {
     "optimizations.maximum_cross_replica_sum_buffer_size": "bytes of sums and means over replicas that have one sync",
     "optimizations.maximum_reduce_scatter_buffer_size": "bytes of reduce-scatters that have one sync",
     "optimizations.maximum_all_gather_buffer_size": "bytes of gathers that have one sync",
+    "optimizations.maximum_inter_ipu_copies_buffer_size": "bytes of copies between IPUs that have one sync",
     "optimizations.maximum_reduce_many_buffer_size": "no effect: independent ones share a superstep anyway",
     "optimizations.maximum_send_recv_cluster_size": "no effect: a program waits for each call of the host",
     "optimizations.merge_infeed_io_copies": "no effect: the tensors of an element come with one sync",

@@ -7,9 +7,13 @@ from ipu_mlir.dialects.analysis.buffers import element_bytes, roots_of
 from ipu_mlir.dialects.analysis.collectives import MERGED, collective_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, is_terminator
 from ipu_mlir.dialects.analysis.effects import effects_of
+from ipu_mlir.dialects.analysis.shards import LINKS
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
+
+_LINKS = "links"
+"""Exchanges between IPUs, among the kinds of what waits."""
 
 
 @dataclass(frozen=True)
@@ -17,11 +21,12 @@ class MergeCollectives(Pass):
     """Let collectives wait for those after them, up to ``max-bytes`` of what replicas give to them together.
 
     One waits until an op reads what it gives, writes what it is given or gives, or deals with the host; and no longer
-    than its block. A kind with a limit of its own, as in ``all-reduce-bytes``, waits for others of that kind only.
+    than its block. A kind with a limit of its own, as in ``all-reduce-bytes``, waits for others of that kind only. With
+    ``inter-ipu-bytes`` exchanges between IPUs wait for each other in the same way.
 
     Needs:  supersteps (``ipu-form-supersteps``).
-    Leaves: collectives one after the other where that is possible, all but the first of them with ``ipu.merged``: they
-            need no sync of their own. With 0 bytes, everything as it was.
+    Leaves: collectives one after the other where that is possible, and exchanges, all but the first of them with
+            ``ipu.merged``: they need no sync of their own. With 0 bytes, everything as it was.
     """
 
     name = "ipu-merge-collectives"
@@ -30,6 +35,7 @@ class MergeCollectives(Pass):
     all_reduce_bytes: int | None = None
     reduce_scatter_bytes: int | None = None
     all_gather_bytes: int | None = None
+    inter_ipu_bytes: int | None = None
 
     def run(self, module: ir.Operation) -> None:
         if not any((self.max_bytes, *self._own_limits().values())):
@@ -44,6 +50,7 @@ class MergeCollectives(Pass):
             "all_reduce": self.all_reduce_bytes,
             "reduce_scatter": self.reduce_scatter_bytes,
             "all_gather": self.all_gather_bytes,
+            _LINKS: self.inter_ipu_bytes,
         }
         return {kind: limit for kind, limit in limits.items() if limit is not None}
 
@@ -57,10 +64,9 @@ class MergeCollectives(Pass):
                     self._block(inner)
                 continue
             waiting = {kind: ops for kind, ops in waiting.items() if not any(_depends(op, each) for each in ops)}
-            collective = collective_of(op) if op.name == "ipu.collective" else None
-            if collective is None:
+            kind = _kind(op, limits)
+            if kind is None:
                 continue
-            kind = collective.kind if collective.kind in limits else ""
             before = waiting.get(kind, [])
             if sum(map(_bytes, (*before, op))) > limits.get(kind, self.max_bytes):
                 before = []
@@ -69,6 +75,16 @@ class MergeCollectives(Pass):
             if before:
                 op.attributes[MERGED] = ir.UnitAttr.get()
             waiting[kind] = [*before, op]
+
+
+def _kind(op: ir.Operation, limits: dict[str, int]) -> str | None:
+    """The entry of ``limits`` that ``op`` waits by, or "" for that of all other collectives; None if it does not."""
+    if op.name == "ipu.exchange":
+        return _LINKS if LINKS in op.attributes and _LINKS in limits else None
+    collective = collective_of(op) if op.name == "ipu.collective" else None
+    if collective is None:
+        return None
+    return collective.kind if collective.kind in limits else ""
 
 
 def _bytes(collective: ir.Operation) -> int:

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.collectives import MERGED
 from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import memory_accesses
@@ -164,7 +165,8 @@ class StepCosts:
             source, dest = (operand.type for operand in step.op.operands)
             if (source, dest) not in self._exchanges:
                 self._exchanges[source, dest] = self._exchange(step.op)
-            return self._exchanges[source, dest]
+            found = self._exchanges[source, dest]
+            return replace(found, sync=0) if MERGED in step.op.attributes else found
         if step.kind == "host_exchange":
             return self._host(step.op)
         if step.kind == "collective":

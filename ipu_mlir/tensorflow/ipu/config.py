@@ -308,9 +308,8 @@ def _members_of_devices(config: IPUConfig) -> list[tuple[int, ...]]:
         raise ValueError("select_ipus names IPUs of a machine, and the IPU model has none; use auto_select_ipus")
     if selected:
         return [LISTING[number] for number in selected]
-    for count in auto:
-        if count < 1:
-            raise ValueError(f"auto_select_ipus={auto}: a device has at least 1 IPU")
+    if any(count < 1 for count in auto):
+        raise ValueError(f"auto_select_ipus={auto}: a device has at least 1 IPU")
     firsts = [sum(auto[:place]) for place in range(len(auto))]
     return [tuple(range(first, first + count)) for first, count in zip(firsts, auto, strict=True)] or [(0,)]
 
@@ -356,6 +355,7 @@ _MERGED = {
     "maximum_cross_replica_sum_buffer_size": "all_reduce_bytes",
     "maximum_reduce_scatter_buffer_size": "reduce_scatter_bytes",
     "maximum_all_gather_buffer_size": "all_gather_bytes",
+    "maximum_inter_ipu_copies_buffer_size": "inter_ipu_bytes",
 }
 
 

@@ -1,6 +1,7 @@
 // RUN: ipu-opt %s --pass-pipeline="builtin.module(ipu-merge-collectives{max-bytes=80})" | filecheck %s
 // RUN: ipu-opt %s --ipu-merge-collectives | filecheck %s --check-prefix=ALONE
 // RUN: ipu-opt %s --pass-pipeline="builtin.module(ipu-merge-collectives{all-reduce-bytes=64})" | filecheck %s --check-prefix=KINDS
+// RUN: ipu-opt %s --pass-pipeline="builtin.module(ipu-merge-collectives{inter-ipu-bytes=64})" | filecheck %s --check-prefix=LINKS
 
 #home = #ipu.mapping<8, [[2, 8, 1, 1]], 0, 0>
 #one = #ipu.mapping<8, [[8, 8, 1, 0]], 0, 1>
@@ -58,5 +59,26 @@ func.func @kinds(%x: memref<8xf32, #home>, %y: memref<8xf32, #home>) {
   "ipu.collective"(%x, %c) {kind = "broadcast"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
   "ipu.collective"(%y, %b) {kind = "all_reduce", op = "add"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
   "ipu.collective"(%y, %d) {kind = "broadcast"} : (memref<8xf32, #home>, memref<8xf32, #home>) -> ()
+  return
+}
+
+// Exchanges between IPUs wait for each other up to so many bytes, and until somebody reads what they bring.
+// LINKS-LABEL: func.func @between_ipus
+// LINKS: "ipu.exchange"(%arg0, %[[A:[^)]*]]) {ipu.links}
+// LINKS-NEXT: "ipu.exchange"(%arg1, %[[B:[^)]*]]) {ipu.links, ipu.merged}
+// LINKS-NEXT: "ipu.exchange"(%arg0, %{{.*}}) {ipu.links} :
+// LINKS-NEXT: "ipu.exchange"(%{{.*}}, %{{.*}}) : (
+// LINKS-NEXT: "ipu.exchange"(%arg1, %{{.*}}) {ipu.links} :
+// ALONE-LABEL: func.func @between_ipus
+func.func @between_ipus(%x: memref<8xf32, #home>, %y: memref<8xf32, #home>) {
+  %a = memref.alloc() : memref<8xf32, #one>
+  %b = memref.alloc() : memref<8xf32, #one>
+  %c = memref.alloc() : memref<8xf32, #one>
+  %d = memref.alloc() : memref<8xf32, #home>
+  "ipu.exchange"(%x, %a) {ipu.links} : (memref<8xf32, #home>, memref<8xf32, #one>) -> ()
+  "ipu.exchange"(%y, %b) {ipu.links} : (memref<8xf32, #home>, memref<8xf32, #one>) -> ()
+  "ipu.exchange"(%x, %c) {ipu.links} : (memref<8xf32, #home>, memref<8xf32, #one>) -> ()
+  "ipu.exchange"(%c, %d) : (memref<8xf32, #one>, memref<8xf32, #home>) -> ()
+  "ipu.exchange"(%y, %a) {ipu.links} : (memref<8xf32, #home>, memref<8xf32, #one>) -> ()
   return
 }

@@ -299,3 +299,23 @@ def test_rows_of_remote_memory_come_by_io_tiles_of_the_ipu_that_needs_them():
     steps = ipu.compile(main, args=(X,), target=target).profile().execution
     assert steps.cycles.overlapped > 0
     assert {step.io_ipus for step in steps.steps if step.io} == {(1,)}
+
+
+def test_merged_exchanges_between_ipus_have_one_sync():
+    def main(x, y):
+        with ipu.shard(0):
+            a, b = np.exp(x), np.tanh(y)
+        with ipu.shard(1):
+            return a @ b
+
+    def compiled(size):
+        passes = f"ipu-compile,ipu-merge-collectives{{inter-ipu-bytes={size}}}"
+        return ipu.compile(main, args=(W, W), target=TARGET, pipeline=passes)
+
+    apart, joined = compiled(0), compiled(10_000)
+    np.testing.assert_array_equal(apart(W, W), joined(W, W))
+    np.testing.assert_array_equal(joined.run_per_tile([W, W])[0], apart.run_per_tile([W, W])[0])
+    before, after = (exe.profile().execution for exe in (apart, joined))
+    syncs = [step.sync for step in before.steps if step.inter_ipu]
+    assert len(syncs) == 2 and before.cycles.sync - after.cycles.sync == syncs[0]
+    assert after.cycles.total < before.cycles.total
