@@ -43,8 +43,8 @@ class RemoteArray:
         )  # indexed faster
         self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
         self._random: np.ndarray | None = None
-        if self._map is not None and self.lines.size and self.lines[:1].nbytes <= _FEW_BYTES:
-            found = _without_reading_ahead(self._map)
+        if self.file is not None and self.lines.size and self.lines[:1].nbytes <= _FEW_BYTES:
+            found = _without_reading_ahead(self.file)
             self._random = None if found is None else found.view(spec.dtype).reshape(self.lines.shape)
         self._next = 0
 
@@ -208,14 +208,14 @@ class RemoteArray:
         self._waiting.clear()
 
 
-def _without_reading_ahead(array: np.memmap) -> np.ndarray | None:
-    """Another map of the same file; where a page is missing, the system otherwise reads many around it.
+def _without_reading_ahead(file: str) -> np.ndarray | None:
+    """Another map of ``file``; where a page is missing, the system otherwise reads many around it.
 
     None where the system cannot be told so.
     """
     if not hasattr(mmap, "MADV_RANDOM"):
         return None
-    second = npy.open_memmap(array.filename, "r+")
+    second = npy.open_memmap(file, "r+")
     second._mmap.madvise(mmap.MADV_RANDOM)
     return np.asarray(second)
 
