@@ -1,4 +1,4 @@
-"""What all tools share: exit status, errors in one line, files that are written whole or not at all."""
+"""The common parts of all tools: exit status, errors in one line, files that are written whole or not at all."""
 
 import argparse
 import gc
@@ -52,7 +52,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--completion", action=_Completion, metavar="bash|zsh|fish", help=shells)
 
     def pass_names(self) -> Sequence[str]:
-        """What are options besides those that were added: names of passes."""
+        """The options besides those that were added: names of passes."""
         return ()
 
     def error(self, message: str) -> NoReturn:

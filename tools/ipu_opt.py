@@ -71,14 +71,14 @@ def _ipu_opt(argv: Sequence[str]) -> int:
 
 
 class _Reports:
-    """What was seen of the passes of all parts. No dataclass: with those comes all that looks into Python's code."""
+    """Reports about the passes of all parts. No dataclass: with those comes all that looks into Python's code."""
 
     def __init__(self) -> None:
         self.times: list[PassTime] = []
         self.ops: list[tuple[str, int, int]] = []
 
     def text(self, arguments: argparse.Namespace) -> str:
-        """What the command line asks for."""
+        """The reports that the command line asks for."""
         from ipu_mlir.passes.core.instruments import statistics_report, timing_report
 
         statistics = statistics_report(self.ops) if arguments.mlir_pass_statistics else ""
@@ -134,7 +134,7 @@ def _input_parts(arguments: argparse.Namespace) -> "list[Source]":
 def _process(
     part: "Source", steps: "Sequence[Step]", arguments: argparse.Namespace, reports: _Reports
 ) -> "tuple[bytes | None, list[Diagnostic]]":
-    """What comes out of one module, None if it is wrong, and everything that was reported on the way."""
+    """The text of one module after the passes, None if it is wrong, and everything that was reported on the way."""
     from ipu_mlir.dialects import ipu
     from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect
     from ipu_mlir.dialects.support.errors import IpuError

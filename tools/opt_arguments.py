@@ -44,7 +44,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _cut(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """What stands before and after ``--``, behind which all is the name of a file."""
+    """The arguments before and after ``--``, behind which all is the name of a file."""
     at = list(arguments).index("--") if "--" in arguments else len(arguments)
     return arguments[:at], arguments[at + 1 :]
 

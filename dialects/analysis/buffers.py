@@ -1,4 +1,4 @@
-"""What a memref type says: shape, element size, strides, offset and mapping."""
+"""Facts of a memref type: shape, element size, strides, offset and mapping."""
 
 from ipu_mlir.dialects.analysis.control_flow import is_branch, sources_of
 from ipu_mlir.dialects.analysis.matchers import defining_op

@@ -1,4 +1,4 @@
-"""What a collective makes of the values of several replicas, as plain values: on tensors and on tiles."""
+"""Collectives on the values of several replicas, as plain values: on tensors and on tiles."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -22,7 +22,7 @@ _OF_ONE_VALUE: frozenset[Kind] = frozenset(("all_reduce", "all_gather", "broadca
 
 @dataclass(frozen=True)
 class Collective:
-    """What each replica gives and gets, in consecutive groups of replicas.
+    """The values that each replica gives and gets, in consecutive groups of replicas.
 
     Attributes:
         reduction: of ``all_reduce`` and ``reduce_scatter``, one of ``REDUCTIONS``.

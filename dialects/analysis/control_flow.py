@@ -1,4 +1,4 @@
-"""What the ops with regions of a program mean: where the values of their blocks come from and go, how often they run.
+"""Ops with regions: where the values of their blocks come from and go, how often they run.
 
 One row of ``CONTROL_OPS`` per op; placing, memory, profile and checks ask the functions here and never compare names.
 The values that a region op carries go along *flows*: some operands of one op (the region op itself, or the terminator
@@ -34,7 +34,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class ControlOp:
-    """What an op with regions does with them."""
+    """The way in which an op runs its regions."""
 
     flows: Callable[[ir.Operation], tuple[Flow, ...]]
     """In an order in which every value has come somewhere before it goes on, if blocks are visited where they end."""

@@ -1,4 +1,4 @@
-"""What ops do besides giving results: which memory they read and write, and what keeps them in their order.
+"""Effects of ops besides their results: which memory they read and write, and what keeps them in their order.
 
 Ops of upstream are rows of ``EFFECTS``; each of ours declares its ``effects`` in its class.
 """
@@ -22,7 +22,7 @@ def operands(*, read: Sequence[int] = (), written: Sequence[int] = ()) -> Touche
 
 @dataclass(frozen=True)
 class Effects:
-    """What an op does.
+    """The effects of an op.
 
     Attributes:
         touches: the memory that it reads and writes; what a view only shows is neither.

@@ -17,7 +17,7 @@ TO_HOST = frozenset(("ipu.print", "ipu.put", "ipu.remote_store", "ipu.host_gathe
 
 @dataclass(frozen=True)
 class HostCall:
-    """What an op of supersteps asks for: a method of the session that is called as the op, without ``ipu.``.
+    """The request of an op of supersteps: a method of the session that is called as the op, without ``ipu.``.
 
     It is called with the symbol, the number if there is one, what the op reads in the order of its operands, and memory
     for what it fills. Its cost is that of the bytes which go over, or of a sync where there are none.

@@ -51,7 +51,7 @@ def plain_index(loop: int, loops: int) -> Index:
 def loop_strides(
     indices: Sequence[Index], dim_strides: Sequence[int], loops: int
 ) -> tuple[tuple[int, ...], int, tuple[tuple[int, int], ...]]:
-    """What an access with ``indices`` into a buffer with ``dim_strides`` means for the buffer's elements.
+    """The elements of a buffer with ``dim_strides`` that an access with ``indices`` touches.
 
     Returns:
         the stride of each loop, the constant offset (both in elements), and the (dimension, stride) of every dimension

@@ -1,4 +1,4 @@
-"""What to call an op of a program, and where it comes from, in a report or a message."""
+"""The name of an op, and the place that it comes from, for a report or a message."""
 
 import posixpath
 from typing import Any

@@ -141,7 +141,7 @@ class Varying:
             self._join((value, result) for result in op.results for value in memory)
 
     def _join(self, pairs: Iterable[tuple[ir.Value, ir.Value]]) -> None:
-        """What goes from one value to another; what is memory is the same memory under both names."""
+        """Note that one value goes to another; what is memory is the same memory under both names."""
         for value, target in pairs:
             if value in self._origins:
                 self._mark(target, self._origins[value])
@@ -209,7 +209,7 @@ _CONTAINERS = frozenset(("builtin.module", "ipu.compute_set", "ipu.vertices"))
 
 
 def _touched(op: ir.Operation) -> tuple[list[ir.Value], list[ir.Value]]:
-    """What the results of ``op`` and what it writes are computed from; the buffers that it writes to."""
+    """The values that the results of ``op`` and what it writes are computed from; the buffers that it writes to."""
     if is_structured(op):
         outputs = list(op.operands)[len(op.operands) - num_outputs(op) :]
         return _used_in(op), [value for value in outputs if isinstance(value.type, ir.MemRefType)]

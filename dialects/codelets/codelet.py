@@ -1,4 +1,4 @@
-"""What a codelet is: the name, the meaning and the cost of one vertex."""
+"""Codelets: the name, the meaning and the cost of one vertex."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What codelets on stacks of matrices have in common: their declaration, their cycles, complex numbers as pairs."""
+"""The common parts of codelets on stacks of matrices: their declaration, their cycles, complex numbers as pairs."""
 
 from collections.abc import Callable, Mapping
 from math import prod

@@ -71,7 +71,7 @@ def _substitute(lower: bool, unit: bool, a: Array, found: Array) -> Array:
 
 
 def _size(number: Array) -> Array:
-    """What LAPACK compares to find a pivot."""
+    """The size that LAPACK compares to find a pivot."""
     return np.abs(number.real) + np.abs(number.imag) if number.dtype.kind == "c" else np.abs(number)
 
 

@@ -15,7 +15,7 @@ from ipu_mlir.dialects.support.element_types import element_type
 
 
 class Shape(Enum):
-    """What a scalar operation looks like to the hardware; each has a table or a formula of its own."""
+    """The form of a scalar operation for the hardware; each has a table or a formula of its own."""
 
     UNARY = "unary"
     BINARY = "binary"

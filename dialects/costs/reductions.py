@@ -53,7 +53,7 @@ def reduction_cycles(
 
 
 def _post_cycles(dtype: str, to_dtype: str) -> int:
-    """What storing a result takes after its elements are summed."""
+    """Cycles to store a result after its elements are summed."""
     if element_type(dtype).is_narrow:
         return 8 if element_type(to_dtype).is_narrow else 7
     return 5

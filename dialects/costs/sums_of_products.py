@@ -44,7 +44,7 @@ class _Factor:
 
 
 def _factor(op: ir.Operation, value: ir.Value) -> _Factor | None:
-    """What ``value``, an operand of a product in the body of ``op``, is made of; None where it is no element."""
+    """The operands and ops that ``value``, a factor in the body of ``op``, is made of; None where it is no element."""
     block = op.regions[0].blocks[0]
     numbers: list[int] = []
     ops: list[ir.Operation] = []

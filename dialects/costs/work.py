@@ -1,4 +1,4 @@
-"""What the vertices of a structured op do, as far as their cost goes: plain values that name loops by number.
+"""The work of the vertices of a structured op, as far as their cost goes: plain values that name loops by number.
 
 ``classify`` finds the work of an op; ``cycles_of`` in ``family`` says what it costs for a part of given sizes.
 """

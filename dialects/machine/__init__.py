@@ -1,1 +1,1 @@
-"""What a machine is: tiles, memory, clock, links."""
+"""Machines: tiles, memory, clock, links."""

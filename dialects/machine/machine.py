@@ -1,4 +1,4 @@
-"""What a chip can do: the numbers of the machine that costs are computed from.
+"""Chips: the numbers of the machine that costs are computed from.
 
 ``Target`` says what a program is compiled for and is written into IR; ``Machine`` adds the figures that follow from the
 kind of chip. ``machine_of`` finds them by the target's name; a target of one's own has those of ``ipu2``.

@@ -1,4 +1,4 @@
-"""What the tiles of one IPU hold together of a family, for all IPUs at once.
+"""The elements of a family that the tiles of one IPU hold together, for all IPUs at once.
 
 The parts of a family are a grid, one axis per factor; those on one IPU are a few boxes of that grid (a run of parts in
 row-major order is a first row in part, whole rows, a last row in part). A box holds the product of what its rows hold.

@@ -1,4 +1,4 @@
-"""What an exchange moves between IPUs: elements that an IPU needs and none of its tiles holds.
+"""Traffic of an exchange between IPUs: elements that an IPU needs and none of its tiles holds.
 
 An element that several tiles of an IPU need comes to it once. Elements that several IPUs need come to each of them.
 """

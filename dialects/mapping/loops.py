@@ -1,4 +1,4 @@
-"""What loops of mappings and of parts have in common: blocks, parts, and the tile of each part."""
+"""The common parts of loops of mappings and of parts: blocks, parts, and the tile of each part."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

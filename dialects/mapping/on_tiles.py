@@ -1,4 +1,4 @@
-"""What mappings and parts have in common: loops that are cut into blocks, each block on a tile."""
+"""The common parts of mappings and parts: loops that are cut into blocks, each block on a tile."""
 
 from functools import cached_property
 from math import prod

@@ -20,7 +20,7 @@ from ipu_mlir.dialects.mapping.loops import IntArray
 
 
 class Digits(NamedTuple):
-    """What of a family decides where it can be cut: base, and weight and span of each factor."""
+    """The numbers that decide where a family can be cut: base, and weight and span of each factor."""
 
     base: int
     weights: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What holds for the parts of any structured op, asked by the verifier and before a planner's answer is taken."""
+"""Rules for the parts of any structured op, asked by the verifier and before a planner's answer is taken."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What an exchange moves: elements that each tile sends, receives and already has.
+"""Traffic of an exchange: elements that each tile sends, receives and already has.
 
 Parts of the source that hold the same elements (repeats) form a *class*. If different classes have no element in
 common, an element belongs to one class, and whether it is sent depends only on which classes the tiles of its

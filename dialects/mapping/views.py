@@ -149,7 +149,7 @@ def _split(dim: _Dim, cut: int, offset: int) -> list[_Dim]:
 def _seen_in_slice(
     held: list[Factor], start: int, dims: list[_Dim], unit: int, size: int
 ) -> tuple[int, list[Factor]] | None:
-    """What of ``held`` is seen through ``dims``: first position, and factors of positions.
+    """The part of ``held`` that is seen through ``dims``: first position, and factors of positions.
 
     The values of ``held`` are in units of ``unit`` and relative to the view once ``start`` is added.
     """

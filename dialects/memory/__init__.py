@@ -1,1 +1,1 @@
-"""What a superstep program needs of the memory of every tile: buffers while they live, code, state, gaps."""
+"""Needs of a superstep program of the memory of every tile: buffers while they live, code, state, gaps."""

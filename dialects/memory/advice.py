@@ -1,4 +1,4 @@
-"""What to try when a program does not fit: only what, by the numbers, can save what is too much on the worst tile."""
+"""Advice for a program that does not fit: only what, by the numbers, can save what is too much on the worst tile."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is assumed about memory that no public document says; all in one place, so that a measurement can replace it.
+"""Assumptions about memory that no public document states; all in one place, so that a measurement can replace them.
 
 Not counted at all: the stacks of workers and supervisor, and the vendor's own runtime on a tile.
 """

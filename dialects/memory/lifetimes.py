@@ -17,7 +17,7 @@ Slot = int
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """What one op of a block means for memory.
+    """The effect of one op of a block on memory.
 
     Attributes:
         kind: ``allocate`` makes a buffer, ``constant`` shows one that always lives, ``show`` shows those of its

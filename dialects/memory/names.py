@@ -1,4 +1,4 @@
-"""What to call a buffer in a report or a message: by the argument or constant that it is, or the op that fills it."""
+"""Names of buffers for a report or a message: by the argument or constant that it is, or the op that fills it."""
 
 from collections.abc import Iterator
 

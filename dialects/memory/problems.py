@@ -73,7 +73,7 @@ def remote_problems(module: ir.Operation, target: Target) -> tuple[Problem, ...]
 
 
 def _problem_of_tiles(report: MemoryReport) -> Problem:
-    """What does not fit on some tile."""
+    """The problem of tiles on which something does not fit."""
     tile, limit = report.peak.worst_tile(), report.limit
     needed, number = report.peak.on(tile), report.peak_step.on(tile)
     step = None if number < 0 or report.always_live.on(tile) > limit else number

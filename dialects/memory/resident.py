@@ -1,4 +1,4 @@
-"""What else is on the tiles while a function runs: the functions that share variables and queues with it."""
+"""Others on the tiles while a function runs: the functions that share variables and queues with it."""
 
 from collections.abc import Iterable
 

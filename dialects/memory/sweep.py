@@ -20,7 +20,7 @@ TEMPORARIES, RESULTS, SCRATCH, GAPS = range(4)
 
 @dataclass(frozen=True)
 class StepMemory:
-    """What lives during one step, always-live bytes included; of a step that runs several times, the most.
+    """The bytes that live during one step, always-live ones included; of a step that runs several times, the most.
 
     Attributes:
         worst_tile: the lowest tile that has most.
@@ -84,7 +84,7 @@ def sweep(
 
 
 class _State:
-    """What lives now, and the most that lived so far, on each run of tiles."""
+    """The bytes that live now, and the most that lived so far, on each run of tiles."""
 
     def __init__(self, starts: IntArray, always: IntArray, num_tiles: int) -> None:
         self._starts = starts

@@ -34,7 +34,7 @@ class Event:
 
 @dataclass
 class Timeline:
-    """What happens in a program, in order.
+    """The events of a program, in order.
 
     Attributes:
         allocations: the values of the buffers, in the order of their first birth.
@@ -166,7 +166,7 @@ class _Run:
         return is_known
 
     def _pattern(self, state: list[Shown]) -> object:
-        """What is carried, with buffers that nothing else shows numbered as they come: equal patterns go on alike."""
+        """The buffers that are carried; those that nothing else shows as numbers: equal patterns go on alike."""
         held = [each for shown in state for each in sorted(shown or ())]
         own = {each for each in held if self._holders[each] == held.count(each)}
         names: dict[Instance, int] = {}
@@ -239,7 +239,7 @@ class _Run:
                 self._shown[slot] = shown or frozenset()
 
     def _take(self, slots: Many[Slot | None]) -> list[Shown]:
-        """What is in ``slots``, held once more."""
+        """Hold what is in ``slots`` once more."""
         found: list[Shown] = [None if slot is None else self._shown[slot] for slot in slots]
         for shown in found:
             self._hold(shown or ())

@@ -22,7 +22,7 @@ from ipu_mlir.dialects.support.bindings import ir
 
 @dataclass(frozen=True)
 class FamilyBytes:
-    """What the vertices of one family need besides their data.
+    """The bytes that the vertices of one family need besides their data.
 
     Attributes:
         code: what its codelet is, in terms of which two families share one copy of the code.

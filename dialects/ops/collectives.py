@@ -1,4 +1,4 @@
-"""What replicas of a program know of each other: which of them one is, and what they compute together.
+"""Ops of replicas that know of each other: which of them one is, and what they compute together.
 
 All replicas come to a collective together. On tensors each has an op of its own, which has no effect but its result; on
 tiles ``ipu.collective`` is all of them.
@@ -19,7 +19,7 @@ _NUMBERS = {"group": 1, "root": 0, "split_dimension": 0, "concat_dimension": 0}
 
 
 def _broken(op: ir.Operation) -> str | None:
-    """What is wrong with a collective by itself, as the end of a sentence."""
+    """The error of a collective by itself, as the end of a sentence."""
     attributes = op.attributes
     for name, least in _NUMBERS.items():
         if name in attributes:
@@ -59,7 +59,7 @@ def _broken_shape(collective: Collective, source: Any, dest: Any) -> str | None:
 
 
 class _Collective:
-    """What the collectives on tensors have in common."""
+    """The common parts of collectives on tensors."""
 
     effects = NO_EFFECTS
 

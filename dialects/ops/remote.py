@@ -44,7 +44,7 @@ class RemoteBufferOp(Ipu.Operation, name="remote_buffer"):
 
 
 def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
-    """What is wrong with a remote buffer, as ends of sentences."""
+    """The errors of a remote buffer, as ends of sentences."""
     if op.parent is None or op.parent.operation.name != "builtin.module":
         yield "stands inside a function; a remote buffer belongs to the module"
     memory = op.attributes.get("memory", None)
@@ -81,7 +81,7 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
 
 
 def _broken_rows(rows: ir.Value, moved: ir.Value) -> str | None:
-    """What is wrong with ``rows``, which say where in the buffer ``moved`` lies, as the end of a sentence."""
+    """The error of ``rows``, which say where in the buffer ``moved`` lies, as the end of a sentence."""
     if isinstance(rows.type, ir.IndexType):
         return None
     if not isinstance(rows.type, ir.RankedTensorType | ir.MemRefType) or str(rows.type.element_type) not in _NUMBERS:

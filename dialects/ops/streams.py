@@ -20,7 +20,7 @@ MOST_PREFETCHED = 255
 
 
 def _broken_queue(op: ir.Operation) -> Iterator[str]:
-    """What is wrong with a queue, as ends of sentences."""
+    """The errors of a queue, as ends of sentences."""
     types = list(op.attributes["types"])
     if not types:
         yield "has elements without tensors; name the type of at least one"

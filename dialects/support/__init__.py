@@ -1,1 +1,1 @@
-"""What knows nothing of IPUs: bindings, diagnostics, text."""
+"""Modules that know nothing of IPUs: bindings, diagnostics, text."""

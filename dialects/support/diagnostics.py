@@ -120,7 +120,7 @@ def plain_diagnostic(diagnostic: Any) -> Diagnostic:
 
 
 def _note_on(op: Any) -> Diagnostic:
-    """What MLIR's own errors at an op end with."""
+    """The end of MLIR's own errors at an op."""
     text = op.get_asm(
         print_generic_op_form=True,
         use_local_scope=True,

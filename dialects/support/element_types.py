@@ -19,7 +19,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 
 @dataclass(frozen=True)
 class ElementType:
-    """What is known of one type.
+    """The facts of one type.
 
     Attributes:
         name: in MLIR.

@@ -1,4 +1,4 @@
-"""Whether what a program says can be read at all: its strings as text, its nesting by functions that call themselves.
+"""Checks that a program can be read at all: its strings as text, its nesting by functions that call themselves.
 
 MLIR's strings hold any bytes. Python's are text, and where one stands in a location or a message the bindings end the
 process over a byte that is none; so a program with such a string is refused where it comes in.

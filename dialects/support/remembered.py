@@ -1,4 +1,4 @@
-"""What attributes say, found once for as long as a program is compiled.
+"""Answers about attributes, found once for as long as a program is compiled.
 
 An attribute can only be read by printing it, which takes longer than most questions about an op. What was found is
 known by the attribute, which keeps its whole context alive; so it is forgotten when the last compilation ends.

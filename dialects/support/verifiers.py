@@ -1,4 +1,4 @@
-"""What stands around the verifiers of ops: when they are asked, and what becomes of errors that they meet."""
+"""The frame of the verifiers of ops: when they are asked, and what becomes of errors that they meet."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What a pass is, and how it refuses a program.
+"""The base of passes, and the way in which one refuses a program.
 
 A pass is a class with a ``name``; the first line of its docstring is what ``ipu-opt --list-passes`` prints. One with
 options is a frozen dataclass, and its fields are the options (``passes/core/options.py``).

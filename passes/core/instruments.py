@@ -1,4 +1,4 @@
-"""What can be seen of passes while they run: the IR in between, and where the time went."""
+"""Passes seen while they run: the IR in between, and where the time went."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -81,7 +81,7 @@ class OpCounter:
         self.rows[-1] = (*self.rows[-1][:2], count_ops(op))
 
     def pass_failed(self, name: str, op: ir.Operation) -> None:
-        """What a pass that fails leaves counts for nothing."""
+        """Count nothing that a pass leaves which fails."""
         self.rows.pop()
 
 

@@ -163,7 +163,7 @@ def verify_op(op: ir.Module | ir.Operation, after: str = "") -> None:
 
 
 def _without_place(name: str, failure: Exception) -> CompileError:
-    """What to raise for a pass that failed and emitted nothing."""
+    """The error of a pass that failed and emitted nothing."""
     if isinstance(failure, PassFailed):
         return failure
     return CompileError(f"pass '{name}' failed: {str(failure).partition(chr(10))[0] or 'it gave no reason'}")

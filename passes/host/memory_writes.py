@@ -15,7 +15,7 @@ _WRITE_NOTHING = VIEW_OPS | _ALLOCATIONS | {"memref.transpose", "memref.load", "
 
 
 class MemoryWrites:
-    """What is not known for certain is taken to be one memory, and written to."""
+    """Memory and its writers, where all that is not known for certain is one memory, and written to."""
 
     def __init__(self, function: ir.Operation) -> None:
         self._numbers: dict[ir.Value, int] = {}

@@ -60,7 +60,7 @@ def _is_in_between(first: ir.Operation, second: ir.Operation, writes: MemoryWrit
 def _joined(
     first: ir.Value, second: ir.Value, indices: tuple[Index, ...], loop: int, length: int, more: int
 ) -> ir.Value | Window | None:
-    """What shows the elements of ``first``, for ``length`` iterations of ``loop``, and of ``second`` for ``more``."""
+    """The buffer of ``first`` for ``length`` iterations of ``loop`` and of ``second`` for ``more``, if there is one."""
     if first == second and not any(index.coefficients[loop] for index in indices):
         return first
     layout, other_layout = static_layout(first.type), static_layout(second.type)

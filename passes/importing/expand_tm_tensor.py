@@ -34,7 +34,7 @@ class ExpandTmTensor(Pass):
 
 
 def _apply(op: ir.Operation, scalars: Values) -> Values:
-    """What the region of ``op``, which works on scalars, gives for these."""
+    """The scalars that the region of ``op`` gives for these."""
     block = op.regions[0].blocks[0]
     known: Known = dict(zip(block.arguments, scalars, strict=True))
     *body, terminator = (inner.operation for inner in block.operations)

@@ -55,7 +55,7 @@ def _drop_or_note(checks: Sequence[ir.Operation], conditions: Sequence[Hashable]
 
 
 def _condition(check: ir.Operation, op: ir.Operation, nest: LoopNest) -> Hashable:
-    """What ``check`` in the body of ``op`` asserts, equal for all that assert the same; None if that cannot be said.
+    """The condition of ``check`` in the body of ``op``, equal for all that assert the same; None if it is not known.
 
     Loops are numbered as they are met, so that what is asserted of a whole tensor does not depend on the loops over it.
     """

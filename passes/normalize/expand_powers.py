@@ -41,7 +41,7 @@ def _reciprocal(value: ir.Value) -> ir.Value:
 
 
 def expansion(name: str, exponent: float) -> Callable[[ir.Value], ir.Value] | None:
-    """What makes the power of a base, for the operation ``name``; None if that is left to it.
+    """The function that makes the power of a base, for the operation ``name``; None if that is left to it.
 
     >>> [exponent for exponent in (-2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4) if expansion("math.powf", exponent)]
     [-1, -0.5, 0, 0.5, 1, 2, 3]

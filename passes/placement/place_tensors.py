@@ -171,7 +171,7 @@ def _place_control(op: ir.Operation) -> None:
 
 
 def _place_call(op: ir.Operation) -> None:
-    """What the function takes lies where its block has it, and what it gives where it returns it."""
+    """Place what a function takes where its block has it, and what it gives where it returns it."""
     _encode_all(op.results, _taken(op, HOMES))
     for homes in _taken(op, BLOCK_HOMES):
         for number, (value, home) in enumerate(zip(op.operands, homes, strict=True)):

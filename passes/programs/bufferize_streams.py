@@ -42,7 +42,7 @@ class BufferizeStreams(Pass):
 
 
 def _fill(op: ir.Operation, buffer: ir.Value) -> None:
-    """What writes to ``buffer`` what ``op`` gives."""
+    """The op that writes to ``buffer`` what ``op`` gives."""
     if op.name == "ipu.element":
         ReceiveOp(queue=op.attributes["queue"], index=op.attributes["index"], dest=buffer)
     else:

@@ -40,7 +40,7 @@ def refuse_wrong_remote_buffers(module: ir.Operation, refuse: Refusals) -> None:
 
 
 def _broken_op(op: ir.Operation, buffers: Mapping[str, RemoteBuffer]) -> str | None:
-    """What is wrong with ``op``, as the end of a sentence."""
+    """The error of ``op``, as the end of a sentence."""
     name = remote_buffer_of(op)
     if name not in buffers:
         known = ", ".join(f"@{each}" for each in buffers)

@@ -41,7 +41,7 @@ def refuse_wrong_streams(module: ir.Operation, refuse: Refusals) -> None:
 
 
 def _broken_op(op: ir.Operation, queues: Mapping[str, Queue]) -> str | None:
-    """What is wrong with ``op`` by itself, as the end of a sentence."""
+    """The error of ``op`` by itself, as the end of a sentence."""
     name, kinds = queue_of(op), WORKS_ON[op.name]
     if name not in queues or queues[name].kind not in kinds:
         known = ", ".join(f"@{queue.name}" for queue in queues.values() if queue.kind in kinds)

@@ -41,7 +41,7 @@ def _new_names(module: ir.Operation) -> Iterator[str]:
 
 
 def _expanded(op: ir.Operation, depth: int, name: str, module: ir.Operation) -> ir.Value:
-    """What ``op`` gives, by ops in front of it."""
+    """The result of ``op``, by ops in front of it."""
     value, offloaded = op.operands[0], "offload" in op.attributes
     row, i32 = ir.RankedTensorType(value.type), ir.IntegerType.get_signless(32)
     rows, number = ir.RankedTensorType.get([depth, *row.shape], row.element_type), ir.RankedTensorType.get([], i32)

@@ -54,7 +54,7 @@ class PromoteVariables(Pass):
 
 
 def broken_use(op: ir.Operation, types: dict[str, ir.Type]) -> str | None:
-    """What is wrong with the variable that ``op`` names, as the end of a sentence."""
+    """The error of the variable that ``op`` names, as the end of a sentence."""
     name = variable_of(op)
     (value,) = op.results if op.name == READ else op.operands
     if name not in types:
@@ -69,7 +69,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _broken_place(op: ir.Operation, called: set[str]) -> str | None:
-    """What is wrong with where ``op`` stands, as the end of a sentence."""
+    """The error of the place of ``op``, as the end of a sentence."""
     around = op_around(op)
     if around.name != "func.func":
         return f"stands in '{around.name}'; variables are read and assigned in functions, loops and branches of scf"

@@ -125,7 +125,7 @@ class _Slot:
 
 
 def _slot(op: ir.Operation, result: int) -> _Slot | None:
-    """What goes into the result of ``op`` of that number; None if a loop hands on what it computes in its test."""
+    """The values that go into that result of ``op``; None if a loop hands on what it computes in its test."""
     row = control_op(op)
     assert row is not None, "asked of control flow"
     tests = [terminator(next(blocks_of(op)))] if row.kind == "while" else []

@@ -72,7 +72,7 @@ def _of_rows(function: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
 
 
 def _of_loop(loop: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
-    """What ``loop`` carries, as the block sees it that computes the next value, with that value."""
+    """The values that ``loop`` carries, as the block sees them that computes the next ones, each with the next one."""
     for flow in flows(loop):
         for new, carried in zip(flow.values(), flow.targets, strict=True):
             if flow.source == loop or not isinstance(carried.owner, ir.Block):
@@ -106,7 +106,7 @@ Changes = dict[ir.Value, tuple[ir.Operation, int, ir.Value] | None]
 
 
 def _writing_over(old: ir.Value, new: ir.Value) -> Changes | None:
-    """What lets ``new`` be written over ``old``, directly or by way of values between; None where that cannot be.
+    """The changes that let ``new`` be written over ``old``, directly or by way of values between; None if it cannot be.
 
     Nothing may read what is written over once the op begins to write that makes the next value.
     """

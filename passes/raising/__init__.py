@@ -1,1 +1,1 @@
-"""What is written as loops or bodies and is one operation."""
+"""Passes that find one operation in loops or bodies."""

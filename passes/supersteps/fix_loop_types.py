@@ -43,7 +43,7 @@ def _deep_loops(module: ir.Operation) -> Iterator[ir.Operation]:
 
 
 def _same(value: ir.Value, loop: ir.Operation, functions: dict[ir.Type, str], top: ir.Block) -> ir.Value:
-    """What a call before ``loop`` gives back of ``value``; ``functions`` gets a function for its type."""
+    """The result of a call before ``loop`` that gives back ``value``; ``functions`` gets a function for its type."""
     func = upstream("func")
     if value.type not in functions:
         functions[value.type] = f"ipu.same.{len(functions)}"

@@ -94,7 +94,7 @@ def _depends(reads: set[_Thing], writes: set[_Thing], earlier_reads: set[_Thing]
 
 
 def _touched(op: Any) -> tuple[set[_Thing], set[_Thing]]:
-    """What ``op`` needs, and what it changes: the contents of allocations, and values that are there to be named."""
+    """The things that ``op`` needs and that it changes: contents of allocations, and values that are to be made."""
     effects = effects_of(op)
     assert effects is not None, "ops whose effects are not known are not moved, and nothing moves past them"
     operands = (value for each in list_ops(op.operation) for value in each.operands)

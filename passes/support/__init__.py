@@ -1,1 +1,1 @@
-"""What passes of several phases share."""
+"""Helpers that passes of several phases share."""

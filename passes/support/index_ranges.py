@@ -29,7 +29,7 @@ class IndexRanges:
         return self._known[value]
 
     def _computed(self, value: ir.Value, depth: int) -> Range | None:
-        """What the op that makes ``value`` says; a range beyond the type means that numbers may wrap around."""
+        """The range that the op that makes ``value`` gives; one beyond the type means that numbers may wrap around."""
         op = defining_op(value)
         if op is None:
             return self._counter(value, depth)

@@ -53,7 +53,7 @@ def _broken_attributes(op: ir.Operation) -> Iterator[str]:
 
 
 def _broken_variables(function: ir.Operation) -> Iterator[str]:
-    """What is wrong with the variables among the arguments and results of ``function``, as ends of sentences."""
+    """The errors of variables among the arguments and results of ``function``, as ends of sentences."""
     entries = [(name, list(function.attributes.get(name, ()))) for name in ("arg_attrs", "res_attrs")]
     if not any(VARIABLE in each for _, many in entries for each in many):
         return
@@ -92,7 +92,7 @@ def _arguments(op: ir.Operation) -> list[ir.Value]:
 
 
 def _broken_type(kind: Any) -> str | None:
-    """What is wrong with the mapping of a tensor or memref type, if it has one."""
+    """The error in the mapping of a tensor or memref type, if it has one."""
     space = kind.encoding if isinstance(kind, ir.RankedTensorType) else None
     space = kind.memory_space if isinstance(kind, ir.MemRefType) else space
     return None if space is None or not str(space).startswith(_MAPPING) else _broken(mapping_from_attr, space)

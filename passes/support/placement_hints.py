@@ -1,4 +1,4 @@
-"""What the writer of a program says about placement, why it may be refused, and the ops that carry it."""
+"""Hints of a program's writer about placement: reasons to refuse them, and the ops that carry them."""
 
 from collections.abc import Iterator
 

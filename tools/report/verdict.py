@@ -1,4 +1,4 @@
-"""What a profile says, in sentences: fit, time, what takes the time, balance."""
+"""The verdict of a profile, in sentences: fit, time, what takes the time, balance."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What a setting gives, and which settings no other one beats."""
+"""The outcome of a setting, and the settings that no other one beats."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

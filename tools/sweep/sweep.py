@@ -31,7 +31,7 @@ HOST_LEFT_OUT = "cycles are estimated and leave out what the host transfers"
 
 @dataclass(frozen=True)
 class Sweep:
-    """What came out.
+    """The outcomes of all settings.
 
     Attributes:
         program: the file and the function.

@@ -75,7 +75,7 @@ class _Builder:
         return Sequence(number, block, tuple(node for node in nodes if node is not None))
 
     def _node(self, op: ir.Operation) -> Node | None:
-        """What ``op`` is in the tree; None for an op that takes no time."""
+        """The node of ``op`` in the tree; None for an op that takes no time."""
         name = op.name
         if name in STEP_KINDS or host_call_of(op) is not None:
             self._num_steps += 1

@@ -19,7 +19,7 @@ _SET = next(name for name in _SCATTERS if name.endswith("_set"))
 
 
 def batch_codelet(op: ir.Operation, batched: set[ir.Value], replicas: int) -> None:
-    """What a call of a library codelet does where the operands in ``batched`` have an axis for replicas."""
+    """A call of a library codelet where the operands in ``batched`` have an axis for replicas."""
     name = ir.StringAttr(op.attributes["library_call"]).value
     operands = list(op.operands)
     if name in _SCATTERS:

@@ -30,7 +30,7 @@ _COMBINERS: dict[str, tuple[str, str]] = {
 
 
 def expand_collective(collective: Collective, source: ir.Value, dest: ir.Value, replicas: int) -> None:
-    """What ``dest`` gets of ``source``, which has the axis; ``dest`` has it unless all replicas get one value."""
+    """Give ``dest`` its part of ``source``, which has the axis; ``dest`` has it unless all replicas get one value."""
     size = collective.size(replicas)
     if collective.makes_equal(replicas):
         _FOR_ALL[collective.kind](collective, source, dest)
@@ -195,7 +195,7 @@ def _broadcast_in_groups(collective: Collective, source: ir.Value, dest: ir.Valu
 
 
 def _of_member(grouped: ir.Value, number: int) -> ir.Value:
-    """What the replica of that number has in each group."""
+    """The value of the replica of that number in each group."""
     groups, _, *shape = grouped.type.shape
     (first, second, *strides), offset = grouped.type.get_strides_and_offset()
     return view(grouped, [groups, *shape], [first, *strides], offset + number * second)

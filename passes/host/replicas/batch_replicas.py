@@ -242,7 +242,7 @@ class _Batch:
         return value
 
     def _control(self, op: ir.Operation) -> None:
-        """What comes in and goes out of blocks has one type wherever it comes from."""
+        """Give what comes into blocks and goes out of them one type wherever it comes from."""
         row = control_op(op)
         assert row is not None, "asked before"
         for value in row.decided_by(op):
@@ -257,7 +257,7 @@ class _Batch:
                 self._flow(op, end)
 
     def _decide(self, op: ir.Operation, value: ir.Value) -> None:
-        """What control flow depends on is one number for all replicas."""
+        """Let control flow depend on one number for all replicas."""
         for number, operand in enumerate(op.operands):
             if operand == value and operand in self._batched:
                 op.operands[number] = upstream("memref").LoadOp(row_of(operand), []).result
@@ -276,7 +276,7 @@ class _Batch:
                 source.operands[number] = value
 
     def _call(self, op: ir.Operation) -> None:
-        """What a function takes and gives has the axis if it differs in any of its calls."""
+        """Give the axis to what a function takes and gives if it differs in any of its calls."""
         callee = self._called[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
         for number, argument in enumerate(callee.regions[0].blocks[0].arguments):
             if argument in self._varying or argument in self._batched:

@@ -1,4 +1,4 @@
-"""What each op of StableHLO does with complex numbers, as ops on their parts."""
+"""Ops of StableHLO on complex numbers, as ops on their parts."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -90,7 +90,7 @@ COMBINING = {
 
 
 def combination(op: ir.Operation) -> str:
-    """What the region of ``op`` does with two numbers: the name of an op, or that it takes the other one."""
+    """The name of the op that the region of ``op`` does with two numbers, or that it takes the other one."""
     block = op.regions[0].blocks[0]
     first, *others = [each.operation for each in block.operations]
     if not others:

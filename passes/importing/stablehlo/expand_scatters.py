@@ -107,7 +107,7 @@ def _signed_index(value: ir.Value) -> ir.Value:
 
 
 def _guarded(condition: ir.Value | None, carried: Values, then: Callable[[], Values]) -> Values:
-    """What ``then`` makes of ``carried`` where the condition holds."""
+    """The result of ``then`` on ``carried`` where the condition holds."""
     scf = upstream("scf")
     if condition is None:
         return then()

@@ -1,4 +1,4 @@
-"""What a custom call named ``ipu.*`` stands for: the form of a row of ``CALLS``."""
+"""The form of a row of ``CALLS``: a custom call named ``ipu.*`` and the ops that it stands for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -72,7 +72,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class ProgramCall:
-    """What a call of one name stands for.
+    """The ops that a call of one name stands for.
 
     Attributes:
         says: the meaning.

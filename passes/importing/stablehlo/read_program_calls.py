@@ -1,4 +1,4 @@
-"""What a custom call named ``ipu.*`` says, and what is wrong with it."""
+"""Custom calls named ``ipu.*``, read and checked."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -211,7 +211,7 @@ def _listed(types: list[ir.Type]) -> str:
 
 
 def target_of(op: ir.Operation) -> str:
-    """What a custom call calls."""
+    """The name of what a custom call calls."""
     return ir.StringAttr(op.attributes["call_target_name"]).value
 
 

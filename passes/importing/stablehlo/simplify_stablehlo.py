@@ -153,7 +153,7 @@ def _begin(value: ir.Value, kind: ir.Type) -> ir.Value:
 
 
 def _initial_values(op: ir.Operation) -> list[ir.Value]:
-    """What a reduction gives that has no element to begin with."""
+    """The results of a reduction that has no elements."""
     initial = list(op.operands)[len(op.results) :]
     return [_spread(value, result.type) for result, value in zip(op.results, initial, strict=True)]
 

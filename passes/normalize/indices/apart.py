@@ -41,7 +41,7 @@ def take_apart(op: ir.Operation, maps: ResultMaps) -> list[ir.Operation]:
 def _body_of(
     block: ir.Block, inputs: int, group: list[int], arguments: list[ir.Value], is_first: bool
 ) -> list[ir.Value]:
-    """What ``group`` needs of ``block``, at the current insertion point; what gives nothing, where it reads results."""
+    """The values of ``group``, from copies of its ops in ``block``; ops without results go where what they read is."""
     old = list(block.arguments)
     known: Known = dict(zip(old[:inputs], arguments, strict=False))
     known.update(zip((old[inputs + result] for result in group), arguments[-len(group) :], strict=True))

@@ -31,7 +31,7 @@ class Slice:
         return [size for size, dropped in zip(self.sizes, self.dropped, strict=True) if not dropped]
 
     def taken(self, tensor: ir.Value, loops: Loops) -> ir.Value:
-        """What it shows of ``tensor``."""
+        """The slice of ``tensor``."""
         kind = ir.RankedTensorType.get(self.shape, tensor.type.element_type)
         return upstream("tensor").extract_slice(kind, tensor, *self._place(loops))
 
@@ -57,7 +57,7 @@ class WholeResult:
         self.expressions = maps.maps[result]
 
     def begin(self, tensor: ir.Value, is_read: bool, loops: Loops) -> ir.Value:
-        """What the op starts from, given what the result starts from."""
+        """The value that the op starts from, given the one that the result starts from."""
         return tensor
 
     def end(self, made: ir.Value, tensor: ir.Value, loops: Loops) -> ir.Value:

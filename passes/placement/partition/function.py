@@ -98,7 +98,7 @@ class FunctionPartition:
             self.homes.of_all(list(op.operands))
 
     def _collective(self, op: ir.Operation) -> None:
-        """What a replica gets lies where what it gave lay, unless it has another shape."""
+        """Place what a replica gets where what it gave lies, unless it has another shape."""
         home = self.homes.of(op.operands[0])
         if op.operands[0].type == op.results[0].type and home.elements == prod(op.results[0].type.shape):
             self.homes.known[op.results[0]] = home
@@ -108,14 +108,14 @@ class FunctionPartition:
             self._visit(op.operation)
 
     def _control(self, op: ir.Operation) -> None:
-        """What a loop carries or a branch gives lies where the first value that it can be lies."""
+        """Place what a loop carries or a branch gives where the first value that it can be lies."""
         self._follow(op, op)
         for block in blocks_of(op):
             self._visit_block(block)
             self._follow(op, terminator(block))
 
     def _call(self, op: ir.Operation) -> None:
-        """What a function takes and gives lies where that has been decided for all of its calls."""
+        """Place what a function takes and gives where it lies for all of its calls."""
         name = callee_of(op)
         if name not in self.called:
             self.refuse(

@@ -1,4 +1,4 @@
-"""What a planner is told about a structured op."""
+"""The question to a planner about a structured op."""
 
 from collections.abc import Mapping as Dict
 from collections.abc import Sequence

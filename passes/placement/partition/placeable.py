@@ -1,4 +1,4 @@
-"""What ``ipu-partition`` can place, and what to do about the rest.
+"""The ops that ``ipu-partition`` can place, and advice about the others.
 
 Everything that it does not know is refused before it decides anything, all at once.
 """
@@ -85,7 +85,7 @@ def _refuse_in_block(block: ir.Block, refuse: Refusals) -> None:
 
 
 def _broken_rule(op: ir.Operation) -> str | None:
-    """What of ``op`` cannot be placed, as the end of a sentence, or None."""
+    """The reason why ``op`` cannot be placed, as the end of a sentence, or None."""
     for result in op.results:
         broken = _broken_type(result.type)
         if broken is not None:
@@ -132,7 +132,7 @@ def _broken_loops(op: ir.Operation) -> str | None:
 
 
 def _broken_type(kind: Any) -> str | None:
-    """What is wrong with the type of a tensor, if it is one."""
+    """The error in the type of a tensor, if it is one."""
     if isinstance(kind, ir.UnrankedTensorType):
         return f"of type {kind}, whose rank is not known; give it a shape"
     if not isinstance(kind, ir.RankedTensorType):

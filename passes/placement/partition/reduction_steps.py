@@ -88,7 +88,7 @@ def _can_slice(op: ir.Operation, nest: LoopNest, number: int, loop: int) -> bool
 
 
 def _slice(value: ir.Value, indices: tuple[Index, ...], loop: int, start: int, left_out: int) -> ir.Value:
-    """What ``value`` shows of the iterations from ``start`` on, without ``left_out`` of them."""
+    """The slice of ``value`` for the iterations from ``start`` on, without ``left_out`` of them."""
     steps = [index.coefficients[loop] for index in indices]
     if not any(steps):
         return value

@@ -1,4 +1,4 @@
-"""What a grid costs: cycles of the vertices, of bringing operands, of combining partial results; and bytes."""
+"""Costs of a grid: cycles of the vertices, of bringing operands, of combining partial results; and bytes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,7 +90,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What each of many grids costs; arrays of shape ``(grids,)``.
+    """The costs of many grids; arrays of shape ``(grids,)``.
 
     Attributes:
         compute: cycles of the largest part.

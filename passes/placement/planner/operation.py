@@ -1,4 +1,4 @@
-"""What a planner is told about an operation, and what a planner is."""
+"""Planners, and the questions about operations that they are asked."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,1 +1,1 @@
-"""What has to happen before tensors are placed."""
+"""Passes that run before tensors are placed."""

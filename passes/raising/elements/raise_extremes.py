@@ -62,7 +62,7 @@ class RaiseExtremes(Pass):
 
 @dataclass(frozen=True)
 class _Extreme:
-    """What a reduction with two results searches.
+    """The search that a reduction with two results makes.
 
     Attributes:
         nest: its loops, of which ``loop`` is reduced; ``order`` has the others in the order of the results.
@@ -121,7 +121,7 @@ def _argument_of_extreme(op: ir.Operation) -> _Extreme | None:
 
 @dataclass(frozen=True)
 class _Step:
-    """What the body of a reduction does with its running values in one iteration.
+    """The step that the body of a reduction takes with its running values in one iteration.
 
     Attributes:
         running: the block arguments.
@@ -174,7 +174,7 @@ def _samples(kind: ir.Type) -> list[Any]:
 
 
 def _evaluated(value: ir.Value, known: Mapping[ir.Value, Any]) -> Any:
-    """What ``value`` is; None if it is made by more than comparisons and choices."""
+    """The number that ``value`` is; None if it is made by more than comparisons and choices."""
     if value in known:
         return known[value]
     op, constant = defining_op(value), _constant(value)
@@ -237,7 +237,7 @@ def _raise(op: ir.Operation, found: _Extreme) -> None:
     kept = identity_map(len(shape))
 
     def result(which: int, element: Any) -> ir.Value:
-        """What ``element`` makes of a place, or what the result begins with where there is none."""
+        """The result of ``element`` for a place, or the initial one where there is none."""
         kind = op.results[which].type.element_type
 
         def body(arguments: list[ir.Value]) -> list[ir.Value]:

@@ -1,4 +1,4 @@
-"""What is looked for: nests of loops that put elements into one tensor."""
+"""Nests of loops that put elements into one tensor."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -133,7 +133,7 @@ def _loads_of(carried: ir.Value) -> list[ir.Value]:
 
 
 def _combination(value: ir.Value, old: ir.Value | None) -> tuple[ir.Value | None, str]:
-    """What a new element is made of besides the old one, and how."""
+    """The value that a new element is made of besides the old one, and the kind of the update; empty if it is none."""
     if old is None:
         return value, "set"
     owner = defining_op(value, *KIND_OF_OP)

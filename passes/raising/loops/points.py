@@ -1,4 +1,4 @@
-"""What ops on whole slices do to one element of them."""
+"""Ops on whole slices, as ops on one element of them."""
 
 from dataclasses import dataclass, field
 from math import prod

@@ -49,7 +49,7 @@ class _Rounds:
 
 
 def _rounds(loop: ir.Operation) -> _Rounds | None:
-    """What ``loop`` counts, if nothing else decides how often it runs and its condition does nothing else."""
+    """The counters of ``loop``, if nothing else decides how often it runs and its condition does nothing else."""
     before, after = (region.blocks[0] for region in loop.regions)
     condition, yielded = terminator(before), terminator(after)
     arguments = list(before.arguments)
@@ -74,7 +74,7 @@ def _rounds(loop: ir.Operation) -> _Rounds | None:
 
 
 def _limits(condition: ir.Value, arguments: Sequence[ir.Value]) -> dict[int, int] | None:
-    """What each compared argument, by its number, stays below while ``condition`` holds; None if that is not all."""
+    """Bounds of compared arguments, by their numbers, while ``condition`` holds; None if that is not all."""
     found = scalar_op(condition)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What is looked for: loops in which every element is combined with the one before it."""
+"""Loops in which every element is combined with the one before it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

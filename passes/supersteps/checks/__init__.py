@@ -1,1 +1,1 @@
-"""What must hold of supersteps."""
+"""Passes that check supersteps."""

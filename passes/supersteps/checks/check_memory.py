@@ -39,7 +39,7 @@ class OutOfMemoryError(PassFailed):
         self.module_text = module_text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is made of the IR stays behind, and is made again of its text where somebody asks for it."""
+        """Leave behind what is made of the IR; it is made again of its text where somebody asks for it."""
         remake, (kind, args, attributes) = super().__reduce__()
         return remake, (kind, args, {name: each for name, each in attributes.items() if name not in _OF_THE_IR})
 

@@ -1,4 +1,4 @@
-"""What a program of supersteps has written when it reads: asked by ``ipu-check-supersteps``."""
+"""The elements that a program of supersteps has written when it reads: asked by ``ipu-check-supersteps``."""
 
 from math import prod
 from typing import Any
@@ -103,8 +103,9 @@ def _begins_unset(root: ir.Value) -> bool:
 
 
 def _kept(root: ir.Value) -> str | None:
-    """What ``root`` is, if it is a constant, or an argument but no variable; what a loop carries is looked for before
-    it.
+    """The name of ``root`` in a message, if it is a constant, or an argument but no variable.
+
+    What a loop carries is looked for before it.
     """
     while isinstance(root.owner, ir.Block):
         around = root.owner.owner.operation

@@ -1,1 +1,1 @@
-"""What to change first: each rule looks for one kind of waste in a profile, and estimates what its removal gains."""
+"""Advice on what to change first: each rule looks for one kind of waste in a profile, and estimates its cost."""
