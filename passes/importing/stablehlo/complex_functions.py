@@ -1,30 +1,16 @@
 """Functions of complex numbers on their real and imaginary parts, as ops of StableHLO."""
 
-from collections.abc import Sequence
 from math import inf
-from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes.importing.stablehlo.builders import full, stablehlo_op
 
 Parts = tuple[ir.Value, ir.Value]
-
-
-def stablehlo_op(
-    name: str, type_: ir.Type, operands: Sequence[ir.Value], attributes: dict[str, Any] | None = None
-) -> ir.Value:
-    """An op with one result."""
-    return ir.Operation.create(name, [type_], list(operands), attributes or {}).results[0]
 
 
 def same(name: str, *operands: ir.Value) -> ir.Value:
     """An op on elements of tensors of one type, of the dialect."""
     return stablehlo_op(f"stablehlo.{name}", operands[0].type, operands)
-
-
-def full(type_: Any, number: float) -> ir.Value:
-    """A constant of one number."""
-    value = ir.DenseElementsAttr.get_splat(type_, ir.FloatAttr.get(type_.element_type, number))
-    return stablehlo_op("stablehlo.constant", type_, [], {"value": value})
 
 
 def compared(first: ir.Value, second: ir.Value, direction: str) -> ir.Value:

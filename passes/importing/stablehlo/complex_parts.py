@@ -3,7 +3,8 @@
 from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.importing.stablehlo.complex_functions import Parts, stablehlo_op
+from ipu_mlir.passes.importing.stablehlo.builders import half_of, stablehlo_op
+from ipu_mlir.passes.importing.stablehlo.complex_functions import Parts
 
 
 def is_complex(value: Any) -> bool:
@@ -40,18 +41,7 @@ def pairs_type(kind: Any) -> ir.RankedTensorType:
 
 def apart(pairs: ir.Value) -> Parts:
     """The two halves of the last dimension."""
-    *shape, _ = pairs.type.shape
-    slices = []
-    for which in range(2):
-        one = ir.RankedTensorType.get([*shape, 1], pairs.type.element_type)
-        begin, end = [0] * len(shape) + [which], [*shape, which + 1]
-        fields = {"start_indices": begin, "limit_indices": end, "strides": [1] * (len(shape) + 1)}
-        attributes = {name: ir.DenseI64ArrayAttr.get(value) for name, value in fields.items()}
-        taken = stablehlo_op("stablehlo.slice", one, [pairs], attributes)
-        slices.append(
-            stablehlo_op("stablehlo.reshape", ir.RankedTensorType.get(shape, pairs.type.element_type), [taken])
-        )
-    return slices[0], slices[1]
+    return half_of(pairs, 0), half_of(pairs, 1)
 
 
 def joined(real: ir.Value, imaginary: ir.Value) -> ir.Value:

@@ -8,7 +8,8 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.importing.stablehlo import complex_functions as functions
-from ipu_mlir.passes.importing.stablehlo.complex_functions import Parts, compared, full, multiply, same, stablehlo_op
+from ipu_mlir.passes.importing.stablehlo.builders import full, stablehlo_op, transposed
+from ipu_mlir.passes.importing.stablehlo.complex_functions import Parts, compared, multiply, same
 from ipu_mlir.passes.importing.stablehlo.complex_parts import ComplexParts, apart, is_complex, joined, part_type
 from ipu_mlir.passes.support.codelet_calls import call_codelet
 
@@ -147,16 +148,9 @@ def _along(pairs: ir.Value, axis: int, name: str) -> ir.Value:
     rank = len(pairs.type.shape)
     order = list(range(rank))
     order[axis], order[rank - 2] = rank - 2, axis
-    turned = _transposed(pairs, order)
+    turned = transposed(pairs, order)
     (found,) = call_codelet(name, [turned], [turned.type.shape], [turned.type.element_type])
-    return _transposed(found, order)
-
-
-def _transposed(value: ir.Value, order: list[int]) -> ir.Value:
-    if order == sorted(order):
-        return value
-    type_ = ir.RankedTensorType.get([value.type.shape[axis] for axis in order], value.type.element_type)
-    return stablehlo_op("stablehlo.transpose", type_, [value], {"permutation": ir.DenseI64ArrayAttr.get(order)})
+    return transposed(found, order)
 
 
 def _elementwise(function: Callable[..., Any]) -> Rule:

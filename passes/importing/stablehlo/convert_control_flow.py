@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values, extract
@@ -33,7 +34,7 @@ def _while(op: ir.Operation) -> Values:
         old.blocks[0].append_to(new)
     scf = upstream("scf")
     condition, body = (region.blocks[0] for region in loop.regions)
-    end = _last(condition)
+    end = terminator(condition)
     with ir.InsertionPoint(end), end.location:
         scf.ConditionOp(extract(end.operands[0]), list(condition.arguments))
     end.erase()
@@ -68,14 +69,10 @@ def _move(old: Sequence[ir.Region], new: Sequence[ir.Region]) -> None:
 
 
 def _yield(block: ir.Block) -> None:
-    end = _last(block)
+    end = terminator(block)
     with ir.InsertionPoint(end), end.location:
         upstream("scf").YieldOp(list(end.operands))
     end.erase()
-
-
-def _last(block: ir.Block) -> ir.Operation:
-    return block.operations[len(block.operations) - 1].operation
 
 
 _CONVERT = {"stablehlo.while": _while, "stablehlo.if": _if, "stablehlo.case": _case}

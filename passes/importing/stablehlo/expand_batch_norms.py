@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.builders import full
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
@@ -51,13 +51,13 @@ class _Features:
 
     def number(self, value: float) -> ir.Value:
         """``value`` for each feature."""
-        return _constant(self._each, value)
+        return full(self._each, value)
 
     def sum(self, batch: ir.Value) -> ir.Value:
         """The sum of each feature."""
         scalar = ir.RankedTensorType.get([], self._batch.element_type)
         along = {"dimensions": ir.DenseI64ArrayAttr.get(self._others)}
-        op = ir.Operation.create("stablehlo.reduce", [self._each], [batch, _constant(scalar, 0.0)], along, regions=1)
+        op = ir.Operation.create("stablehlo.reduce", [self._each], [batch, full(scalar, 0.0)], along, regions=1)
         block = op.regions[0].blocks.append(scalar, scalar)
         with ir.InsertionPoint(block):
             total = ir.Operation.create("stablehlo.add", [scalar], list(block.arguments)).results
@@ -75,11 +75,6 @@ class _Features:
     def inverse(self, variance: ir.Value) -> ir.Value:
         """One over the deviation of each feature."""
         return self.apply("rsqrt", self.apply("add", variance, self.number(self.epsilon)))
-
-
-def _constant(kind: ir.Type, value: float) -> ir.Value:
-    splat = ir.DenseElementsAttr.get_splat(kind, scalar_attribute(kind.element_type, value))
-    return ir.Operation.create("stablehlo.constant", [kind], attributes={"value": splat}).results[0]
 
 
 def _training(on: _Features, x: ir.Value, scale: ir.Value, offset: ir.Value) -> Values:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.importing.stablehlo.builders import full, half_of, stablehlo_op, transposed
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import result_types
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import Values
 from ipu_mlir.passes.support.codelet_calls import call_codelet
@@ -97,8 +98,7 @@ def _factor(op: ir.Operation, a: ir.Value, lower: bool) -> ir.Value:
 def _getrf(op: ir.Operation, types: Types) -> Values:
     """LAPACK counts rows from 1."""
     factors, pivots, _ = _lu(op, types)
-    one = ir.Operation.create("stablehlo.constant", [types[1]], attributes={"value": _splat(types[1], 1)}).results[0]
-    return [factors, _stablehlo("add", types[1], pivots, one), *_zeros(types[2:])]
+    return [factors, stablehlo_op("stablehlo.add", types[1], [pivots, full(types[1], 1)]), *_zeros(types[2:])]
 
 
 def _lu(op: ir.Operation, types: Types) -> Values:
@@ -166,19 +166,8 @@ def _geev(op: ir.Operation, types: Types) -> Values:
         (values,), right = _call(op, "eigvals", [a], [pairs]), _zeros([vectors])[0]
     else:
         values, right = _call(op, "eig", [a], [pairs, vectors])
-    apart = [values] if _is_complex(op) else [_part(values, which, parts[0]) for which in range(2)]
+    apart = [values] if _is_complex(op) else [half_of(values, which) for which in range(2)]
     return [*apart, *_zeros([left]), right, *_zeros([info])]
-
-
-def _part(pairs: ir.Value, which: int, type_: Any) -> ir.Value:
-    """The real or the imaginary part of pairs."""
-    *shape, _ = pairs.type.shape
-    fields = {"start_indices": [0] * len(shape) + [which], "limit_indices": [*shape, which + 1]}
-    fields["strides"] = [1] * (len(shape) + 1)
-    attributes = {name: ir.DenseI64ArrayAttr.get(value) for name, value in fields.items()}
-    one = ir.RankedTensorType.get([*shape, 1], type_.element_type)
-    taken = ir.Operation.create("stablehlo.slice", [one], [pairs], attributes).results[0]
-    return _stablehlo("reshape", type_, taken)
 
 
 def _gesdd(op: ir.Operation, types: Types) -> Values:
@@ -228,12 +217,9 @@ def _call(op: ir.Operation, name: str, inputs: Values, types: Types) -> Values:
 
 def _turned(op: ir.Operation, value: ir.Value) -> ir.Value:
     """The transpose of each matrix."""
-    shape, last = list(value.type.shape), -2 if _is_complex(op) else -1
-    order = list(range(len(shape)))
+    order, last = list(range(value.type.rank)), -2 if _is_complex(op) else -1
     order[last], order[last - 1] = order[last - 1], order[last]
-    type_ = ir.RankedTensorType.get([shape[each] for each in order], value.type.element_type)
-    attributes = {"permutation": ir.DenseI64ArrayAttr.get(order)}
-    return ir.Operation.create("stablehlo.transpose", [type_], [value], attributes).results[0]
+    return transposed(value, order)
 
 
 def _adjoint(op: ir.Operation, value: ir.Value) -> ir.Value:
@@ -248,15 +234,7 @@ def _conjugate(pairs: ir.Value) -> ir.Value:
     both = ir.Operation.create("stablehlo.constant", [kind], attributes={"value": signs}).results[0]
     along = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([len(pairs.type.shape) - 1])}
     wide = ir.Operation.create("stablehlo.broadcast_in_dim", [pairs.type], [both], along).results[0]
-    return _stablehlo("multiply", pairs.type, pairs, wide)
-
-
-def _stablehlo(name: str, type_: ir.Type, *operands: ir.Value) -> ir.Value:
-    return ir.Operation.create(f"stablehlo.{name}", [type_], list(operands)).results[0]
-
-
-def _splat(type_: Any, number: int) -> ir.Attribute:
-    return ir.DenseElementsAttr.get_splat(type_, ir.IntegerAttr.get(type_.element_type, number))
+    return stablehlo_op("stablehlo.multiply", pairs.type, [pairs, wide])
 
 
 def _zeros(types: Types) -> Values:

@@ -27,23 +27,31 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import extract
 def _dequeue(call: Call) -> list[ir.Value]:
     queue = call.attributes["queue"]
     DequeueOp(queue=queue)
-    ops = [ElementOp(queue=queue, index=_number(index), value=kind) for index, kind in enumerate(call.gives)]
-    return [op.operation.results[0] for op in ops]
+    return _elements(call, queue)
 
 
 def _enqueue(call: Call) -> list[ir.Value]:
     queue = call.attributes["queue"]
-    for index, value in enumerate(call.operands):
-        PutOp(queue=queue, index=_number(index), value=value)
+    _put(call, queue)
     EnqueueOp(queue=queue)
     return []
 
 
 def _host_call(call: Call) -> list[ir.Value]:
     queue = call.attributes["function"]
+    _put(call, queue)
+    HostCallOp(queue=queue)
+    return _elements(call, queue)
+
+
+def _put(call: Call, queue: ir.Attribute) -> None:
+    """Put the operands of ``call`` into an element of ``queue``."""
     for index, value in enumerate(call.operands):
         PutOp(queue=queue, index=_number(index), value=value)
-    HostCallOp(queue=queue)
+
+
+def _elements(call: Call, queue: ir.Attribute) -> list[ir.Value]:
+    """The results of ``call``: the tensors of an element of ``queue``."""
     ops = [ElementOp(queue=queue, index=_number(index), value=kind) for index, kind in enumerate(call.gives)]
     return [op.operation.results[0] for op in ops]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.importing.stablehlo.complex_functions import stablehlo_op
+from ipu_mlir.passes.importing.stablehlo.builders import stablehlo_op
 from ipu_mlir.passes.importing.stablehlo.complex_parts import (
     ComplexParts,
     apart,
