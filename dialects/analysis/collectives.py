@@ -1,13 +1,13 @@
 """Collectives on the values of several replicas, as plain values: on tensors and on tiles."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from ipu_mlir.dialects.support.bindings import ir
 
 Kind = Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "assume_equal"]
 
-KINDS: tuple[Kind, ...] = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "assume_equal")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 COLLECTIVES = frozenset(f"ipu.{kind}" for kind in KINDS)
 """Collectives on tensors; on tiles, ``ipu.collective`` is each of them."""
 

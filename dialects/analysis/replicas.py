@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
+from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_terminator
 from ipu_mlir.dialects.analysis.effects import effects_of
@@ -149,7 +150,7 @@ class Varying:
                 self._mark_memory(value, self._origins[target])
 
     def _call(self, call: ir.Operation) -> None:
-        callee = self._functions.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+        callee = self._functions.get(callee_of(call))
         if callee is not None and len(callee.regions[0].blocks) == 1:
             block = callee.regions[0].blocks[0]
             self._join(zip(call.operands, block.arguments, strict=True))

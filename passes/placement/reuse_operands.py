@@ -43,6 +43,6 @@ def _write_over_operand(op: ir.Operation) -> None:
 
 
 def _owns_memory(value: Any) -> bool:
-    """True if ``value`` is the result of a structured op in the same block, whose memory is nobody else's."""
+    """True if ``value`` is the result of a structured op, whose memory is nobody else's."""
     owner = defining_op(value)
     return owner is not None and is_structured(owner)

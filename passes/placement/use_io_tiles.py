@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import dataclass
-from functools import reduce
 from itertools import takewhile
 from math import prod
 
@@ -84,9 +83,9 @@ def _use(op: ir.Operation, target: Target, free: list[int]) -> None:
 
 def _last_of_element(op: ir.Operation) -> ir.Operation:
     """The last op of those that take something from the host one after the other, so that tiles wait for them once."""
-    operations = op.block.operations
-    following = [each.operation for each in operations][list(operations).index(op.opview) + 1 :]
-    return reduce(lambda _, each: each, takewhile(lambda each: each.name in FROM_HOST, following), op)
+    operations = [each.operation for each in op.block.operations]
+    following = operations[operations.index(op) + 1 :]
+    return [op, *takewhile(lambda each: each.name in FROM_HOST, following)][-1]
 
 
 def _shard_of(owner: ir.Operation | ir.OpView | ir.Block) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, op_around, terminator
 from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of
 from ipu_mlir.dialects.analysis.variables import (
@@ -42,7 +43,7 @@ class PromoteVariables(Pass):
             return
         with module.context, ir.Location.unknown(), Refusals() as refuse:
             types = {name: ir.TypeAttr(op.attributes["type"]).value for name, op in variables_in(module).items()}
-            called = {ir.FlatSymbolRefAttr(op.attributes["callee"]).value for op in list_ops(module, "func.call")}
+            called = {callee_of(op) for op in list_ops(module, "func.call")}
             for op in users:
                 broken = broken_use(op, types) or _broken_place(op, called)
                 if broken is not None:

@@ -1,5 +1,6 @@
 """From the functions of a module to the tree of its program."""
 
+from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
 from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.matchers import symbol_of
@@ -81,7 +82,7 @@ class _Builder:
             self._num_steps += 1
             return Step(self._num_steps - 1, op, STEP_KINDS.get(name, "host_exchange"))
         if name == "func.call":
-            callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
+            callee = callee_of(op)
             return Call(op, callee, self.function(callee, op))
         control = control_op(op)
         if control is None:

@@ -10,19 +10,16 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import element_type
 from ipu_mlir.passes.host.replicas.axis import allocated, computed, copied, in_groups, row_of, view
 from ipu_mlir.passes.placement.partition.split_reduction import plain_combiner
-from ipu_mlir.passes.support.combiners import neutral
+from ipu_mlir.passes.support.combiners import OPS_OF_KIND, neutral
 from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, Block, blocks_mark
 
 arith = upstream("arith")
 
 _COMBINERS: dict[str, tuple[str, str]] = {
-    "add": ("arith.addf", "arith.addi"),
-    "mean": ("arith.addf", "arith.addi"),
-    "square_add": ("arith.addf", "arith.addi"),
-    "mul": ("arith.mulf", "arith.muli"),
-    "min": ("arith.minimumf", "arith.minsi"),
-    "max": ("arith.maximumf", "arith.maxsi"),
+    **OPS_OF_KIND,
+    "mean": OPS_OF_KIND["add"],
+    "square_add": OPS_OF_KIND["add"],
     "and": ("", "arith.andi"),
     "or": ("", "arith.ori"),
 }

@@ -3,6 +3,7 @@
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, strides_and_offset
+from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
@@ -60,7 +61,7 @@ class BatchReplicas(Pass):
         with module.context, ir.Location.unknown():
             varying = Varying(module, replicas)
             functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks)]
-            names = {ir.FlatSymbolRefAttr(call.attributes["callee"]).value for call in list_ops(module, "func.call")}
+            names = {callee_of(call) for call in list_ops(module, "func.call")}
             named = {symbol_of(op): op for op in functions}
             called = {name: named[name] for name in names if name in named}
             batch = _Batch(varying, replicas, called)
@@ -277,7 +278,7 @@ class _Batch:
 
     def _call(self, op: ir.Operation) -> None:
         """Give the axis to what a function takes and gives if it differs in any of its calls."""
-        callee = self._called[ir.FlatSymbolRefAttr(op.attributes["callee"]).value]
+        callee = self._called[callee_of(op)]
         for number, argument in enumerate(callee.regions[0].blocks[0].arguments):
             if argument in self._varying or argument in self._batched:
                 op.operands[number] = self._with_axis(op.operands[number])

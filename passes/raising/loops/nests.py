@@ -153,16 +153,14 @@ def is_scalar(op: ir.Operation, carried: ir.Value | None) -> bool:
         return True
     if op.name == "tensor.insert":
         return op.operands[1] == carried
-    if op.name == "scf.for" and (trip_count(op) is None or _scalars_only(op) is False):
+    if op.name == "scf.for" and (
+        trip_count(op) is None or any(isinstance(result.type, ir.ShapedType) for result in op.results)
+    ):
         return False
     if op.name in ("scf.for", "scf.if"):
         inside = [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
         return all(is_scalar(inner, carried) for inner in inside)
     return False
-
-
-def _scalars_only(op: ir.Operation) -> bool:
-    return not any(isinstance(result.type, ir.ShapedType) for result in op.results)
 
 
 def are_same(first: ir.Value, second: ir.Value) -> bool:
