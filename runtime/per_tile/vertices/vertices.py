@@ -94,8 +94,10 @@ class Vertex:
     def _load(self, plan: VertexPlan, view: View, indices: list[Array], loops: list[Array]) -> Array:
         """``memref.load`` in the body, for the iterations ``loops``: elements of ``view`` at computed indices.
 
-        An index outside its dimension is taken for the nearest inside.
+        An index outside its dimension is taken for the nearest inside; where there are no elements, all loads give 0.
         """
+        if 0 in view.shape:
+            return np.zeros((), view.allocation.dtype)
         elements: Array = np.asarray(view.offset)
         for index, size, stride in zip(indices, view.shape, view.strides, strict=True):
             elements = np.asarray(elements + np.clip(index, 0, size - 1) * stride)

@@ -13,13 +13,14 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Block, Branch, ForLoop, WhileLoop, known_rounds
+from ipu_mlir.runtime.translator.array_ir.control import Block, Bound, Branch, ForLoop, WhileLoop, known_rounds
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
-from ipu_mlir.runtime.translator.array_ir.statements import Origin
+from ipu_mlir.runtime.translator.array_ir.statements import Check, Origin
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of
 from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice
 from ipu_mlir.runtime.translator.importing.hand_over import Value, bind, bound, hand_over, in_memory, own, value_of
+from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_calls import read_call
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 from ipu_mlir.runtime.translator.importing.walk import children, origin_of
@@ -36,6 +37,7 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
     operands = list(op.operands)
     unsigned = "unsignedCmp" in op.attributes
     bounds = [bound(reader, reader.scalars[operand], origin, unsigned) for operand in operands[:3]]
+    _require_step(reader, bounds[2], origin, unsigned)
     number, *arguments = list(op.regions[0].blocks[0].arguments)
     inits = [value_of(reader, operand) for operand in operands[3:]]
     ops = children(op)
@@ -59,6 +61,17 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
     loop = ForLoop((), origin, (inside,), bounds[0], bounds[1], bounds[2], variable, tuple(body), unsigned)
     reader.statements.append(loop)
     bind(reader, op.results, carried)
+
+
+def _require_step(reader: "Reader", step: Bound, origin: Origin, unsigned: bool) -> None:
+    """Refuse a loop that would never end; a step that only a run knows is checked there."""
+    if isinstance(step, int):
+        if step < 1:
+            raise Unsupported(f"its step is {step}; it must be positive")
+        return
+    number = Read(step.buffer.dtype, step)
+    is_positive = Apply(BOOL, "not_equal" if unsigned else "greater", (number, Const.of(0, number.dtype)))
+    reader.statements.append(Check((), origin, (is_positive,), "the step of a loop must be positive"))
 
 
 def read_while(reader: "Reader", op: ir.Operation) -> None:

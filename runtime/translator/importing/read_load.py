@@ -15,8 +15,10 @@ def loaded(view: BufferView, indices: Sequence[Expression], ranges: Ranges) -> E
     """The element of ``view`` at ``indices``, each taken for the nearest that its dimension has.
 
     A part of an index that is the same at every point is a shift of everything that is read, where the whole index is
-    known to lie in its dimension.
+    known to lie in its dimension. Where there are no elements, it is 0.
     """
+    if 0 in view.shape:
+        return Const.of(0, view.buffer.dtype)
     extents = ranges.extents
     offset, strides = view.offset, [0] * len(extents)
     data: list[tuple[Expression, int, int]] = []  # index, its stride in the buffer, how many places it has

@@ -217,6 +217,24 @@ CASES = (
         lambda x: np.repeat(x[:, 0, 3:], 2, 1),
     ),
     Case(
+        "rows-of-a-table-without-rows",
+        function(
+            ["0x4xf32", "3xi32"],
+            ["3x4xf32"],
+            generic(
+                "%r0",
+                "i j",
+                [("%a1", "3xi32[i]")],
+                "3x4xf32[i, j]",
+                """%j = linalg.index 1 : index
+                %k = arith.index_cast %x0 : i32 to index
+                %y = tensor.extract %a0[%k, %j] : tensor<0x4xf32>""",
+            ),
+        ),
+        (np.zeros((0, 4), np.float32), np.array([0, 1, -1], np.int32)),
+        lambda table, ids: np.zeros((3, 4), np.float32),
+    ),
+    Case(
         "sums-in-part-of-a-column",
         function(["6x4xf32"], ["6x4xf32"], _PART_OF_A_COLUMN),
         (_ROWS,),

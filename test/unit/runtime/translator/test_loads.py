@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 
 RNG = np.random.default_rng(5)
 ROWS, FIRST = "affine_map<(d0, d1) -> (d0, d1)>", "affine_map<(d0, d1) -> (d0)>"
@@ -254,3 +255,19 @@ def test_a_library_codelet_updates_a_carried_value_where_it_is(engine):
     np.testing.assert_allclose(made.run([t, at, u])[0], expected, rtol=1e-6)
     inside = made.source.split("for i in range(4):")[1]
     assert inside.count("run_codelet(") == 1 and "copyto" not in inside
+
+
+@pytest.mark.parametrize("kernels", ["never", "always"])
+@pytest.mark.parametrize("place", ["%k", "%c3"])
+def test_what_is_loaded_where_there_is_nothing_is_0(place, kernels, run_plain):
+    text = f"""func.func @main(%x: memref<0xf32>, %at: memref<i64>) -> memref<f32> {{
+      %c3 = arith.constant 3 : index
+      %i = memref.load %at[] : memref<i64>
+      %k = arith.index_cast %i : i64 to index
+      %v = memref.load %x[{place}] : memref<0xf32>
+      %o = memref.alloc() : memref<f32>
+      memref.store %v, %o[] : memref<f32>
+      return %o : memref<f32>
+    }}"""
+    (got,) = run_plain(text, np.zeros(0, np.float32), np.array(1), options=TranslatorOptions(kernels=kernels))
+    assert got == 0

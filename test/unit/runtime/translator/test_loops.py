@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from memref_text import FIRST, V, add, copy, f32, func, generic
 
-from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError, RunError
 
 
 def test_a_carried_value_is_updated_where_it_is(engine):
@@ -223,3 +223,34 @@ def test_an_element_that_a_loop_chooses(run_plain):
     )
     x = f32(6)
     assert run_plain(text, x)[0] == (np.float32(0) + x[5] + x[3]) + x[1]
+
+
+def _stepping(step: str, unsigned: str = "") -> str:
+    return func(
+        f"%x: {V}, %by: memref<i64>) -> {V}",
+        f"""
+  %i = memref.load %by[] : memref<i64>
+  %given = arith.index_cast %i : i64 to index
+  %none = arith.constant 0 : index
+  %a = memref.alloc() : {V}
+  {copy("%x", "%a")}
+  scf.for {unsigned} %k = %c0 to %c5 step {step} {{
+    memref.store %one, %a[%k] : {V}
+  }}
+  return %a : {V}
+""",
+    )
+
+
+@pytest.mark.parametrize("unsigned", ["", "unsigned"])
+def test_a_step_that_only_the_run_knows_must_be_positive(unsigned, engine):
+    made = engine(_stepping("%given", unsigned))
+    np.testing.assert_array_equal(made.run([np.zeros(6, np.float32), np.array(2)])[0], [1, 0, 1, 0, 1, 0])
+    for step in (0, -1) if not unsigned else (0,):
+        with pytest.raises(RunError, match="the step of a loop must be positive"):
+            made.run([np.zeros(6, np.float32), np.array(step)])
+
+
+def test_a_step_of_0_is_refused(engine):
+    with pytest.raises(CompileError, match=r"'scf\.for' at -:\d+:3: its step is 0; it must be positive"):
+        engine(_stepping("%none"))
