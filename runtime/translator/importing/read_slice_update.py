@@ -34,6 +34,8 @@ def read_slice_update(
     rank = len(extents)
     values = BodyValues(scalars, rank)
     sizes = views[update].shape if update in views else (1,) * rank
+    if 0 in sizes:
+        return []
     ranges = Ranges(extents)
     whole_ones = {index.plain_loop for index in nest.indices[rank]}  # dimensions in which the slice goes along
     statements: list[Statement] = []

@@ -62,6 +62,11 @@ def test_a_slice_that_is_known_to_be_inside_is_assigned_without_a_test(at: int) 
     assert "require(" not in source and "if 0 <=" not in source
 
 
+def test_a_slice_of_no_rows_writes_nothing() -> None:
+    _, found, want = run(program(0, "%inside"), 2, 0)
+    np.testing.assert_array_equal(found, want)
+
+
 @pytest.mark.parametrize("at", [-1, 6, 2**62])
 def test_a_slice_outside_is_an_error(at: int) -> None:
     with pytest.raises(RunError, match="a slice is updated that is not inside its tensor"):
