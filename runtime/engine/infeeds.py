@@ -1,5 +1,6 @@
 """Queues from the host to running programs, with a thread that prefetches."""
 
+import os
 import threading
 import time
 import weakref
@@ -28,6 +29,11 @@ class _Prefetched:
         self._stream, self._elements, self._number = stream, elements, number
         self._free: list[list[np.ndarray]] = []
         self._most = stream.depth * stream.replicas
+        _ALL.add(self)
+
+    def in_child(self) -> None:
+        """Go on without the thread, which a fork does not have."""
+        self.changed, self.is_running = threading.Condition(), False
 
     def start(self) -> None:
         """Fetch in a thread, if none does and there may be more."""
@@ -92,6 +98,11 @@ class _Prefetched:
         for array, value in zip(arrays, element, strict=True):
             array[...] = value
         return arrays
+
+
+_ALL: weakref.WeakSet[_Prefetched] = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: [each.in_child() for each in _ALL])
 
 
 class Infeed:

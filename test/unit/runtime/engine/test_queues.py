@@ -279,6 +279,19 @@ def test_an_outfeed_that_memory_did_not_suffice_for_keeps_what_it_has(monkeypatc
     assert first[:, 0].tolist() == [*range(8), 7] and second[:, 0].tolist() == [-n for n in (*range(8), 7)]
 
 
+def test_a_fork_fetches_without_the_thread_of_its_parent(ends_well_in_a_child):
+    queue = infeed(lambda: ([n] for n in itertools.count()))
+    assert taken(queue, 1) == [0]
+    _settle(lambda: len(queue._prefetched.ready))
+    assert queue._prefetched.is_running, "the thread waits for room"
+
+    def goes_on():
+        assert taken(queue, 20) == list(range(1, 21))
+
+    assert ends_well_in_a_child(goes_on)
+    goes_on()
+
+
 def _fails(error):
     def call(*given):
         raise error

@@ -126,35 +126,18 @@ def test_helper_threads_have_the_settings_of_programs_and_the_caller_keeps_its_o
     assert (np.getbufsize(), np.geterr()) == before
 
 
-def _ends_well_in_a_child(work) -> bool:
-    """Whether ``work`` ends without an error in a fork of this process, within ten seconds."""
-    child = os.fork()
-    if child == 0:
-        threading.Timer(10, os._exit, [2]).start()
-        try:
-            work()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    return os.waitpid(child, 0)[1] == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_fork_has_helpers_of_its_own():
+def test_a_fork_has_helpers_of_its_own(ends_well_in_a_child):
     def both_threads_work() -> None:
         both = threading.Barrier(2, timeout=5)
         run_blocks([lambda lo, hi: both.wait()] * 2, 2, 1, ())
 
     both_threads_work()
-    assert _ends_well_in_a_child(both_threads_work)
-    assert _ends_well_in_a_child(lambda: _ends_well_in_a_child(both_threads_work) or os._exit(3)), "a fork of a fork"
+    assert ends_well_in_a_child(both_threads_work)
+    assert ends_well_in_a_child(lambda: ends_well_in_a_child(both_threads_work) or os._exit(3)), "a fork of a fork"
     both_threads_work()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_fork_while_blocks_run_in_another_thread():
+def test_a_fork_while_blocks_run_in_another_thread(ends_well_in_a_child):
     started, go_on = threading.Event(), threading.Event()
 
     def slow(lo: int, hi: int) -> None:
@@ -164,14 +147,13 @@ def test_a_fork_while_blocks_run_in_another_thread():
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run_blocks, [slow] * 2, 2, 1, ())
         started.wait(10)
-        assert _ends_well_in_a_child(lambda: run_blocks([lambda lo, hi: None] * 3, 9, 1, ()))
+        assert ends_well_in_a_child(lambda: run_blocks([lambda lo, hi: None] * 3, 9, 1, ()))
         go_on.set()
         running.result(20)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork") or thread_control() is None, reason="no fork, or another BLAS")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_fork_does_not_wait_for_threads_that_it_does_not_have_to_give_blas_its_threads_back():
+@pytest.mark.skipif(thread_control() is None, reason="NumPy does not bundle OpenBLAS here")
+def test_a_fork_does_not_wait_for_threads_that_it_does_not_have_to_give_blas_its_threads_back(ends_well_in_a_child):
     set_threads, get_threads = thread_control()
     before = get_threads()
 
@@ -183,6 +165,6 @@ def test_a_fork_does_not_wait_for_threads_that_it_does_not_have_to_give_blas_its
     set_threads(2)
     try:
         with ONE_THREAD:
-            assert _ends_well_in_a_child(has_two)
+            assert ends_well_in_a_child(has_two)
     finally:
         set_threads(before)
