@@ -7,6 +7,7 @@ A value that a block hands on (a carried buffer, a result) has a buffer of its o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar, Self
 
 from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
@@ -26,25 +27,33 @@ class Control(Statement):
 
     ids: tuple[int, ...]
 
-    def blocks(self) -> tuple[Block, ...]:
-        """The blocks inside, in an order in which values go from one block to the next."""
-        raise NotImplementedError
+    BLOCKS: ClassVar[tuple[str, ...]]
+    """The fields that are blocks, in an order in which values go from one block to the next."""
+    SCALARS: ClassVar[tuple[str, ...]]
+    """The fields that are the scalars which decide where control goes, as far as they are in memory."""
 
-    def with_blocks(self, blocks: Sequence[Block]) -> "Control":
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks inside, in the order of ``BLOCKS``."""
+        return tuple(getattr(self, name) for name in self.BLOCKS)
+
+    def with_blocks(self, blocks: Sequence[Sequence[Statement]]) -> Self:
         """The same with other statements inside."""
-        raise NotImplementedError
+        return replace(self, **{name: tuple(block) for name, block in zip(self.BLOCKS, blocks, strict=True)})
 
     def read_directly(self) -> tuple[Access, ...]:
         """The scalars that decide where control goes."""
-        raise NotImplementedError
+        values = (getattr(self, name) for name in self.SCALARS)
+        return tuple(value for value in values if isinstance(value, Access))
 
-    def with_scalars(self, change: Callable[[Access], Access]) -> "Control":
+    def with_scalars(self, change: Callable[[Access], Access]) -> Self:
         """The same with other scalars that decide."""
-        raise NotImplementedError
+        values = {name: getattr(self, name) for name in self.SCALARS}
+        changed = {name: change(value) for name, value in values.items() if isinstance(value, Access)}
+        return replace(self, **changed) if changed else self
 
-    def changed(self, block: Callable[[Block], Sequence[Statement]], scalar: Callable[[Access], Access]) -> "Control":
+    def changed(self, block: Callable[[Block], Sequence[Statement]], scalar: Callable[[Access], Access]) -> Self:
         """The same with ``block`` applied to each of its blocks, in order, and then ``scalar`` to what decides."""
-        return self.with_blocks([tuple(block(each)) for each in self.blocks()]).with_scalars(scalar)
+        return self.with_blocks([block(each) for each in self.blocks()]).with_scalars(scalar)
 
     @cached_property
     def _reads(self) -> tuple[Access, ...]:
@@ -74,19 +83,8 @@ class ForLoop(Control):
     unsigned: bool = False
     """Bounds in memory, and the variable, are numbers without a sign."""
 
-    def blocks(self) -> tuple[Block, ...]:
-        return (self.body,)
-
-    def with_blocks(self, blocks: Sequence[Block]) -> "ForLoop":
-        (body,) = blocks
-        return replace(self, body=body)
-
-    def read_directly(self) -> tuple[Access, ...]:
-        return tuple(bound for bound in (self.lower, self.upper, self.step) if isinstance(bound, Access))
-
-    def with_scalars(self, change: Callable[[Access], Access]) -> "ForLoop":
-        lower, upper, step = (change(b) if isinstance(b, Access) else b for b in (self.lower, self.upper, self.step))
-        return replace(self, lower=lower, upper=upper, step=step)
+    BLOCKS = ("body",)
+    SCALARS = ("lower", "upper", "step")
 
     def dests(self) -> list[Access]:
         variable = [self.variable.buffer] if self.variable else []
@@ -102,18 +100,8 @@ class WhileLoop(Control):
     after: Block
     leaving: Block
 
-    def blocks(self) -> tuple[Block, ...]:
-        return self.before, self.after, self.leaving
-
-    def with_blocks(self, blocks: Sequence[Block]) -> "WhileLoop":
-        before, after, leaving = blocks
-        return replace(self, before=before, after=after, leaving=leaving)
-
-    def read_directly(self) -> tuple[Access, ...]:
-        return (self.condition,)
-
-    def with_scalars(self, change: Callable[[Access], Access]) -> "WhileLoop":
-        return replace(self, condition=change(self.condition))
+    BLOCKS = ("before", "after", "leaving")
+    SCALARS = ("condition",)
 
 
 @dataclass(frozen=True)
@@ -124,18 +112,8 @@ class Branch(Control):
     yes: Block
     no: Block
 
-    def blocks(self) -> tuple[Block, ...]:
-        return self.yes, self.no
-
-    def with_blocks(self, blocks: Sequence[Block]) -> "Branch":
-        yes, no = blocks
-        return replace(self, yes=yes, no=no)
-
-    def read_directly(self) -> tuple[Access, ...]:
-        return (self.condition,)
-
-    def with_scalars(self, change: Callable[[Access], Access]) -> "Branch":
-        return replace(self, condition=change(self.condition))
+    BLOCKS = ("yes", "no")
+    SCALARS = ("condition",)
 
 
 def known_rounds(lower: Bound, upper: Bound, step: Bound) -> tuple[int, int] | None:
@@ -154,7 +132,7 @@ def in_blocks(statement: Statement, change: Callable[[Block], Sequence[Statement
     """``statement`` with ``change`` applied to each of its blocks, if it has any."""
     if not isinstance(statement, Control):
         return statement
-    return statement.with_blocks([tuple(change(block)) for block in statement.blocks()])
+    return statement.with_blocks([change(block) for block in statement.blocks()])
 
 
 def all_statements(statements: Sequence[Statement]) -> list[Statement]:

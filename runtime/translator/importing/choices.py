@@ -153,7 +153,7 @@ class _Copies:
 
     def _branch(self, branch: Branch, stale: _Names, found: list[Statement]) -> _Names:
         blocks, after = zip(*(self.block(block, stale) for block in branch.blocks()), strict=True)
-        found.append(branch.with_blocks([tuple(block) for block in blocks]))
+        found.append(branch.with_blocks(blocks))
         return frozenset().union(*after)
 
     def _loop(self, loop: Control, stale: _Names, found: list[Statement]) -> _Names:

@@ -12,10 +12,10 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
 from ipu_mlir.runtime.translator.array_ir.control import (
-    Control,
     ForLoop,
     WhileLoop,
     all_statements,
+    in_blocks,
     known_rounds,
     read_by,
 )
@@ -51,11 +51,7 @@ def _block(statements: Sequence[Statement], readers: collections.Counter[Buffer]
             made = _counted(old, found, readers) or [old]
         for each in made:
             statement = with_induction(each, found) if isinstance(each, ForLoop) else each
-            if isinstance(statement, Control):
-                blocks = [tuple(_block(block, readers)) for block in statement.blocks()]
-                found.append(statement.with_blocks(blocks))
-            else:
-                found.append(statement)
+            found.append(in_blocks(statement, lambda block: _block(block, readers)))
     return found
 
 
