@@ -34,34 +34,15 @@ from ipu_mlir.runtime.numeric.odd import odd_double, odd_multiply_add
 clip = umath.clip  # the ufunc itself: np.clip is a slower wrapper
 
 _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
-    "bounded_integer": bounded_integer,
-    "ceil_divide": ceil_divide,
-    "clip": clip,
-    "count_leading_zeros": count_leading_zeros,
-    "count_ones": count_ones,
-    "count_trailing_zeros": count_trailing_zeros,
-    "divide_to_zero": divide_to_zero,
-    "erf": erf,
-    "erfc": erfc,
-    "first_maximum": first_maximum,
-    "first_maximum_after_nan": first_maximum_after_nan,
-    "first_maximum_or_nan": first_maximum_or_nan,
-    "first_minimum": first_minimum,
-    "first_minimum_after_nan": first_minimum_after_nan,
-    "first_minimum_or_nan": first_minimum_or_nan,
-    "integer_power": integer_power,
-    "larger": larger,
-    "is_normal": is_normal,
-    "odd_double": odd_double,
-    "odd_multiply_add": odd_multiply_add,
-    "positive_bool": positive_bool,
-    "require": require,
-    "round_half_away": round_half_away,
-    "run_codelet": run_codelet,
-    "saturated_integer": saturated_integer,
-    "select": select,
-    "select_bool": select_bool,
-    "smaller": smaller,
+    each.__name__: each
+    for each in (
+        *(first_maximum, first_maximum_after_nan, first_maximum_or_nan),
+        *(first_minimum, first_minimum_after_nan, first_minimum_or_nan),
+        *(bounded_integer, saturated_integer, ceil_divide, divide_to_zero, integer_power),
+        *(count_leading_zeros, count_ones, count_trailing_zeros),
+        *(clip, erf, erfc, is_normal, larger, odd_double, odd_multiply_add, round_half_away, smaller),
+        *(positive_bool, require, run_codelet, select, select_bool),
+    )
 }
 
 OWN_NAMES: frozenset[str] = frozenset(_OWN)
