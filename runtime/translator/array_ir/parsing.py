@@ -1,6 +1,6 @@
 """Array programs from the text that ``array_ir.printing`` makes."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.runtime.translator.array_ir.access import Access, Role
@@ -78,15 +78,18 @@ class _Parser(Values):
         origin = Origin("", "")
         if kind in ("for", "while", "if"):
             return self._control(kind, origin)
-        if kind == "call" and self._kind != "string" and self._token.startswith("@"):
-            self._take("@")
-            call = self._call(origin)
-            parts = {field.name: getattr(call, field.name) for field in fields(call)}
-            return FunctionCall(**{**parts, "codelet": "", "function": call.codelet})
         if kind == "call":
-            return self._call(origin)
+            is_function = self._kind != "string" and self._token.startswith("@")
+            self._take("@")
+            name, arrays = self._name(), self._arrays()
+            return (
+                FunctionCall((), origin, "", *arrays, name) if is_function else LibraryCall((), origin, name, *arrays)
+            )
         if kind in HOST_CALLS:
-            return self._transfer(kind, origin)
+            index = self._integer()
+            self._expect("of")
+            queue = self._name()
+            return Transfer((), origin, kind, *self._arrays(), queue, index)
         first_word = self._next() if kind in ("reduce", "first_extreme") else ""
         unsigned = self._take("unsigned")
         extents = self._shape()
@@ -160,30 +163,19 @@ class _Parser(Values):
                 return Fold(extents, origin, reduced, tuple(outputs), tuple(inits), tuple(values))
         return self._fail(f"a statement, not {kind!r},")
 
-    def _call(self, origin: Origin) -> LibraryCall:
-        codelet = self._name()
+    def _arrays(self) -> tuple[tuple[Access, ...], tuple[Access, ...], tuple[tuple[int, ...], ...], tuple[bool, ...]]:
+        """Inputs, outputs, the shapes of both, and which outputs are updated."""
         self._expect("(")
         inputs = self._listed(self._array, ")")
         self._expect("->", "(")
-        outputs = self._listed(lambda: (self._array(), self._take("updated")), ")")
-        arrays = [*inputs, *(array for array, _ in outputs)]
-        accesses = [access for access, _ in arrays]
-        return LibraryCall(
-            (),
-            origin,
-            codelet,
-            tuple(accesses[: len(inputs)]),
-            tuple(accesses[len(inputs) :]),
-            tuple(shape for _, shape in arrays),
-            tuple(updated for _, updated in outputs),
+        outputs = self._listed(lambda: (*self._array(), self._take("updated")), ")")
+        accesses, shapes = zip(*inputs, strict=True) if inputs else ((), ())
+        return (
+            accesses,
+            tuple(access for access, _, _ in outputs),
+            (*shapes, *(shape for _, shape, _ in outputs)),
+            tuple(updated for _, _, updated in outputs),
         )
-
-    def _transfer(self, kind: str, origin: Origin) -> Transfer:
-        index = self._integer()
-        self._expect("of")
-        call = self._call(origin)
-        parts = {field.name: getattr(call, field.name) for field in fields(call)}
-        return Transfer(**{**parts, "codelet": kind, "queue": call.codelet, "index": index})
 
     def _control(self, kind: str, origin: Origin) -> Control:
         self._loops = 0
