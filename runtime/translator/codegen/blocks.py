@@ -8,9 +8,10 @@ only the same unit reads, and blocks of units may run one after another or side 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
+from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
+from ipu_mlir.runtime.translator.array_ir.contraction import LoopKinds, loop_kinds
 from ipu_mlir.runtime.translator.array_ir.cost import elementwise_us, gemm_us, largest_array
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Reduce, Statement
@@ -122,10 +123,24 @@ def split_products(statements: Sequence[Statement], groups: list[Group], options
             loop for loop in (*kinds.batch, *kinds.rows, *kinds.columns) if statement.extents[loop] >= options.threads
         ]
         if loops:
-            loop = max(loops, key=lambda loop: statement.out.strides[loop])
+            outermost = max(loops, key=lambda loop: statement.out.strides[loop])
+            loop = _cut_rather(statement, kinds, outermost, loops, options)
             units = statement.extents[loop]
             result.append(Group(position, (loop,), units, -(-units // options.threads)))
     return sorted(result, key=lambda group: group.start)
+
+
+def _cut_rather(dot: Dot, kinds: LoopKinds, loop: int, possible: Sequence[int], options: TranslatorOptions) -> int:
+    """The loop of ``possible`` to cut in place of ``loop``, where each thread would pack a whole factor for few rows.
+
+    32 x 4096 times 4096 x 4096 did 57 billion operations per second and thread in halves of its rows, 85 in halves of
+    its columns.
+    """
+    for own, other in ((kinds.rows, kinds.columns), (kinds.columns, kinds.rows)):
+        few, many = (prod(dot.extents[each] for each in loops) for loops in (own, other))
+        if loop in own and other and other[0] in possible and few < min(many, options.block_min_gemm_rows):
+            return other[0]
+    return loop
 
 
 def _best_group(

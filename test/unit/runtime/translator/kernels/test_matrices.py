@@ -1,6 +1,6 @@
 """Products of matrices as kernels: every size and layout, nothing written beside the result, the same bits always."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 
 import numpy as np
@@ -143,8 +143,8 @@ SHAPES = {  # extents, then how two factors and the result move with the loops
 }
 
 
-def text(name: str, dtype: str = "float32") -> str:
-    extents, *strides = SHAPES[name]
+def text(shape: Sequence[tuple[int, ...]], dtype: str = "float32") -> str:
+    extents, *strides = shape
     a, b, out = (1 + sum((n - 1) * s for n, s in zip(extents, each, strict=True)) for each in strides)
     places = [" + ".join(f"{s}*d{n}" for n, s in enumerate(each) if s) for each in strides]
     return f"""program @main(%a, %b) -> (%z[d0] : {out}) {{
@@ -165,26 +165,47 @@ def translated(program: str, kernels: str = "auto", **options: object) -> Transl
 @pytest.mark.parametrize("name", SHAPES)
 def test_where_blas_is_narrow_large_products_are_kernels(name: str, dtype: str, threads: int) -> None:
     rng = np.random.default_rng(4)
-    found = translated(text(name, dtype), narrow_blas=True, threads=threads)
+    found = translated(text(SHAPES[name], dtype), narrow_blas=True, threads=threads)
     assert "product0.run(" in found.source and "dot(" not in found.source and "matmul(" not in found.source
     is_large = 2 * prod(SHAPES[name][0]) / 100e3 >= 200
     assert ("run_blocks(" in found.source) == (threads > 1 and is_large) == found.single_blas_thread
     shapes = [argument.shape for argument in found.arguments]
     a, b = (rng.integers(-9, 9, shape).astype(dtype) for shape in shapes)
     (got,) = Engine.of(found, threads).run([a, b])
-    (want,) = Engine.of(translated(text(name, dtype), "never")).run([a, b])
+    (want,) = Engine.of(translated(text(SHAPES[name], dtype), "never")).run([a, b])
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize(
+    ("extents", "a", "b", "is_cut_by_columns"),
+    [
+        ((40, 600, 500), (500, 0, 1), (0, 1, 600), True),
+        ((600, 40, 500), (500, 0, 1), (0, 1, 40), False),
+        ((520, 600, 60), (60, 0, 1), (0, 1, 600), False),
+    ],
+)
+def test_threads_share_the_columns_where_rows_are_few(
+    extents: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...], is_cut_by_columns: bool
+) -> None:
+    """Each would pack all of a factor for its part of the rows."""
+    rows, columns, terms = extents
+    found = translated(text((extents, a, b, (columns, 1, 0))), narrow_blas=True)
+    assert "run_blocks(" in found.source and ("[:, lo:hi]" in found.source) == is_cut_by_columns
+    rng = np.random.default_rng(5)
+    given = [rng.integers(-9, 9, shape).astype("f4") for shape in ((rows, terms), (terms, columns))]
+    (got,) = Engine.of(found).run([each.reshape(-1) for each in given])
+    np.testing.assert_array_equal(got.reshape(rows, columns), given[0] @ given[1])
+
+
 def test_where_blas_uses_whole_vectors_it_does_large_products() -> None:
-    found = translated(text("matrices"), narrow_blas=False)
+    found = translated(text(SHAPES["matrices"]), narrow_blas=False)
     assert "dot(" in found.source and not found.kernels
 
 
 def test_a_narrow_blas_with_many_threads_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ipu_mlir.runtime.translator.codegen.emit.plan_schedule.default_threads", lambda: 8)
-    assert "dot(" in translated(text("matrices"), narrow_blas=True, threads=2).source
-    assert "product0.run(" in translated(text("matrices"), narrow_blas=True, threads=4).source
+    assert "dot(" in translated(text(SHAPES["matrices"]), narrow_blas=True, threads=2).source
+    assert "product0.run(" in translated(text(SHAPES["matrices"]), narrow_blas=True, threads=4).source
 
 
 @pytest.mark.parametrize(
@@ -192,10 +213,9 @@ def test_a_narrow_blas_with_many_threads_is_left_alone(monkeypatch: pytest.Monke
     [(32, 32, 32, True), (8, 64, 64, True), (31, 32, 32, False), (4, 512, 512, False), (512, 16, 512, False)],
 )
 def test_small_and_narrow_products_are_for_blas(rows: int, columns: int, terms: int, is_kernel: bool) -> None:
-    SHAPES["these"] = ((rows, columns, terms), (terms, 0, 1), (0, 1, columns), (columns, 1, 0))
-    source = translated(text("these"), narrow_blas=True).source
+    program = text(((rows, columns, terms), (terms, 0, 1), (0, 1, columns), (columns, 1, 0)))
+    source = translated(program, narrow_blas=True).source
     assert ("product0.run(" in source) == is_kernel == ("dot(" not in source)
-    assert "product0.run(" in translated(text("these"), "always").source or rows * columns * terms <= 1 << 21
 
 
 def test_products_of_one_kind_are_one_kernel_and_share_its_code() -> None:
