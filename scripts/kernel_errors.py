@@ -1,13 +1,16 @@
-"""How far the functions of kernels are from exact, over all f32: the table of ``docs/kernels.md``.
+"""How far the functions of kernels are from exact, over all f32 or samples of f64: the tables of ``docs/kernels.md``.
 
     nice python scripts/kernel_errors.py            # one to two minutes for each function
     python scripts/kernel_errors.py --every 4099 exp tanh
+    python scripts/kernel_errors.py --f64 100       # some 26 million f64 for each function
 
-The judge is the same function in f64. A NaN or an infinity where the other has none is an error, not a distance.
+The judge is the same function in f64, or in ``long double``. A NaN or an infinity where the other has none is an
+error, not a distance.
 """
 
 import argparse
 import inspect
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,13 +19,14 @@ from ipu_mlir.runtime.numeric import function
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
+from ipu_mlir.runtime.translator.kernels.wide_functions import FUNCTIONS_OF_F64
 from ipu_mlir.runtime.translator.translate import translate_arrays
 
 _AT_ONCE = 1 << 18
 _PROGRAM = """
 program @main(%x) -> (%y[d0] : {count}) {{
-  argument %x : float32[{count}]
-  temporary %y : float32[{count}]
+  argument %x : float{bits}[{count}]
+  temporary %y : float{bits}[{count}]
   elementwise {count} {{
     store {name}(%x[d0]), %y[d0]
   }}
@@ -36,10 +40,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("functions", nargs="*", metavar="FUNCTION", help=f"of {', '.join(unary)}; all by default")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="look at one f32 of N")
+    parser.add_argument("--f64", type=int, metavar="N", help=f"look at N times {_AT_ONCE:,} f64 instead")
     given = parser.parse_args()
-    print("| f32 | largest error | at | mean error |\n|---|---:|---:|---:|")
-    for name in given.functions or unary:
-        most, place, mean = errors(name, given.every)
+    kind = "f64" if given.f64 else "f32"
+    print(f"| {kind} | largest error | at | mean error |\n|---|---:|---:|---:|")
+    for name in given.functions or (FUNCTIONS_OF_F64 if given.f64 else unary):
+        most, place, mean = errors_of_f64(name, given.f64) if given.f64 else errors(name, given.every)
         print(f"| `{name}` | {most:.3f} ulp | {place!r} | {mean:.3f} ulp |", flush=True)
 
 
@@ -49,29 +55,54 @@ def errors(name: str, every: int = 1) -> tuple[float, float, float]:
     Raises:
         AssertionError: it gives a NaN or an infinity where there is none, or none where there is one.
     """
-    program = parse_program(_PROGRAM.format(count=_AT_ONCE, name=name))
+    judge = function(name)
+    exact = np.empty(_AT_ONCE)
+
+    def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for start in range(0, 2**32, _AT_ONCE * every):
+            x = (start + every * np.arange(_AT_ONCE)).astype(np.uint32).view(np.float32)
+            judge(x.astype(np.float64), exact)
+            yield x, exact
+
+    return _errors(name, 32, parts())
+
+
+def errors_of_f64(name: str, times: int) -> tuple[float, float, float]:
+    """As ``errors``, on samples of all exponents and of numbers around 1."""
+    rng = np.random.default_rng(0)
+
+    def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for number in range(times):
+            bits = rng.integers(0, 1 << 64, _AT_ONCE, dtype=np.uint64).view(np.float64)
+            x = bits if number % 4 == 0 else rng.normal(number % 2, 0.1 * 8 ** (number % 4), _AT_ONCE)
+            yield x, getattr(np, name)(x.astype(np.longdouble))
+
+    return _errors(name, 64, parts())
+
+
+def _errors(name: str, bits: int, parts: Iterator[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float, float]:
+    """Of arguments and exact results, part by part."""
+    dtype = np.dtype(f"f{bits // 8}")
+    program = parse_program(_PROGRAM.format(count=_AT_ONCE, name=name, bits=bits))
     translation = translate_arrays(program, TranslatorOptions(kernels="always"))
     assert ".run(" in translation.source, f"{name} has no form in kernels"
-    engine, judge = Engine.of(translation), function(name)
+    engine = Engine.of(translation)
     most, place, total, count = 0.0, 0.0, 0.0, 0
-    exact = np.empty(_AT_ONCE)
-    for start in range(0, 2**32, _AT_ONCE * every):
-        x = (start + every * np.arange(_AT_ONCE)).astype(np.uint32).view(np.float32)
-        (got,) = engine.run([x])
-        with np.errstate(all="ignore"):
-            judge(x.astype(np.float64), exact)
-            rounded = exact.astype(np.float32)
+    with np.errstate(all="ignore"):
+        for x, exact in parts:
+            (got,) = engine.run([x])
+            rounded = exact.astype(dtype)
             finite = np.isfinite(rounded)
-            beyond = np.abs(exact) < 2.0**128  # by less than the last bit: rounded to infinity or to the largest
+            beyond = np.abs(exact) < np.exp2(exact.dtype.type(np.finfo(dtype).maxexp))  # by less than the last bit
             same = (got == rounded) | (np.isnan(got) & np.isnan(rounded)) | (finite & np.isfinite(got)) | beyond
             assert same.all(), f"{name}({x[~same][0]!r}) is {got[~same][0]!r}, not {rounded[~same][0]!r}"
             distance = np.abs(got - exact) / np.spacing(np.abs(rounded))
-        finite &= np.isfinite(got)
-        distance[~finite] = 0
-        worst = int(distance.argmax())
-        total, count = total + float(distance.sum()), count + int(finite.sum())
-        if distance[worst] > most:
-            most, place = float(distance[worst]), float(x[worst])
+            finite &= np.isfinite(got)
+            distance[~finite] = 0
+            worst = int(distance.argmax())
+            total, count = total + float(distance.sum()), count + int(finite.sum())
+            if distance[worst] > most:
+                most, place = float(distance[worst]), float(x[worst])
     return most, place, total / count
 
 

@@ -13,7 +13,7 @@ from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 
-MOST_ULP = {"exp": 1.1, "exp2": 1.1, "tanh": 1.4, "log": 0.9, "log2": 1.2, "erf": 1.1}
+MOST_ULP = {"exp": 1.1, "exp2": 1.1, "tanh": 1.4, "log": 0.9, "log2": 1.3, "erf": 1.1}
 """As ``docs/kernels.md`` says them, over all f32."""
 IN_F64: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "exp": np.exp,
