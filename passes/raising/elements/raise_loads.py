@@ -1,12 +1,12 @@
 """``ipu-raise-loads``: what a body loads at the numbers of its loops is an operand."""
 
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import generic
-from ipu_mlir.passes.support.rewriting import is_made_inside, list_ops
+from ipu_mlir.passes.support.rewriting import list_ops
 
 
 class RaiseLoads(Pass):
