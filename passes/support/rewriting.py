@@ -8,7 +8,6 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import is_used
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
 from ipu_mlir.dialects.support.bindings import rewrite as drivers
@@ -98,7 +97,7 @@ def list_outside_bodies(op: ir.Operation) -> list[ir.Operation]:
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
         found.append(inner)
-        return SKIP_INSIDE if is_structured(inner) else ADVANCE
+        return SKIP_INSIDE if inner.name.startswith("linalg.") else ADVANCE
 
     op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found

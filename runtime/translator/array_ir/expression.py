@@ -127,11 +127,14 @@ def _nodes(root: Expression) -> tuple[Expression, ...]:
     known: tuple[Expression, ...] | None = root.__dict__.get("nodes")
     if known is not None:
         return known
+    order: dict[Expression, Sequence[Expression]] = {}
     weight: dict[Expression, int] = {}
-    for node in _depth_first(root, arguments):
-        heaviest = sorted((weight[arg] for arg in arguments(node)), reverse=True)
-        weight[node] = max((w + i for i, w in enumerate(heaviest)), default=0)
-    nodes = tuple(_depth_first(root, lambda node: sorted(arguments(node), key=lambda arg: -weight[arg])))
+    for node in _depth_first(root, arguments) if arguments(root) else (root,):
+        args = order[node] = arguments(node)
+        if len(args) > 1:
+            args = order[node] = sorted(args, key=lambda arg: -weight[arg])
+        weight[node] = max([weight[arg] + i for i, arg in enumerate(args)], default=0)
+    nodes = tuple(_depth_first(root, order.__getitem__))
     root.__dict__["nodes"] = nodes
     return nodes
 
