@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 from typing import Any
 
@@ -36,6 +37,9 @@ _EXTREMES = {
     "minimum": (np.less, "arith.minimumf", "arith.minsi"),
 }
 _CASTS = ("arith.index_cast", "arith.extsi")
+
+_Outcome = tuple[tuple[Any, Any, int, int], Any, int]
+"""The best element so far and the next one, their places; the element and the place that are kept."""
 
 
 class RaiseExtremes(Pass):
@@ -104,16 +108,17 @@ def _argument_of_extreme(op: ir.Operation) -> _Extreme | None:
         for term in others:
             if term == numbers[0] or step.running[1 - best].type != numbers[0].type:
                 continue
+            is_integer = isinstance(term.type, ir.IntegerType)
+            if (not isinstance(term.type, ir.FloatType) and not is_integer) or str(term.type) == "i1":
+                continue
+            outcomes = step.outcomes(best, term, numbers[0])
             for name, (_, *combiners) in _EXTREMES.items():
-                is_integer = isinstance(term.type, ir.IntegerType)
-                if (not isinstance(term.type, ir.FloatType) and not is_integer) or str(term.type) == "i1":
-                    continue
                 worst = neutral(combiners[is_integer], term.type)
                 if worst is None or _splat(op.operands[nest.num_inputs + best]) != worst.value:
                     continue
                 for nan in ("_or_nan", "", "_after_nan"):
                     fits = init == 0 if nan == "_or_nan" else init <= 0 or nan == ""
-                    if fits and step.does(best, term, numbers[0], name, nan, bool(list(op.results[best].uses))):
+                    if fits and _are_of(outcomes, name, nan, bool(list(op.results[best].uses))):
                         found = tuple(each for each in order if each is not None)
                         return _Extreme(nest, loop, found, best, term, numbers[0], init, name, nan)
     return None
@@ -133,25 +138,31 @@ class _Step:
     yielded: tuple[ir.Value, ...]
     taken: tuple[ir.Value, ...]
 
-    def does(self, best: int, term: ir.Value, number: ir.Value, name: str, nan: str, exactly: bool) -> bool:
-        """True if it does what the codelet of ``name`` and ``nan`` does; ``exactly`` tells 0 from -0 in the extreme."""
-        better = _EXTREMES[name][0]
+    def outcomes(self, best: int, term: ir.Value, number: ir.Value) -> list[_Outcome]:
+        """What is kept of every two elements that compare differently; nothing if the body does more than choose."""
         samples = _samples(term.type)
-        for old in samples:
-            for new in samples:
-                for first, second in ((3, 5), (4, 4)):
-                    known = {self.running[best]: old, self.running[1 - best]: first, term: new, number: second}
-                    value, place = (_evaluated(self.yielded[which], known) for which in (best, 1 - best))
-                    if value is None or place is None:
-                        return False
-                    taken = TAKEN[nan](better, old, new)
-                    wanted = new if taken or (nan == "" and new != new) else old
-                    same = value == wanted or (value != value and wanted != wanted)
-                    if not same or place != (second if taken else first):
-                        return False
-                    if exactly and nan != "" and np.signbit(value) != np.signbit(wanted) and value == 0:
-                        return False
-        return True
+        cases = [(old, new, *places) for old in samples for new in samples for places in ((3, 5), (4, 4))]
+        old, new, first, second = map(np.array, zip(*cases, strict=True))
+        known = {self.running[best]: old, self.running[1 - best]: first, term: new, number: second}
+        value, place = (_evaluated(self.yielded[which], known) for which in (best, 1 - best))
+        if value is None or place is None:
+            return []
+        yielded = (np.broadcast_to(each, len(cases)).tolist() for each in (value, place))
+        return list(zip(cases, *yielded, strict=True))
+
+
+def _are_of(outcomes: list[_Outcome], name: str, nan: str, exactly: bool) -> bool:
+    """True if they are those of the codelet of ``name`` and ``nan``; ``exactly`` tells 0 from -0 in the extreme."""
+    better = _EXTREMES[name][0]
+    for (old, new, first, second), value, place in outcomes:
+        taken = TAKEN[nan](better, old, new)
+        wanted = new if taken or (nan == "" and new != new) else old
+        same = value == wanted or (value != value and wanted != wanted)
+        if not same or place != (second if taken else first):
+            return False
+        if exactly and nan != "" and np.signbit(value) != np.signbit(wanted) and value == 0:
+            return False
+    return bool(outcomes)
 
 
 def _step_of(op: ir.Operation) -> _Step:
@@ -174,20 +185,20 @@ def _samples(kind: ir.Type) -> list[Any]:
 
 
 def _evaluated(value: ir.Value, known: Mapping[ir.Value, Any]) -> Any:
-    """The number that ``value`` is; None if it is made by more than comparisons and choices."""
+    """What ``value`` is, for arrays of cases at once; None if it is made by more than comparisons and choices."""
     if value in known:
         return known[value]
     op, constant = defining_op(value), _constant(value)
     if constant is not None or op is None:
         return constant
     args = [_evaluated(operand, known) for operand in op.operands]
-    if None in args:
+    if any(arg is None for arg in args):
         return None
     match op.name:
         case "arith.select":
-            return args[1] if args[0] else args[2]
+            return np.where(*args)
         case "arith.andi" | "arith.ori" | "arith.xori" if str(value.type) == "i1":
-            return {"andi": args[0] and args[1], "ori": args[0] or args[1], "xori": args[0] != args[1]}[op.name[6:]]
+            return {"andi": np.logical_and, "ori": np.logical_or, "xori": np.logical_xor}[op.name[6:]](*args)
         case "arith.cmpf":
             return _compared(of_floats(predicate_of(op)), *args)
         case "arith.cmpi" if str(op.operands[0].type) != "i1":
@@ -196,12 +207,14 @@ def _evaluated(value: ir.Value, known: Mapping[ir.Value, Any]) -> Any:
         case "arith.maximumf" | "arith.minimumf":
             return (np.maximum if "max" in op.name else np.minimum)(*args)
         case "arith.maxsi" | "arith.minsi":
-            return max(args) if "max" in op.name else min(args)
+            return (np.maximum if "max" in op.name else np.minimum)(*args)
     return None
 
 
-def _compared(relations: str, left: Any, right: Any) -> bool:
-    return (LESS if left < right else GREATER if left > right else EQUAL if left == right else UNORDERED) in relations
+def _compared(relations: str, left: Any, right: Any) -> Any:
+    cases = {LESS: np.less(left, right), GREATER: np.greater(left, right), EQUAL: np.equal(left, right)}
+    cases[UNORDERED] = ~(cases[LESS] | cases[GREATER] | cases[EQUAL])
+    return reduce(np.logical_or, (cases[each] for each in relations), np.bool_(False))
 
 
 def _constant(value: ir.Value) -> Any:
