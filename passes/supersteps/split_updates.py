@@ -55,7 +55,7 @@ class SplitUpdates(Pass):
                         _go_on_with_copy(op.operands[number])
                         chain = chains[op.operands[number]] = replace(chain, done=0, has_left=True)
                     if chain is not None:
-                        chains[result] = replace(chain, done=chain.done + 1)
+                        chains[result] = _Chain(chain.home, chain.done + 1, chain.has_left)
                 if is_terminator(op):
                     _end_block(op, chains)
 

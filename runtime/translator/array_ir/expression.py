@@ -168,7 +168,8 @@ def rewrite(roots: Iterable[Expression], change: Callable[[Expression], Expressi
                 index = new[id(node.index)]
                 fresh = change(node if index is node.index else replace(node, index=index))
             case Slice():
-                fresh = change(replace(node, starts=tuple(new[id(start)] for start in node.starts)))
+                starts = tuple(new[id(start)] for start in node.starts)
+                fresh = change(node if starts == node.starts else replace(node, starts=starts))
             case _:
                 fresh = change(node)
         new[id(node)] = known.setdefault(_content(fresh), fresh)
