@@ -100,17 +100,12 @@ def _write(part: Part, described: "_Described", places: Mapping[Buffer, Buffer])
 
 
 def _accesses(part: Part) -> Iterator[Access]:
-    match part:
-        case Dot() | Reduce():
-            yield from (*part.sources(), *part.dests())
-            return
-        case Nest():
-            values: Iterable[Expression] = [value for _, value in part.stores]
-            yield from (out for out, _ in part.stores)
-        case Scan():
-            values = part.values
-            yield from part.outputs
-    for node in postorder(values):
+    if isinstance(part, Dot | Reduce):
+        yield from (*part.sources(), *part.dests())
+        return
+    stores = part.stores if isinstance(part, Nest) else list(zip(part.outputs, part.values, strict=True))
+    yield from (out for out, _ in stores)
+    for node in postorder(value for _, value in stores):
         if isinstance(node, Read | Gather):
             yield node.access
 
@@ -135,7 +130,8 @@ class _Described:
             place, size = self.places.get(buffer, buffer), buffer.dtype.itemsize
             self.buffers.setdefault(buffer, len(self.buffers))
             if sizes.setdefault(place, size) == size:
-                self.bases[place] = min(access.offset, self.bases.get(place, access.offset))
+                before = self.bases.setdefault(place, access.offset)
+                self.bases[place] = min(access.offset, before)
             else:
                 sizes[place] = self.bases[place] = 0
         self._numbers = {place: number for number, place in enumerate(self.bases)}
