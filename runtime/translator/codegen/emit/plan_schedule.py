@@ -1,7 +1,7 @@
 """Statements in order: in a block loop where that pays, else one after the other."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -23,6 +23,7 @@ from ipu_mlir.runtime.translator.kernels.choose import Kernels, rounds_of
 from ipu_mlir.runtime.translator.kernels.matrix_calls import is_of_matrices, matrix_call
 from ipu_mlir.runtime.translator.kernels.module import KernelTexts, module_text
 
+_LEAST_PRODUCT_US = 20.0  # of BLAS, half of which a kernel saves: LLVM takes 40 ms for it, on a machine once
 _TIMES_FASTER = 2  # a thread with a kernel than one of narrow BLAS
 _ROUNDS = 16  # of a loop of which nobody knows how many it has
 
@@ -36,20 +37,22 @@ def scheduled(program: Program, options: TranslatorOptions) -> tuple[list[Schedu
     """
     parts = [_Part.of(part, options) for part in (program, *program.functions)]
     has_groups = any(any(part.groups) for part in parts)
+    longest_us = max((gemm_us(each) for each in _products(parts)), default=0.0)
     is_ours = options.kernels == "always" or (
         options.kernels == "auto"
         and options.narrow_blas
+        and longest_us >= _LEAST_PRODUCT_US
         and (has_groups or default_threads() <= _TIMES_FASTER * options.threads)
     )
-    has_groups |= is_ours and any(_is_shared_out(each, options) for part in parts for run in part.runs for each in run)
+    has_groups |= is_ours and options.threads > 1 and longest_us >= options.block_min_us / 2
     texts: KernelTexts = {}
     schedules = [part.scheduled(options, has_groups, is_ours, texts) for part in parts]
     return schedules, has_groups, module_text(texts.values())
 
 
-def _is_shared_out(statement: Statement, options: TranslatorOptions) -> bool:
-    """True for a product by a kernel that is worth the threads of block loops."""
-    return options.threads > 1 and is_of_matrices(statement) and gemm_us(statement) >= options.block_min_us / 2
+def _products(parts: Iterable["_Part"]) -> Iterator[Statement]:
+    """The products that can be kernels in place of BLAS."""
+    return (each for part in parts for run in part.runs for each in run if is_of_matrices(each))
 
 
 @dataclass(frozen=True)

@@ -214,18 +214,27 @@ def test_a_narrow_blas_with_many_threads_is_left_alone(monkeypatch: pytest.Monke
 )
 def test_small_and_narrow_products_are_for_blas(rows: int, columns: int, terms: int, is_kernel: bool) -> None:
     program = text(((rows, columns, terms), (terms, 0, 1), (0, 1, columns), (columns, 1, 0)))
-    source = translated(program, narrow_blas=True).source
-    assert ("product0.run(" in source) == is_kernel == ("dot(" not in source)
+    both = program.replace("%b) -> (", "%b, %l) -> (%m[d0] : 16384, ").removesuffix("}")
+    both = both.replace("  temporary", "  argument %l : float32[128x128]\n  temporary %m : float32[16384]\n  temporary")
+    both += "  dot 128x128x128 %l[128*d0 + d2], %l[128*d2 + d1], %m[128*d0 + d1]\n}"
+    source = translated(both, narrow_blas=True).source
+    assert source.count("product0.run(") == 1 + is_kernel and source.count("dot(") == 1 - is_kernel
+
+
+def test_a_kernel_is_not_made_for_a_product_of_microseconds() -> None:
+    program = text(((64, 64, 64), (64, 0, 1), (0, 1, 64), (64, 1, 0)))
+    found = translated(program, narrow_blas=True)
+    assert "dot(" in found.source and not found.kernels
 
 
 def test_products_of_one_kind_are_one_kernel_and_share_its_code() -> None:
-    program = """program @main(%a, %b) -> (%z[40*d0 + d1] : 50x40, %y[60*d0 + d1] : 50x60) {
-  argument %a : float32[50x90]
-  argument %b : float32[90x60]
-  temporary %z : float32[50x40]
-  temporary %y : float32[50x60]
-  dot 50x40x90 %a[90*d0 + d2], %b[60*d2 + d1], %z[40*d0 + d1]
-  dot 50x60x90 %a[90*d0 + d2], %b[60*d2 + d1], %y[60*d0 + d1]
+    program = """program @main(%a, %b) -> (%z[40*d0 + d1] : 150x40, %y[60*d0 + d1] : 150x60) {
+  argument %a : float32[150x190]
+  argument %b : float32[190x60]
+  temporary %z : float32[150x40]
+  temporary %y : float32[150x60]
+  dot 1150x40x190 %a[190*d0 + d2], %b[60*d2 + d1], %z[40*d0 + d1]
+  dot 150x60x190 %a[190*d0 + d2], %b[60*d2 + d1], %y[60*d0 + d1]
 }"""
     found = translated(program, narrow_blas=True)
     assert found.source.count("product0.run(") == 2 and "product1" not in found.source
