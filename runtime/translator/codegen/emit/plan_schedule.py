@@ -23,7 +23,7 @@ from ipu_mlir.runtime.translator.kernels.choose import Kernels, rounds_of
 from ipu_mlir.runtime.translator.kernels.matrix_calls import is_of_matrices, matrix_call
 from ipu_mlir.runtime.translator.kernels.module import KernelTexts, module_text
 
-_LEAST_PRODUCT_US = 20.0  # of BLAS, half of which a kernel saves: LLVM takes 40 ms for it, on a machine once
+_LEAST_PRODUCT_US = 20.0  # of BLAS, half of which a kernel saves: LLVM takes 45 ms for it, if it is not on disk
 _TIMES_FASTER = 2  # a thread with a kernel than one of narrow BLAS
 _ROUNDS = 16  # of a loop of which nobody knows how many it has
 
