@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.contenders import CONTENDERS
-from benchmarks.machine import machine
+from benchmarks.environment import machine
 from benchmarks.worker import Worker, WorkerFailed
 from benchmarks.workloads import WORKLOADS
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machine import machine
+from benchmarks.environment import machine
 
 PACKAGES = {"jax": "jax", "tensorflow": "keras", "torch": "torch", "onnx": "onnx"}
 MODELS = ("resnet18", "encoder")

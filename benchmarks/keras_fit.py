@@ -19,7 +19,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from benchmarks.machine import machine
+from benchmarks.environment import machine
 from benchmarks.run import names_of
 from ipu_mlir.tensorflow import ipu
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import ipu_mlir as ipu
-from benchmarks.machine import machine
+from benchmarks.environment import machine
 from benchmarks.workloads.arrays import Numbers
 from benchmarks.workloads.mlp_inference import parameters
 from ipu_mlir.tracing.control.loops import fori_loop

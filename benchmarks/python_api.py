@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import ipu_mlir as ipu
-from benchmarks.machine import machine
+from benchmarks.environment import machine
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.contenders import CONTENDERS
-from benchmarks.machine import machine
+from benchmarks.environment import machine
 from benchmarks.measure import BASELINE, Measurement, measure
 from benchmarks.workloads import WORKLOADS
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from benchmarks.machine import machine
+from benchmarks.environment import machine
 from benchmarks.run import names_of
 from benchmarks.workload import Array, Workload
 from benchmarks.workloads import WORKLOADS

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from benchmarks.machine import machine
+from benchmarks.environment import machine
 from benchmarks.run import names_of
 from benchmarks.statement_times import StatementTime, TimedSource
 from benchmarks.workload import Array, Workload

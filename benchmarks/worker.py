@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from benchmarks.contenders import CONTENDERS, Run, arrays_of
-from benchmarks.memory import forget_peak, peak_bytes, resident_bytes
+from benchmarks.process_memory import forget_peak, peak_bytes, resident_bytes
 from benchmarks.workload import Array
 from benchmarks.workloads import WORKLOADS
 

@@ -14,7 +14,7 @@ import ipu_mlir as ipu
 from ipu_mlir.dialects.codelets.codelet import CodeletCall, LibraryCodelet
 from ipu_mlir.dialects.codelets.library import register
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, per_worker, product_over
+from ipu_mlir.dialects.machine.size_arithmetic import Size, per_worker, product_over
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 

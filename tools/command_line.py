@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ipu_mlir.dialects.support.text import printable_lines
-from ipu_mlir.tools.programs import forget_programs
-from ipu_mlir.tools.streams import StreamError, stdout_errors, take_streams
+from ipu_mlir.tools.program_files import forget_programs
+from ipu_mlir.tools.standard_streams import StreamError, stdout_errors, take_streams
 
 if TYPE_CHECKING:
     from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TextIO
 
 from ipu_mlir.dialects.support.diagnostics import Diagnostic, quoted
-from ipu_mlir.tools.programs import lines_of
+from ipu_mlir.tools.program_files import lines_of
 
 _COLOURS = {"error": "1;31", "warning": "1;35", "remark": "1;34", "note": "1;36"}
 

@@ -28,7 +28,7 @@ def _ipu_import(argv: Sequence[str]) -> int:
     from ipu_mlir.compilation.supported_ops import unsupported_ops
     from ipu_mlir.dialects.support.diagnostics import DiagnosedError
     from ipu_mlir.dialects.support.printing import to_text
-    from ipu_mlir.tools.programs import read_program
+    from ipu_mlir.tools.program_files import read_program
 
     module = load_module(read_program(arguments.file))
     if found := [each for each in unsupported_ops(module.operation) if "sizes are not all known" not in each.message]:

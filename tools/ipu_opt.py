@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.support.diagnostics import Diagnostic
     from ipu_mlir.dialects.support.parsing import Source
     from ipu_mlir.passes.core.manager import Observer, PassTime
-    from ipu_mlir.passes.core.steps import Registry, Step
+    from ipu_mlir.passes.core.pipeline_steps import Registry, Step
 
 _SEPARATOR = b"// -----\n"
 _FLAGS = {"tiles_per_ipu": "--ipu-set-target=tiles={}"}
@@ -88,8 +88,8 @@ class _Reports:
 def _registry(files: Sequence[str]) -> "Registry":
     """Our passes and pipelines, and the passes of the user's files."""
     from ipu_mlir.passes import PASSES
+    from ipu_mlir.passes.core.pipeline_steps import Registry
     from ipu_mlir.passes.core.registry import by_name, load_passes
-    from ipu_mlir.passes.core.steps import Registry
     from ipu_mlir.passes.pipelines import PIPELINES
 
     loaded = [pass_class for file in files for pass_class in load_passes(file)]
@@ -98,8 +98,8 @@ def _registry(files: Sequence[str]) -> "Registry":
 
 def _steps(arguments: argparse.Namespace, registry: "Registry") -> "tuple[Step, ...]":
     """The passes that the command line asks for; a flag for a pass on functions runs on all functions."""
+    from ipu_mlir.passes.core.pipeline_steps import WrongAnchor, leaves
     from ipu_mlir.passes.core.pipeline_text import Nest, PassText, PipelineError
-    from ipu_mlir.passes.core.steps import WrongAnchor, leaves
 
     steps: list[Step] = []
     try:
@@ -122,7 +122,7 @@ def _steps(arguments: argparse.Namespace, registry: "Registry") -> "tuple[Step, 
 
 def _input_parts(arguments: argparse.Namespace) -> "list[Source]":
     from ipu_mlir.dialects.support.parsing import split_input
-    from ipu_mlir.tools.programs import read_program
+    from ipu_mlir.tools.program_files import read_program
 
     source = read_program(arguments.file)
     parts = split_input(source) if arguments.split_input_file else [source]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
 from ipu_mlir.tools.machine_flags import file_name
-from ipu_mlir.tools.streams import read_stdin
+from ipu_mlir.tools.standard_streams import read_stdin
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.profile.profile import Profile
@@ -57,6 +57,6 @@ def _ipu_report(argv: Sequence[str]) -> int:
 
 
 def _profile(file: str) -> "Profile":
-    from ipu_mlir.tools.report.reading import named_profile, read_profile
+    from ipu_mlir.tools.report.profile_files import named_profile, read_profile
 
     return named_profile(read_stdin(), "<stdin>") if file == "-" else read_profile(file)

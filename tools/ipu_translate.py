@@ -132,7 +132,7 @@ def _imported(arguments: argparse.Namespace) -> "Program":
     from ipu_mlir.compilation.sources import load_module
     from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
     from ipu_mlir.runtime.translator.translate import array_program
-    from ipu_mlir.tools.programs import read_program
+    from ipu_mlir.tools.program_files import read_program
 
     source = read_program(arguments.file)
     if arguments.from_arrays:

@@ -5,7 +5,7 @@ from dataclasses import MISSING
 from ipu_mlir.passes.core import upstream_passes
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.options import Option, option_text, options_of, type_text
-from ipu_mlir.passes.core.steps import Registry
+from ipu_mlir.passes.core.pipeline_steps import Registry
 
 _UPSTREAM = "Every pass of upstream MLIR works too, with its own options (https://mlir.llvm.org/docs/Passes):"
 

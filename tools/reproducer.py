@@ -13,7 +13,7 @@ from ipu_mlir.tools.command_line import UsageError, write_output
 if TYPE_CHECKING:
     from ipu_mlir.dialects.support.bindings import ir
     from ipu_mlir.dialects.support.parsing import Source
-    from ipu_mlir.passes.core.steps import Step
+    from ipu_mlir.passes.core.pipeline_steps import Step
 
 _SECTION = """
 {-#

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
-from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_terminator
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
 from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.remote import MOVES, STORES, moved_and_rows, remote_buffer_of, remote_buffers_in
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results, variables_in
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir

@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.codelets.signature import Shapes, Signature
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size
+from ipu_mlir.dialects.machine.size_arithmetic import Size
 from ipu_mlir.dialects.mapping.loops import IntArray
 
 Loops: TypeAlias = tuple[int, ...]

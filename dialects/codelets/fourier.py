@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
 from ipu_mlir.dialects.codelets.matrices import Array, on_pairs, stack_codelet, to_pairs
 from ipu_mlir.dialects.codelets.signature import Signature
-from ipu_mlir.dialects.machine.sizes import ceil_log2
+from ipu_mlir.dialects.machine.size_arithmetic import ceil_log2
 
 
 def _roots(size: int, sign: int) -> Array:

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
 from ipu_mlir.dialects.codelets.matrices import Array, Sizes, matrix_codelets, on_pairs, or_nan, stack_codelet, to_pairs
 from ipu_mlir.dialects.codelets.signature import Signature
 from ipu_mlir.dialects.codelets.solve import elimination_flops
-from ipu_mlir.dialects.machine.sizes import larger, smaller
+from ipu_mlir.dialects.machine.size_arithmetic import larger, smaller
 
 
 def _reflections_one(a: Array) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ipu_mlir.dialects.codelets.codelet import CodeletCall, LibraryCodelet, Shapes
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, ceil_log2, per_worker, product_over, smaller
+from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_log2, per_worker, product_over, smaller
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.support.element_types import element_type
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.dialects.codelets.codelet import CodeletCall, LibraryCodelet
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, per_worker, product_over, smaller
+from ipu_mlir.dialects.machine.size_arithmetic import Size, per_worker, product_over, smaller
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.support.element_types import element_type
 

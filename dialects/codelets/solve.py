@@ -11,7 +11,7 @@ import numpy as np
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
 from ipu_mlir.dialects.codelets.matrices import Array, Sizes, matrix_codelets, or_nan
-from ipu_mlir.dialects.machine.sizes import smaller
+from ipu_mlir.dialects.machine.size_arithmetic import smaller
 
 _BLOCK = 32
 

@@ -9,7 +9,7 @@ out come from as well.
 """
 
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, ceil_div, choose, larger, per_worker
+from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, choose, larger, per_worker
 from ipu_mlir.dialects.support.element_types import element_type
 
 

@@ -10,7 +10,7 @@ from enum import Enum
 
 from ipu_mlir.dialects.costs.rates import BINARY, BROADCAST, INTEGER, SELECT, UNARY, Rate, Rates
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, ceil_div, per_worker, smaller, total
+from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, per_worker, smaller, total
 from ipu_mlir.dialects.support.element_types import element_type
 
 

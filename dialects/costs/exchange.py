@@ -20,7 +20,7 @@ import numpy as np
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.machine.selection import passed_on, physical_ipus
-from ipu_mlir.dialects.machine.sizes import Size, ceil_div, larger
+from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, larger
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.ipu_traffic import IpuTraffic, ipu_traffic
 from ipu_mlir.dialects.mapping.loops import IntArray

@@ -26,7 +26,7 @@ from ipu_mlir.dialects.costs.pooling import pool_cycles
 from ipu_mlir.dialects.costs.reductions import reduction_cycles
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Move, Reduction, Window, Work
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, choose, larger, per_worker, product_over, smaller, total
+from ipu_mlir.dialects.machine.size_arithmetic import Size, choose, larger, per_worker, product_over, smaller, total
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.element_types import element_type

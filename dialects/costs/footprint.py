@@ -12,7 +12,7 @@ from ipu_mlir.dialects.costs.amp import uses_amp
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Move, Reduction, Window, Work
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, ceil_div, choose
+from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, choose
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.support.element_types import element_type
 

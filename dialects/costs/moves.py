@@ -1,7 +1,7 @@
 """Cycles of vertices that move elements: fills, copies, slices and gathers."""
 
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, choose, double_words, per_worker, smaller
+from ipu_mlir.dialects.machine.size_arithmetic import Size, choose, double_words, per_worker, smaller
 from ipu_mlir.dialects.support.element_types import element_type
 
 

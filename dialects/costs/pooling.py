@@ -4,7 +4,7 @@ Source: hardware.md 4.4, read in the cycle estimators of PopLibs.
 """
 
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, ceil_div, per_worker
+from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, per_worker
 
 
 def pool_cycles(kind: str, positions: Size, channels: Size, window: Size, dtype: str, machine: Machine) -> Size:

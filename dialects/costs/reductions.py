@@ -6,7 +6,7 @@ results, whichever is faster. Operands are assumed to lie in memory that is not 
 """
 
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import Size, ceil_div, per_worker, smaller
+from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, per_worker, smaller
 from ipu_mlir.dialects.support.element_types import element_type
 
 

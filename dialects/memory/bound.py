@@ -8,7 +8,7 @@ from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.build_program import program_tree
 from ipu_mlir.dialects.analysis.program.tree import steps
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, module_target, parts_from_attr
 from ipu_mlir.dialects.costs.classify import classify
@@ -27,7 +27,7 @@ from ipu_mlir.dialects.memory.assumptions import (
 from ipu_mlir.dialects.memory.report import control_bytes
 from ipu_mlir.dialects.memory.resident import kept_arguments, trees_beside
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
-from ipu_mlir.dialects.memory.vertices import code_identity
+from ipu_mlir.dialects.memory.vertex_bytes import code_identity
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 
 _PLAIN = ("linalg.fill", "linalg.copy")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.costs.exchange import side_of
-from ipu_mlir.dialects.machine.sizes import Size
+from ipu_mlir.dialects.machine.size_arithmetic import Size
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.mapping.traffic import exchange_traffic

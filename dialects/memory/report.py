@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.matchers import symbol_of
-from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.build_program import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Sequence, Step, control_nodes, steps
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.machine import machine_of
@@ -18,14 +18,14 @@ from ipu_mlir.dialects.memory.assumptions import (
     INSTRUCTION_BYTES,
     STEP_INSTRUCTIONS,
 )
+from ipu_mlir.dialects.memory.buffer_bytes import BufferBytes, BufferSizes
 from ipu_mlir.dialects.memory.exchange_code import ExchangeCode
 from ipu_mlir.dialects.memory.names import argument_name, buffer_name, constant_name, writer_of
+from ipu_mlir.dialects.memory.peaks import Peaks, StepMemory, live_at, sweep
 from ipu_mlir.dialects.memory.per_tile import PerTile, total_of
 from ipu_mlir.dialects.memory.resident import kept_arguments, kept_constants, trees_beside
-from ipu_mlir.dialects.memory.sizes import BufferBytes, BufferSizes
-from ipu_mlir.dialects.memory.sweep import Peaks, StepMemory, live_at, sweep
 from ipu_mlir.dialects.memory.timeline import Timeline, timeline_of
-from ipu_mlir.dialects.memory.vertices import FamilyBytes, VertexSizes, code_of
+from ipu_mlir.dialects.memory.vertex_bytes import FamilyBytes, VertexSizes, code_of
 from ipu_mlir.dialects.support.bindings import ir
 
 Category = Literal["argument", "constant", "result", "temporary"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of
-from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.build_program import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Sequence
 from ipu_mlir.dialects.analysis.queues import queues_in
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in

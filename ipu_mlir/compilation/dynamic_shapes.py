@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.passes.core.manager import run_steps
-from ipu_mlir.passes.core.steps import PassStep
+from ipu_mlir.passes.core.pipeline_steps import PassStep
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 
 if TYPE_CHECKING:

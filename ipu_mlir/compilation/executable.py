@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ipu_mlir.compilation.calls import Known, form_of, known_call
 from ipu_mlir.compilation.entry import entries_alone, entry_of
 from ipu_mlir.compilation.lowering import LEVELS, Lowering, to_host
 from ipu_mlir.compilation.portable import bytecode_of, module_of, portable
 from ipu_mlir.compilation.programs import Programs
+from ipu_mlir.compilation.repeated_calls import Known, form_of, known_call
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
@@ -180,7 +180,7 @@ class Executable:
 
     def profile_of_run(self, entered: dict[int, int]) -> "Profile":
         """As ``profile`` of a run that has counted."""
-        from ipu_mlir.runtime.profile.build import profile_of
+        from ipu_mlir.runtime.profile.build_profile import profile_of
 
         return profile_of(self._l3, self.entry, source=self._l0.operation, entered=entered)
 
@@ -283,7 +283,7 @@ class Executable:
         Raises:
             RunError: the inputs do not fit the program.
         """
-        from ipu_mlir.runtime.profile.build import profile_of
+        from ipu_mlir.runtime.profile.build_profile import profile_of
 
         state = self._together.own_state.copy() if inputs is not None and self.engine.has_state else None
         return profile_of(self._l3, self.entry, inputs, source=self._l0.operation, state=state)

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from ipu_mlir.compilation.calls import Known, form_of, known_call
+from ipu_mlir.compilation.repeated_calls import Known, form_of, known_call
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol

@@ -19,8 +19,8 @@ from ipu_mlir.dialects.support.parsing import Source, parse_module, read_source
 from ipu_mlir.dialects.support.readable import refuse_unreadable
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.pipeline_steps import Registry
 from ipu_mlir.passes.core.registry import by_name
-from ipu_mlir.passes.core.steps import Registry
 from ipu_mlir.passes.importing.stablehlo.refine_shapes import is_stablehlo
 from ipu_mlir.passes.pipelines import PIPELINES
 

@@ -13,13 +13,13 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, replace_pass
 from ipu_mlir.passes.core.registry import by_name
-from ipu_mlir.passes.core.steps import PassStep, Registry, Step, replace_pass
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
-from ipu_mlir.runtime.profile.build import profile_of
+from ipu_mlir.runtime.profile.build_profile import profile_of
 from ipu_mlir.runtime.profile.profile import Profile
 
 

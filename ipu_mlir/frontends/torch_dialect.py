@@ -8,7 +8,7 @@ from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect, diagnostic_at
 from ipu_mlir.dialects.support.trial import tried
 from ipu_mlir.passes.core.manager import run_steps
-from ipu_mlir.passes.core.steps import PassStep
+from ipu_mlir.passes.core.pipeline_steps import PassStep
 from ipu_mlir.passes.importing.convert_globals import ConvertGlobals
 from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
 from ipu_mlir.passes.importing.widen_integers import WidenIntegers

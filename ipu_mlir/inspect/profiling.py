@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.parsing import parse_module
-from ipu_mlir.runtime.profile.build import profile_of
+from ipu_mlir.runtime.profile.build_profile import profile_of
 from ipu_mlir.runtime.profile.profile import Profile
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from tensorflow.python.framework.func_graph import FuncGraph, func_graph_from_py
 from tensorflow.python.ops import handle_data_util, resource_variable_ops
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.tensorflow.calls import token
+from ipu_mlir.tensorflow.custom_calls import token
 from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.program import Program

@@ -17,7 +17,7 @@ from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
-from ipu_mlir.tensorflow.calls import is_token
+from ipu_mlir.tensorflow.custom_calls import is_token
 from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers

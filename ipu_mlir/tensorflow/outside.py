@@ -13,7 +13,7 @@ from tensorflow.python.eager import context, record
 from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.tensorflow.calls import as_tensorflow_has_it, call
+from ipu_mlir.tensorflow.custom_calls import as_tensorflow_has_it, call
 
 _NUMBERS = count()
 _PARTS: "weakref.WeakValueDictionary[str, _HostPart]" = weakref.WeakValueDictionary()

@@ -17,7 +17,7 @@ from ipu_mlir.compilation.lowering import Lowering, plan_lowering
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.passes.core.steps import replace_pass
+from ipu_mlir.passes.core.pipeline_steps import replace_pass
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives

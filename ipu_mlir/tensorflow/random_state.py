@@ -10,7 +10,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.ops import gen_random_ops
 
-from ipu_mlir.tensorflow.calls import call
+from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.variables import is_tracing, resident
 
 _APART = -0x61C88647

@@ -12,7 +12,7 @@ from ipu_mlir.dialects.support.nesting import check_nesting
 from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.passes.core.base import PassFailed
 from ipu_mlir.passes.core.interrupts import LaterInterrupts
-from ipu_mlir.passes.core.steps import MODULE, NestStep, PassStep, Step, UpstreamStep, upstream_manager
+from ipu_mlir.passes.core.pipeline_steps import MODULE, NestStep, PassStep, Step, UpstreamStep, upstream_manager
 
 
 class PassTime(NamedTuple):

@@ -5,7 +5,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.host.halves import halves_of, unite
 from ipu_mlir.passes.host.memory_writes import MemoryWrites
-from ipu_mlir.passes.host.steps import join, joined_inputs
+from ipu_mlir.passes.host.reduction_steps import join, joined_inputs
 from ipu_mlir.passes.placement.partition.split_reduction import plain_combiner
 from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, STEP, marked_blocks, marked_step, marks_of
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies

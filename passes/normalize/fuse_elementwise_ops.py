@@ -6,7 +6,7 @@ from ipu_mlir.dialects.analysis.control_flow import is_loop
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.core.steps import MODULE, UpstreamStep, upstream_manager
+from ipu_mlir.passes.core.pipeline_steps import MODULE, UpstreamStep, upstream_manager
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops, list_outside_bodies
 
 _FUSED = ("linalg.generic", "tensor.expand_shape", "tensor.collapse_shape")

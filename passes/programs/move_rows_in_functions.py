@@ -1,7 +1,7 @@
 """``ipu-move-rows-in-functions``: outlined functions move the rows that they work on, which their callers name."""
 
-from ipu_mlir.dialects.analysis.calls import callees_first
 from ipu_mlir.dialects.analysis.matchers import around_in, integer_of, terminator
+from ipu_mlir.dialects.analysis.outlined_calls import callees_first
 from ipu_mlir.dialects.analysis.remote import moved_and_rows
 from ipu_mlir.dialects.ipu import RemoteLoadOp, RemoteStoreOp
 from ipu_mlir.dialects.support.bindings import ir

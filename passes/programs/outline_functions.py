@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, callees_first, meaning_of
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of, terminator
+from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, callees_first, meaning_of
 from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, UPDATED, variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, op_around, terminator
 from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.variables import (
     ASSIGN,
     READ,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, calls_in
 from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of
+from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, calls_in
 from ipu_mlir.dialects.analysis.remote import MOVES, STORES, moved_and_rows, remote_buffer_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.rewriting import list_ops

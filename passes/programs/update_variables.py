@@ -1,9 +1,9 @@
 """``ipu-update-variables``: functions write to their variables, and give them back no more."""
 
 from ipu_mlir.dialects.analysis.buffers import root_of
-from ipu_mlir.dialects.analysis.calls import callee_of, callees_first
 from ipu_mlir.dialects.analysis.control_flow import sources_of, terminator
 from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
 from ipu_mlir.dialects.analysis.variables import updated_arguments, variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass

@@ -11,10 +11,10 @@ import numpy as np
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError, Settings
 from ipu_mlir.runtime.engine.inputs import checked_inputs
-from ipu_mlir.runtime.engine.memory import Memory
 from ipu_mlir.runtime.engine.native import KernelError, machine_code, possible
 from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
 from ipu_mlir.runtime.engine.one_thread import ONE_THREAD
+from ipu_mlir.runtime.engine.program_memory import Memory
 from ipu_mlir.runtime.engine.result_pool import ResultPool
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions

@@ -10,8 +10,8 @@ from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.host_functions import HostFunction
 from ipu_mlir.runtime.engine.infeeds import Infeed
 from ipu_mlir.runtime.engine.inputs import as_expected
-from ipu_mlir.runtime.engine.memory import aligned_bytes
 from ipu_mlir.runtime.engine.outfeeds import Outfeed
+from ipu_mlir.runtime.engine.program_memory import aligned_bytes
 from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.engine.streams import Streams
 from ipu_mlir.runtime.translator.translate import RemoteSpec, Stream, Variable

@@ -14,8 +14,8 @@ from ipu_mlir.dialects.codelets.first_extreme import (
     first_minimum_after_nan,
     first_minimum_or_nan,
 )
-from ipu_mlir.runtime.numeric.calls import require, run_codelet
 from ipu_mlir.runtime.numeric.choice import positive_bool, select, select_bool
+from ipu_mlir.runtime.numeric.codelet_calls import require, run_codelet
 from ipu_mlir.runtime.numeric.error_function import erf, erfc
 from ipu_mlir.runtime.numeric.floats import is_normal, larger, round_half_away, smaller
 from ipu_mlir.runtime.numeric.integers import (

@@ -14,15 +14,15 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.runtime.per_tile.memory.memory import View, buffer_of
+from ipu_mlir.runtime.per_tile.memory.tile_memories import View, buffer_of
 from ipu_mlir.runtime.per_tile.program.constants import dense_value
 from ipu_mlir.runtime.per_tile.program.control_flow import CONTROL_FLOW
 from ipu_mlir.runtime.per_tile.program.exchange import Traffic
 from ipu_mlir.runtime.per_tile.program.function_ops import FUNCTION_OPS, constant
 from ipu_mlir.runtime.per_tile.program.host import as_held, gather, place, to_host
-from ipu_mlir.runtime.per_tile.program.machine import HeldBytes, Machine
-from ipu_mlir.runtime.per_tile.program.program import Program
+from ipu_mlir.runtime.per_tile.program.prepared_functions import Program
 from ipu_mlir.runtime.per_tile.program.replicas import Meeting
+from ipu_mlir.runtime.per_tile.program.run_state import HeldBytes, Machine
 from ipu_mlir.runtime.per_tile.supported import check_supported
 
 Array = np.ndarray[Any, Any]

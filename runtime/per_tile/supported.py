@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from ipu_mlir.dialects import linalg
-from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.calls import calls_in
 from ipu_mlir.dialects.analysis.matchers import terminator
-from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.outlined_calls import calls_in
+from ipu_mlir.dialects.analysis.program.build_program import program_tree
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir

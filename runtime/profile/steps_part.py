@@ -14,8 +14,8 @@ from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.selection import physical_ipus
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.memory.peaks import StepMemory
 from ipu_mlir.dialects.memory.report import MemoryReport
-from ipu_mlir.dialects.memory.sweep import StepMemory
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.profile import compilation, execution
 from ipu_mlir.runtime.profile.clocks import Clocks

@@ -17,7 +17,7 @@ from support.tensor_text import one_generic
 
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.kernels.code import Code
-from ipu_mlir.runtime.translator.kernels.function import DATA_OFFSET
+from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 
 X = np.array([[1.0, -2.0], [np.inf, np.nan]], np.float32)

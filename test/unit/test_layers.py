@@ -245,7 +245,7 @@ SCF_ITSELF = {
     "runtime/translator/importing/read_control.py",
     "runtime/translator/importing/read_region.py",
     "runtime/translator/kernels/control.py",  # writes it
-    "runtime/translator/kernels/function.py",
+    "runtime/translator/kernels/kernel_function.py",
     "runtime/translator/kernels/wide_functions.py",
 }
 

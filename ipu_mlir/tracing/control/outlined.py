@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from ipu_mlir.dialects.analysis.calls import OUTLINED
+from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir, upstream
 from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.tracing.control.bodies import Body, is_weak, spec_of_leaf, tree, values_of

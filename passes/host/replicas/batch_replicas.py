@@ -3,11 +3,11 @@
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, strides_and_offset
-from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.collectives import collective_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.remote import MOVES
 from ipu_mlir.dialects.analysis.replicas import VARIES, Varying, is_marked, replicas_of
 from ipu_mlir.dialects.analysis.variables import variable_arguments

@@ -2,8 +2,8 @@
 
 from itertools import count
 
-from ipu_mlir.dialects.analysis.calls import meaning_of
 from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of, terminator
+from ipu_mlir.dialects.analysis.outlined_calls import meaning_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.passes.core.base import Pass

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ipu_mlir.dialects.analysis.calls import OUTLINED
+from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.importing.stablehlo.program_call import CONDITION, Call, ProgramCall, Setting
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import extract, index

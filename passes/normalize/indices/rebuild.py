@@ -8,7 +8,7 @@ from ipu_mlir.dialects.analysis.loop_nest import indexing_maps
 from ipu_mlir.dialects.analysis.matchers import is_used
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.normalize.indices.maps import Expressions, ResultMaps
-from ipu_mlir.passes.normalize.indices.places import Loops, Place, Slice, place_of
+from ipu_mlir.passes.normalize.indices.result_places import Loops, Place, Slice, place_of
 from ipu_mlir.passes.support.affine_expressions import applied, as_it_is, loops_in, without
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.linalg_builders import constant_index, generic, loop_index, with_extents

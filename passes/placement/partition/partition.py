@@ -4,13 +4,13 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from ipu_mlir.dialects.analysis.calls import callees_first
 from ipu_mlir.dialects.analysis.matchers import symbol_of
+from ipu_mlir.dialects.analysis.outlined_calls import callees_first
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variables_in
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.placement.partition.function import Boundary, FunctionPartition
+from ipu_mlir.passes.placement.partition.function_parts import Boundary, FunctionPartition
 from ipu_mlir.passes.placement.partition.placeable import refuse_unplaceable
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions, proportions_of
 from ipu_mlir.passes.placement.planner.balanced import Balanced

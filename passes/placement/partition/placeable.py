@@ -6,10 +6,10 @@ Everything that it does not know is refused before it decides anything, all at o
 from math import prod
 from typing import Any
 
-from ipu_mlir.dialects.analysis.calls import OUTLINED
 from ipu_mlir.dialects.analysis.control_flow import CONTROL_OPS, TERMINATORS
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
+from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED
 from ipu_mlir.dialects.analysis.shards import TO_SHARD
 from ipu_mlir.dialects.codelets.library import broken_call
 from ipu_mlir.dialects.costs.scalar_ops import broken_body

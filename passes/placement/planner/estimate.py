@@ -13,7 +13,7 @@ from ipu_mlir.dialects.costs.family import cycles_of
 from ipu_mlir.dialects.costs.footprint import scratch_bytes
 from ipu_mlir.dialects.costs.work import Reduction, Work
 from ipu_mlir.dialects.machine.machine import Machine
-from ipu_mlir.dialects.machine.sizes import product_over
+from ipu_mlir.dialects.machine.size_arithmetic import product_over
 from ipu_mlir.dialects.mapping.loops import IntArray
 
 BoolArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]

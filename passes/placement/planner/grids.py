@@ -5,7 +5,7 @@ from math import lcm
 
 import numpy as np
 
-from ipu_mlir.dialects.machine.sizes import product_over
+from ipu_mlir.dialects.machine.size_arithmetic import product_over
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, integer_of, predicate_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.filling_nests import body_of
-from ipu_mlir.passes.raising.loops.points import Points
+from ipu_mlir.passes.raising.loops.slice_elements import Points
 from ipu_mlir.passes.support.clone import Known
 from ipu_mlir.passes.support.linalg_builders import constant_index
 

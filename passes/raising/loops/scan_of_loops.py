@@ -8,7 +8,7 @@ from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.raising.loops.counted_whiles import counted_while, loops_of_while
 from ipu_mlir.passes.raising.loops.filling_nests import FillingNest, body_of
 from ipu_mlir.passes.raising.loops.nests import are_same
-from ipu_mlir.passes.raising.loops.running import Running, running
+from ipu_mlir.passes.raising.loops.running_values import Running, running
 from ipu_mlir.passes.raising.loops.vectorize import Column, Vectorizer
 from ipu_mlir.passes.raising.scans.blocked_scans import scan_along
 from ipu_mlir.passes.raising.scans.prefix_windows import is_exact

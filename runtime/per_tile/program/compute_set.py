@@ -7,11 +7,11 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.holdings import Box, vertex_boxes
 from ipu_mlir.runtime.per_tile.memory.keeping import Kept, Room
-from ipu_mlir.runtime.per_tile.program.machine import Machine
+from ipu_mlir.runtime.per_tile.program.run_state import Machine
 from ipu_mlir.runtime.per_tile.vertices.family import Bound, Family
 from ipu_mlir.runtime.per_tile.vertices.races import AccessLog
+from ipu_mlir.runtime.per_tile.vertices.run_vertices import Vertex, refuse_constants
 from ipu_mlir.runtime.per_tile.vertices.vertex_plan import Limits, VertexPlan, plan_vertex
-from ipu_mlir.runtime.per_tile.vertices.vertices import Vertex, refuse_constants
 
 LIMITS = Limits()
 

@@ -1,11 +1,11 @@
 """``scf`` and ``func.call`` in functions: buffers and scalars go in and out of blocks."""
 
-from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.runtime.per_tile.program.machine import Machine, Run
-from ipu_mlir.runtime.per_tile.program.program import MoverMaker, Program
+from ipu_mlir.runtime.per_tile.program.prepared_functions import MoverMaker, Program
+from ipu_mlir.runtime.per_tile.program.run_state import Machine, Run
 from ipu_mlir.runtime.per_tile.scalar.integer_ops import unsigned
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.per_tile.memory.memory import Allocation, Buffer, TileMemories
+from ipu_mlir.runtime.per_tile.memory.tile_memories import Allocation, Buffer, TileMemories
 from ipu_mlir.runtime.per_tile.scalar.element_types import same_bits
 from ipu_mlir.runtime.per_tile.scalar.errors import IncoherentError
 

@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.runtime.per_tile.memory.memory import TileMemories, View
+from ipu_mlir.runtime.per_tile.memory.tile_memories import TileMemories, View
 from ipu_mlir.runtime.per_tile.program.copies import copies_of, read_copies
 from ipu_mlir.runtime.per_tile.scalar.errors import LocalityError
 

@@ -12,14 +12,14 @@ from ipu_mlir.dialects.ipu import HOST_CALLS
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.runtime.per_tile.memory.keeping import Kept
-from ipu_mlir.runtime.per_tile.memory.memory import Buffer, View, buffer_of
+from ipu_mlir.runtime.per_tile.memory.tile_memories import Buffer, View, buffer_of
 from ipu_mlir.runtime.per_tile.program.compute_set import ComputeSet
 from ipu_mlir.runtime.per_tile.program.constants import dense_value
 from ipu_mlir.runtime.per_tile.program.exchange import Route
 from ipu_mlir.runtime.per_tile.program.host import gather, place
-from ipu_mlir.runtime.per_tile.program.machine import Machine, Run
-from ipu_mlir.runtime.per_tile.program.program import Program
+from ipu_mlir.runtime.per_tile.program.prepared_functions import Program
 from ipu_mlir.runtime.per_tile.program.replicas import combined
+from ipu_mlir.runtime.per_tile.program.run_state import Machine, Run
 from ipu_mlir.runtime.per_tile.scalar.element_types import narrow_float
 from ipu_mlir.runtime.per_tile.scalar.scalar_ops import SCALAR_OPS
 

@@ -8,7 +8,7 @@ from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES
-from ipu_mlir.runtime.per_tile.memory.memory import TileMemories, View
+from ipu_mlir.runtime.per_tile.memory.tile_memories import TileMemories, View
 from ipu_mlir.runtime.per_tile.program.copies import copies_of, read_copies
 from ipu_mlir.runtime.per_tile.scalar import narrow_floats
 from ipu_mlir.runtime.per_tile.scalar.element_types import narrow_float, poison_of

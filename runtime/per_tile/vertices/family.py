@@ -12,7 +12,7 @@ from ipu_mlir.dialects.attributes.attributes import parts_from_attr
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.runtime.per_tile.memory.memory import View
+from ipu_mlir.runtime.per_tile.memory.tile_memories import View
 from ipu_mlir.runtime.per_tile.scalar.affine import evaluate, loops_in
 from ipu_mlir.runtime.per_tile.scalar.errors import LocalityError
 from ipu_mlir.runtime.per_tile.vertices.body import Body

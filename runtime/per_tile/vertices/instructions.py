@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.runtime.per_tile.memory.memory import View
+from ipu_mlir.runtime.per_tile.memory.tile_memories import View
 
 Array = np.ndarray[Any, Any]
 Mask = Array | None

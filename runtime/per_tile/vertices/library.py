@@ -9,7 +9,7 @@ from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.holdings import Box
-from ipu_mlir.runtime.per_tile.memory.memory import View
+from ipu_mlir.runtime.per_tile.memory.tile_memories import View
 from ipu_mlir.runtime.per_tile.scalar.element_types import narrow_float
 from ipu_mlir.runtime.per_tile.scalar.narrow_floats import round_to
 from ipu_mlir.runtime.per_tile.vertices.family import Bound, Family, Operand

@@ -6,7 +6,7 @@ import numpy as np
 
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.per_tile.memory.memory import Allocation, Held
+from ipu_mlir.runtime.per_tile.memory.tile_memories import Allocation, Held
 from ipu_mlir.runtime.per_tile.scalar.errors import RaceError
 
 _NOBODY, _SEVERAL = -1, -2

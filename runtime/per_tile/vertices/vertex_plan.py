@@ -9,7 +9,7 @@ import numpy as np
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.memory.holdings import Box
-from ipu_mlir.runtime.per_tile.memory.memory import TileMemories, View
+from ipu_mlir.runtime.per_tile.memory.tile_memories import TileMemories, View
 from ipu_mlir.runtime.per_tile.scalar.errors import RaceError
 from ipu_mlir.runtime.per_tile.vertices.family import Bound, Family, Operand
 from ipu_mlir.runtime.per_tile.vertices.loop_space import LoopSpace, pieces

@@ -36,7 +36,7 @@ def module_source(heading: str, called: Set[str], setup: Sequence[str], function
         *(["from numpy import inf, nan"] if re.search(r"\b(inf|nan)\b", text) else []),
         "",
         *([f"from ipu_mlir.runtime.numeric import {', '.join(own)}"] if own else []),
-        *(["from ipu_mlir.runtime.engine.memory import strided"] if "strided(" in text else []),
+        *(["from ipu_mlir.runtime.engine.program_memory import strided"] if "strided(" in text else []),
         "",
         "",
         text,

@@ -19,7 +19,7 @@ _OF_NUMPY = frozenset(n for n, value in vars(umath).items() if isinstance(value,
 _IMPORTS = {
     "numpy": _OF_NUMPY | {"copyto", "dot", "float32", "float64", "inf", "nan"},
     "ipu_mlir.runtime.numeric": numeric.OWN_NAMES,
-    "ipu_mlir.runtime.engine.memory": frozenset(["strided"]),
+    "ipu_mlir.runtime.engine.program_memory": frozenset(["strided"]),
 }
 _BUILTINS = {"abs": abs, "int": int, "range": range}
 FUNCTIONS: frozenset[str] = frozenset(_BUILTINS).union(*_IMPORTS.values())

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ipu_mlir.dialects.analysis.calls import OUTLINED, callee_of, calls_in
+from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, calls_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, is_contiguous
 from ipu_mlir.runtime.translator.array_ir.control import all_statements

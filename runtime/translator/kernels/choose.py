@@ -25,7 +25,7 @@ from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.parts import write_part

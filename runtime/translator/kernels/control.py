@@ -18,7 +18,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
 )
 from ipu_mlir.runtime.translator.array_ir.types import unsigned as unsigned_type
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.kernels.products import write_product

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, LANES, Code, Value, type_text
-from ipu_mlir.runtime.translator.kernels.function import DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET, Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET, EXTENTS_OFFSET, STRIDES_OFFSET, Function
 from ipu_mlir.runtime.translator.kernels.products import MOST_ROWS, MOST_VECTORS
 
 _TERMS = 256  # summed before they are added to the result

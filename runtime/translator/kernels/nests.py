@@ -9,7 +9,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, 
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise
 from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 
 _FEWEST_LANES = 4  # points from which a vector with a mask beats single numbers

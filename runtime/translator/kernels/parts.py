@@ -18,7 +18,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
 )
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Reduce, Scan
 from ipu_mlir.runtime.translator.kernels.code import NoKernel
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import Nest, write_nest
 from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction

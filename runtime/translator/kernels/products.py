@@ -16,7 +16,7 @@ from numpy._core._multiarray_umath import __cpu_features__
 from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.statements import Dot
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 from ipu_mlir.runtime.translator.kernels.product_forms import lanes_of, turned

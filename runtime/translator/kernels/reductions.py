@@ -8,10 +8,10 @@ import numpy as np
 from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, FirstExtreme, Reduce
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
-from ipu_mlir.runtime.translator.kernels.calls import apply_call
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value, type_text
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
+from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 
 _SUMMED_AT_ONCE = 64

@@ -8,7 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import Apply, Gather, Read,
 from ipu_mlir.runtime.translator.array_ir.statements import Scan
 from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Points
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Statement
-from ipu_mlir.runtime.translator.kernels.calls import apply_call
 from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
+from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.optimize.single_scatters import COMBINE, counting_axis
 

@@ -16,7 +16,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.core.manager import run_steps
-from ipu_mlir.passes.core.steps import PassStep
+from ipu_mlir.passes.core.pipeline_steps import PassStep
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor

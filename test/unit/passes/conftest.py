@@ -9,8 +9,8 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.core.pipeline_steps import Registry
 from ipu_mlir.passes.core.registry import by_name
-from ipu_mlir.passes.core.steps import Registry
 from ipu_mlir.passes.support.rewriting import list_ops
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ipu_mlir.dialects.support.diagnostics import Diagnostic
 from ipu_mlir.tools.diagnostics_output import diagnostic_lines
-from ipu_mlir.tools.programs import read_program
+from ipu_mlir.tools.program_files import read_program
 
 WRONG = 'func.func @f(%x: f32) -> f32 {\n  %y = "arith.addf"(%x) : (f32) -> f32\n  return %y : f32\n}\n'
 RED, BOLD, GREEN, PLAIN = "\x1b[1;31m", "\x1b[1m", "\x1b[1;32m", "\x1b[0m"

@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.anywhere import anywhere
-from ipu_mlir.tensorflow.calls import call
+from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.variables import is_tracing
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipu_mlir.tensorflow.calls import call
+from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.placement import on_shard
 from ipu_mlir.tensorflow.variables import is_tracing
 

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.base import Pass, PassFailed
 from ipu_mlir.passes.core.instruments import IrPrinter
 from ipu_mlir.passes.core.manager import run_steps, verify_op
-from ipu_mlir.passes.core.steps import PassStep, Registry, UpstreamStep
+from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, UpstreamStep
 
 
 def test_upstream_and_own_passes_run_in_order(registry: Registry, two_adds: ir.Module) -> None:

@@ -5,9 +5,9 @@ import pytest
 from ipu_mlir.dialects.support import stablehlo
 from ipu_mlir.dialects.support.bindings import ir, passmanager
 from ipu_mlir.passes import PASSES
+from ipu_mlir.passes.core.pipeline_steps import Registry, UpstreamStep, leaves
 from ipu_mlir.passes.core.pipeline_text import PassText
 from ipu_mlir.passes.core.registry import by_name
-from ipu_mlir.passes.core.steps import Registry, UpstreamStep, leaves
 from ipu_mlir.passes.core.upstream_passes import NAMES
 from ipu_mlir.passes.pipelines import PIPELINES
 

@@ -9,7 +9,7 @@ import pytest
 import ipu_mlir
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.manager import run_steps
-from ipu_mlir.passes.core.steps import PassStep, UpstreamStep
+from ipu_mlir.passes.core.pipeline_steps import PassStep, UpstreamStep
 from ipu_mlir.passes.normalize.fuse_elementwise_ops import FuseElementwiseOps
 from ipu_mlir.passes.normalize.generalize_ops import GeneralizeOps
 from ipu_mlir.passes.support.rewriting import list_ops

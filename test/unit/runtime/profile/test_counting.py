@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.build_program import program_tree
 from ipu_mlir.dialects.analysis.program.tree import sequences
 from ipu_mlir.dialects.ipu import context
 from ipu_mlir.dialects.support.bindings import ir

@@ -5,7 +5,7 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.dialects.ipu import context
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.profile.build import profile_of
+from ipu_mlir.runtime.profile.build_profile import profile_of
 from ipu_mlir.runtime.profile.source_ops import op_names
 
 STEP = """

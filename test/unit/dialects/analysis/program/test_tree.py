@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ipu_mlir.dialects import ipu
-from ipu_mlir.dialects.analysis.program.build import program_tree
+from ipu_mlir.dialects.analysis.program.build_program import program_tree
 from ipu_mlir.dialects.analysis.program.tree import (
     Branch,
     Call,

@@ -8,7 +8,7 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.text import identifier
-from ipu_mlir.runtime.engine.memory import Memory
+from ipu_mlir.runtime.engine.program_memory import Memory
 from ipu_mlir.runtime.translator.codegen.names import Names
 from ipu_mlir.runtime.translator.codegen.vocabulary import FUNCTIONS, code_of
 from ipu_mlir.runtime.translator.translate import Translation

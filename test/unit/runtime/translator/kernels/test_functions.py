@@ -9,8 +9,8 @@ import pytest
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.kernels.arithmetic import F32
 from ipu_mlir.runtime.translator.kernels.code import LANES, Code, Value
-from ipu_mlir.runtime.translator.kernels.function import Function
 from ipu_mlir.runtime.translator.kernels.functions import FUNCTIONS
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 
 MOST_ULP = {"exp": 1.1, "exp2": 1.1, "tanh": 1.4, "log": 0.9, "log2": 1.3, "erf": 1.1}

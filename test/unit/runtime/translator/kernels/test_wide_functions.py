@@ -8,10 +8,10 @@ import pytest
 
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.kernels.arithmetic import F32, F64
-from ipu_mlir.runtime.translator.kernels.calls import apply_call
 from ipu_mlir.runtime.translator.kernels.code import LANES
-from ipu_mlir.runtime.translator.kernels.function import Function
+from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
+from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.wide_functions import FUNCTIONS_BY_F64, FUNCTIONS_OF_F64
 
 MOST_ULP_F32 = 0.51

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ipu_mlir.dialects.support.errors import IpuError
-from ipu_mlir.tools.report.reading import UnreadableProfile, parse_profile, read_profile
+from ipu_mlir.tools.report.profile_files import UnreadableProfile, parse_profile, read_profile
 
 Change = Callable[[dict[str, Any]], object]
 

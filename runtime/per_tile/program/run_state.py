@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ipu_mlir.runtime.per_tile.memory.memory import Allocation, Buffer, TileMemories, View
+from ipu_mlir.runtime.per_tile.memory.tile_memories import Allocation, Buffer, TileMemories, View
 from ipu_mlir.runtime.per_tile.program.exchange import Traffic
 from ipu_mlir.runtime.per_tile.program.replicas import Meeting, same_way
 

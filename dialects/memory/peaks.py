@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.memory.buffer_bytes import BufferBytes
 from ipu_mlir.dialects.memory.per_tile import PerTile, common_starts
-from ipu_mlir.dialects.memory.sizes import BufferBytes
 from ipu_mlir.dialects.memory.timeline import Event
 
 TEMPORARIES, RESULTS, SCRATCH, GAPS = range(4)

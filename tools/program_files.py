@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ipu_mlir.tools.streams import read_stdin
+from ipu_mlir.tools.standard_streams import read_stdin
 
 if TYPE_CHECKING:
     from ipu_mlir.dialects.support.parsing import Source

@@ -1,9 +1,9 @@
 """From the functions of a module to the tree of its program."""
 
-from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
 from ipu_mlir.dialects.analysis.host_calls import host_call_of
 from ipu_mlir.dialects.analysis.matchers import symbol_of
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, StepKind, While
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted

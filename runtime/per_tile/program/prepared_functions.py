@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 
-from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.memory.keeping import Room
 from ipu_mlir.runtime.per_tile.memory.lifetimes import lifetimes_of
-from ipu_mlir.runtime.per_tile.program.machine import Block, Run
+from ipu_mlir.runtime.per_tile.program.run_state import Block, Run
 
 KEPT_ELEMENTS = 1 << 24
 """Index arrays of so many elements in all are kept for operations that run again."""

@@ -3,9 +3,17 @@
 import pytest
 
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.core.pipeline_steps import (
+    NestStep,
+    PassStep,
+    Registry,
+    UpstreamStep,
+    WrongAnchor,
+    leaves,
+    replace_pass,
+)
 from ipu_mlir.passes.core.pipeline_text import PassText, PipelineError
 from ipu_mlir.passes.core.registry import by_name
-from ipu_mlir.passes.core.steps import NestStep, PassStep, Registry, UpstreamStep, WrongAnchor, leaves, replace_pass
 
 
 def texts(steps: tuple) -> list[str]:

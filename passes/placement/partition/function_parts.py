@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from ipu_mlir.dialects.analysis.calls import callee_of
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.analysis.shards import SHARD, TO_SHARD, shard_attribute, shard_of
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr, parts_to_attr
 from ipu_mlir.dialects.machine.target import Target

@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.codelets.rank import RANK
-from ipu_mlir.dialects.memory.vertices import code_identity
+from ipu_mlir.dialects.memory.vertex_bytes import code_identity
 
 
 def rank(*keys: str, rows: int = 4) -> CodeletCall:
