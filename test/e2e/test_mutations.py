@@ -38,11 +38,8 @@ WITHOUT_EXCHANGES = {"jax_math_zoo"}
 WITHOUT_FREE_SOURCES = {
     "jax_math_zoo",
     "pt_mlp_train_onehot_linalg",
-    "embedding-gradient",
     "scan",
-    "sort",
     "summed-area",
-    "top-k",
     "while",
     "call",
 }

@@ -66,16 +66,18 @@ def run_unverified(text: str, inputs: list[np.ndarray], strict: bool) -> list[np
 
 
 def is_noticed(results: list[np.ndarray], subject: Subject, description: str) -> bool:
-    """Whether results show that something is wrong: by poison, but for three cases.
+    """Whether results show that something is wrong: by poison, but for four cases.
 
     No integer and no boolean is poison for sure: where an exchange of these is lost, floats that are computed from
-    them are wrong, and need not be NaN. An exchange that overwrites leaves what was there before. And where poison is
+    them are wrong, and need not be NaN. A boolean that nobody wrote is true: where it should be, nothing shows. An exchange that overwrites leaves what was there before. And where poison is
     compared, or decides which way control flow takes, the numbers that come of it are wrong without being poison.
     """
     if _shows_poison(results, subject.expected):
         return True
     line = subject.line(description)
     loses_integers = line.startswith('"ipu.exchange"') and not re.search(r"[<x]f\d+, ", line)
+    if line.startswith('"ipu.exchange"') and re.search(r"[<x]i1, ", line):
+        return True
     steers = any(op in subject.supersteps for op in ("ipu.read_control", "arith.cmpf"))
     return (steers or loses_integers or overwrites(subject, description)) and bool(subject.disagreements(results))
 
