@@ -107,7 +107,7 @@ def test_compile_time_does_not_double_with_each_level(kind: str) -> None:
         return time.process_time() - started
 
     seconds(2)
-    assert seconds(24) < 12 * seconds(6)
+    assert min(seconds(24), seconds(24)) < 12 * seconds(6)  # of two: one may have collected another test's garbage
 
 
 @pytest.mark.parametrize("kind", ["for", "while", "if"])
