@@ -68,7 +68,7 @@ def _broken_buffer(op: ir.Operation, tensor: ir.Type) -> Iterator[str]:
         rows = ir.RankedTensorType.get(tensor.shape[1:], tensor.element_type, loc=op.location)
     values = [] if init is None else [init]
     if (names := op.attributes.get("variables", None)) is not None:
-        if not isinstance(names, ir.ArrayAttr) or not isinstance(init, ir.ArrayAttr):
+        if init is None or not isinstance(names, ir.ArrayAttr) or not isinstance(init, ir.ArrayAttr):
             yield "has variables without a list of their names, or of what they begin with"
             return
         if not len(names) == len(init) == tensor.shape[0]:

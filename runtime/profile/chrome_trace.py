@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ipu_mlir.runtime.profile.clocks import TRACKS, Clocks
-from ipu_mlir.runtime.profile.compilation import ProgramNode
+from ipu_mlir.runtime.profile.compilation import ProgramNode, StepKind
 from ipu_mlir.runtime.profile.overlap import Stretch, then, times
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class _Trace:
 
     def __init__(self, profile: "Profile") -> None:
         self._steps = {step.step: step for step in profile.execution.steps}
-        self._kinds = {step.id: step.kind for step in profile.compilation.steps}
+        self._kinds: dict[Any, StepKind] = {step.id: step.kind for step in profile.compilation.steps}
         self._root = profile.compilation.program_tree
         self._clocks = Clocks.of(profile.target.ipus, profile.execution.steps)
         self._names = self._clocks.names

@@ -83,7 +83,8 @@ class FoldConstants(Pass):
         number = None if fill is None else constant_of(fill.operands[0])
         if number is None or not _is_of_host(value.type) or number.type != value.type.element_type:
             return None
-        return np.broadcast_to(array_of(number), tuple(value.type.shape))
+        array = array_of(number)
+        return None if array is None else np.broadcast_to(array, tuple(value.type.shape))
 
 
 def _is_of_host(type_: Any) -> bool:

@@ -69,8 +69,9 @@ def is_noticed(results: list[np.ndarray], subject: Subject, description: str) ->
     """Whether results show that something is wrong: by poison, but for four cases.
 
     No integer and no boolean is poison for sure: where an exchange of these is lost, floats that are computed from
-    them are wrong, and need not be NaN. A boolean that nobody wrote is true: where it should be, nothing shows. An exchange that overwrites leaves what was there before. And where poison is
-    compared, or decides which way control flow takes, the numbers that come of it are wrong without being poison.
+    them are wrong, and need not be NaN. A boolean that nobody wrote is true: where it should be, nothing shows. An
+    exchange that overwrites leaves what was there before. And where poison is compared, or decides which way
+    control flow takes, the numbers that come of it are wrong without being poison.
     """
     if _shows_poison(results, subject.expected):
         return True
