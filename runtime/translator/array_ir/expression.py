@@ -207,6 +207,11 @@ def reads(roots: Iterable[Expression]) -> list[Access]:
     return list(found)
 
 
+def moving_accesses(roots: Iterable[Expression]) -> list[Access]:
+    """The accesses of all reads and gathers as they move with the loops, each once."""
+    return list(dict.fromkeys(node.access for node in postorder(roots) if isinstance(node, Read | Gather)))
+
+
 def gathers(roots: Iterable[Expression]) -> list[Gather]:
     """The gathers that ``roots`` are computed from."""
     return [node for node in postorder(roots) if isinstance(node, Gather)]

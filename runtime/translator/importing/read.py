@@ -14,7 +14,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.text import identifier
 from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, of_bits
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Expression, Read
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, uses_accumulator
 from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Check,
@@ -262,7 +262,10 @@ class Reader:
 def _statement(nest: Nest, origin: Origin) -> Statement:
     if not any(nest.reduced):
         return Elementwise(nest.extents, origin, nest.outputs, nest.values)
-    inits = tuple(Read(out.buffer.dtype, out) for out in nest.outputs)
+    if any(map(uses_accumulator, nest.values)):
+        inits: tuple[Expression, ...] = tuple(Read(out.buffer.dtype, out) for out in nest.outputs)
+    else:  # the last point decides, and what was there before may never have been written
+        inits = tuple(Const.of(0, out.buffer.dtype) for out in nest.outputs)
     return Fold(nest.extents, origin, nest.reduced, nest.outputs, inits, nest.values)
 
 

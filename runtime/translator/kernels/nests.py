@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, row_major
-from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, postorder
+from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, moving_accesses, postorder
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise
 from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
@@ -108,7 +108,7 @@ def write_nest(function: Function, nest: Nest, part: Cut | None = None) -> None:
             raise NoKernel("a point reads what another one writes")
         _write_staged(function, nest)
         return
-    accesses = [access for out, value in nest.stores for access in (out, *_accesses(value))]
+    accesses = [access for out, value in nest.stores for access in (out, *moving_accesses([value]))]
     points = Points.over(function, nest.extents, accesses, cut=part)
     points.begin = nest.begin
     last = len(points.axes) - 1
@@ -116,12 +116,6 @@ def write_nest(function: Function, nest: Nest, part: Cut | None = None) -> None:
         side_by_side = all(points.stride(out, last) == 1 for out, _ in nest.stores)
         points.vector_axis = last if side_by_side else None
     _Writer(points, nest).level(0, {})
-
-
-def _accesses(value: Expression) -> Iterator[Access]:
-    for node in postorder([value]):
-        if isinstance(node, Read | Gather):
-            yield node.access
 
 
 def _write_staged(function: Function, nest: Nest) -> None:

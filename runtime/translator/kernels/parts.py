@@ -14,6 +14,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     Gather,
     LoopNumber,
     Read,
+    moving_accesses,
     postorder,
 )
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Reduce, Scan
@@ -105,9 +106,7 @@ def _accesses(part: Part) -> Iterator[Access]:
         return
     stores = part.stores if isinstance(part, Nest) else list(zip(part.outputs, part.values, strict=True))
     yield from (out for out, _ in stores)
-    for node in postorder(value for _, value in stores):
-        if isinstance(node, Read | Gather):
-            yield node.access
+    yield from moving_accesses(value for _, value in stores)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Gather, Read, postorder
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Gather, Read, moving_accesses, postorder
 from ipu_mlir.runtime.translator.array_ir.statements import Scan
 from ipu_mlir.runtime.translator.array_ir.transform import with_accesses
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value
@@ -41,7 +41,7 @@ def write_scan(function: Function, scan: Scan) -> None:
     found = with_accesses(scan, change, change)
     assert isinstance(found, Scan), "a scan stays one"
     reduced = tuple(scan.reduced[n] for n in order)
-    accesses = [*found.sources(), *found.outputs]
+    accesses = [*moving_accesses(found.values), *found.outputs]
     points = Points.over(function, tuple(scan.extents[n] for n in order), accesses, reduced)
     _Scan(points, found, reduced).write(0)
 

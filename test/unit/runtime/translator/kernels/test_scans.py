@@ -88,3 +88,23 @@ def test_a_reduction_that_reads_other_results_stays_calls() -> None:
     found = of(text, "always")
     assert "for " in found.source
     np.testing.assert_array_equal(Engine.of(found).run([x])[0], want)
+
+
+def test_a_gather_moves_with_loops_that_no_read_moves_with() -> None:
+    """Two loops act as one only if they do so where elements are gathered, too."""
+    text = """program @main(%x) -> (%y[d0] : 3) {
+  argument %x : float32[4]
+  constant %n : int64[3] = [0, 1, 1]
+  temporary %y : float32[3] mutable
+  elementwise 3 {
+    store float32(0.0), %y[d0]
+  }
+  scan 3x2x2 over d1, d2 {
+    store gather(%x[d1] + 2*%n[d0], limit 2), %y[d0]
+  }
+}"""
+    x = np.float32([1, 2, 3, 4])
+    for kernels in ("never", "always"):
+        translation = of(text, kernels)
+        assert bool(translation.kernels) == (kernels == "always")
+        np.testing.assert_array_equal(Engine.of(translation).run([x])[0], [2, 4, 4])
