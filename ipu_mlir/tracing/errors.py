@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
-from ipu_mlir.tracing.source_lines import Place, is_users, user_place
+from ipu_mlir.tracing.user_places import Place, is_users, user_place
 
 FULL_TRACEBACK = "IPU_MLIR_FULL_TRACEBACK"
 """Set this environment variable to see our frames below the user's line."""

@@ -15,7 +15,7 @@ from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.specs.specs import PerReplica, TensorSpec
 from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, part_dtype, sizes_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.source_lines import Place, user_place
+from ipu_mlir.tracing.user_places import Place, user_place
 
 builtin, func, arith = upstream("builtin"), upstream("func"), upstream("arith")
 tensor_dialect = upstream("tensor")

@@ -13,9 +13,9 @@ from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line, of_a_call
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
-from ipu_mlir.tracing.source_lines import Place, user_place
 from ipu_mlir.tracing.structure import Branch, Call, assembled, flatten, flatten_arguments, parts, paths, unflatten
 from ipu_mlir.tracing.surface.tensor import Tensor
+from ipu_mlir.tracing.user_places import Place, user_place
 
 
 class TracedFunction:

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES, element_type
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.normalize.folding.elements import Array, array_of, dense_of
+from ipu_mlir.passes.normalize.folding.constant_arrays import Array, array_of, dense_of
 from ipu_mlir.passes.normalize.folding.moves import MOVES
 from ipu_mlir.passes.normalize.folding.nests import result_of
 from ipu_mlir.passes.support.clone import operands_from_outside

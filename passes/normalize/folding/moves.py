@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes.normalize.folding.elements import Array, Lookup
+from ipu_mlir.passes.normalize.folding.constant_arrays import Array, Lookup
 
 
 def _box(op: ir.Operation) -> tuple[slice, ...] | None:

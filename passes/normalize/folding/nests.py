@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.analysis.loop_nest import Index, LoopNest, loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes.normalize.folding.elements import Array, Lookup
+from ipu_mlir.passes.normalize.folding.constant_arrays import Array, Lookup
 from ipu_mlir.passes.normalize.folding.scalar_functions import value_of
 from ipu_mlir.passes.support.combiners import COMBINERS
 

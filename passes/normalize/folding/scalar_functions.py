@@ -13,7 +13,7 @@ import numpy as np
 from ipu_mlir.dialects.analysis.matchers import predicate_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
-from ipu_mlir.passes.normalize.folding.elements import Array, array_of, dtype_of
+from ipu_mlir.passes.normalize.folding.constant_arrays import Array, array_of, dtype_of
 
 Function = Callable[..., Any]
 

@@ -8,7 +8,7 @@ import numpy as np
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.analysis.matchers import constant_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.normalize.folding.elements import array_of, dense_of
+from ipu_mlir.passes.normalize.folding.constant_arrays import array_of, dense_of
 from ipu_mlir.passes.normalize.folding.fold_constants import FoldConstants
 
 

@@ -18,7 +18,7 @@ from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import IpuError, Settings
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.tracing.errors import TraceError
-from ipu_mlir.tracing.source_lines import Place
+from ipu_mlir.tracing.user_places import Place
 
 SMALL = ipu.Target(name="small", tiles_per_ipu=4)
 TEXT = """
