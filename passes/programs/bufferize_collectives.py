@@ -3,8 +3,8 @@
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.ipu import CollectiveOp, NumberReplicaOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.programs.buffer_types import buffer_type
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.programs.buffer_types import buffer_type, refuse_views
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
 
@@ -13,7 +13,7 @@ class BufferizeCollectives(Pass):
 
     Upstream's bufferization knows nothing of our ops; it knows how to see a buffer as a tensor, and a tensor as one.
 
-    Needs:  placed tensors (``ipu-place-tensors``).
+    Needs:  placed tensors (``ipu-place-tensors``), whole ones where ops of ours take them (``ipu-materialize-views``).
     Leaves: ``ipu.collective`` and ``ipu.number_replica`` into a ``memref.alloc`` each.
     """
 
@@ -21,6 +21,8 @@ class BufferizeCollectives(Pass):
 
     def run(self, module: ir.Operation) -> None:
         bufferization, memref = upstream("bufferization"), upstream("memref")
+        with Refusals() as refuse:
+            refuse_views(list_ops(module, *COLLECTIVES), refuse)
         with module.context:
             for op in list_ops(module, *COLLECTIVES, "ipu.replica_index"):
                 if has_uses(op):

@@ -3,8 +3,8 @@
 from ipu_mlir.dialects.analysis.host_calls import FROM_HOST, TO_HOST
 from ipu_mlir.dialects.ipu import FetchOp, ReceiveOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.programs.buffer_types import buffer_type
+from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.programs.buffer_types import buffer_type, refuse_views
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
 
@@ -13,7 +13,7 @@ class BufferizeStreams(Pass):
 
     Upstream's bufferization knows nothing of our ops; it knows how to see a buffer as a tensor, and a tensor as one.
 
-    Needs:  placed tensors (``ipu-place-tensors``).
+    Needs:  placed tensors (``ipu-place-tensors``), whole ones where ops of ours take them (``ipu-materialize-views``).
     Leaves: ``ipu.receive`` or ``ipu.fetch`` into a ``memref.alloc`` for every ``ipu.element``, ``ipu.remote_load`` and
             ``ipu.host_gather`` that is used; ``ipu.put``, ``ipu.print``, ``ipu.remote_store`` and
             ``ipu.host_update_add`` of buffers only.
@@ -23,6 +23,8 @@ class BufferizeStreams(Pass):
 
     def run(self, module: ir.Operation) -> None:
         bufferization, memref = upstream("bufferization"), upstream("memref")
+        with Refusals() as refuse:
+            refuse_views(list_ops(module, *TO_HOST), refuse)
         with module.context:
             for op in list_ops(module, *TO_HOST):
                 for number, operand in enumerate(op.operands):

@@ -247,8 +247,8 @@ class FunctionPartition:
             return
         self.homes.known[op.results[0]] = wish
         found = view_of(op.operands[0])
-        if found is not None and found[0] not in self.homes.known and found[1].is_whole():
-            self.homes.decide(found[0], wish)
+        if found is not None and found[1].is_whole() and prod(found[0].type.shape) == wish.elements:
+            self.homes.settle(found[0], wish)
 
     def _broken_tiles(self, parts: Parts, shard: int | None) -> str | None:
         first, last = parts.min_tile, parts.max_tile

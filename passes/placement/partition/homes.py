@@ -46,11 +46,11 @@ class Homes:
         return [self.of(value) if isinstance(value.type, ir.RankedTensorType) else None for value in values]
 
     def settle(self, value: ir.Value, needed: Mapping) -> None:
-        """A tensor that lies nowhere yet lies where its first reader needs it, if that is a home."""
+        """A tensor that lies nowhere yet lies where its first reader needs it, if that is a home for all of it."""
         root, _ = view_of(value) or (value, None)
         if root in self.known:
             return
-        if needed.is_home():
+        if needed.elements == prod(root.type.shape) and needed.is_home():
             self.decide(root, needed)
         else:
             self.of(value)

@@ -13,12 +13,16 @@ from ipu_mlir.dialects.analysis.control_flow import (
 )
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside
+from ipu_mlir.dialects.analysis.shards import TO_SHARD
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.overwritten_views import base_of, is_overwritten
 from ipu_mlir.passes.support.linalg_builders import copy_into
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
+
+_CASTS_TO_BE = frozenset(("ipu.place", TO_SHARD))
+"""Ops of the dialect whose result is their operand in another place: they read a view, and give memory of its own."""
 
 
 class MaterializeViews(Pass):
@@ -27,13 +31,14 @@ class MaterializeViews(Pass):
     Bufferization would allocate there by itself, but with the mapping of the source, which has another size. What a
     branch hands on must have memory of its own, too, unless all blocks hand on one tensor, updated in place or not: a
     machine has no pointers, and bufferization takes all that a result may be for one memory. It lets a ``scf.while``
-    update what the round before left, even if that is a constant.
+    update what the round before left, even if that is a constant. What goes to the host or to other replicas is whole.
 
     Needs:  linalg on tensors, after the last ``canonicalize`` (which removes copies between equal types).
     Leaves: views whose elements are evenly spaced in the memory of their source; results of functions, destinations of
-            inserted slices and initial values of ops that are no parts of other tensors; no part of a tensor that is
-            read after the tensor was updated; results of branches that are new memory or one tensor in all blocks;
-            loops that hand on what they carry or new memory.
+            inserted slices, initial values of ops, and operands of ops of the dialect (but for ``ipu.place`` and
+            ``ipu.to_shard``, which will be casts) that are no parts of other tensors; no part of a tensor that is read
+            after the tensor was updated; results of branches that are new memory or one tensor in all blocks; loops
+            that hand on what they carry or new memory.
     """
 
     name = "ipu-materialize-views"
@@ -82,6 +87,8 @@ def _owning_operands(op: ir.Operation) -> range:
         return range(1, 2)
     if is_structured(op):
         return range(len(op.operands) - len(op.results), len(op.operands))
+    if op.name.startswith("ipu.") and op.name not in _CASTS_TO_BE:
+        return range(len(op.operands))
     return range(0)
 
 

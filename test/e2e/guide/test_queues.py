@@ -121,6 +121,31 @@ def test_elements_are_arguments_of_the_body(strategy):
     assert [float(x) for x in strategy.run(f)] == [9, 21], "from the first again"
 
 
+def test_slices_leave_the_device(strategy, capfd):
+    seen, x = Outfeed(), np.arange(24, dtype=np.float32).reshape(4, 6)
+    cuts = [
+        lambda x: x[1],
+        lambda x: x[:, :4],
+        lambda x: x[::2],
+        lambda x: tf.split(x, 2, axis=1)[1],
+        lambda x: tf.transpose(x)[1:3],
+        lambda x: x[::-1],
+        lambda x: x[2, 3],
+    ]
+
+    @compiled
+    def f(x):
+        seen.enqueue([cut(x) for cut in cuts])
+        shown = ipu.internal_ops.print_tensor(x[3], name="shown")
+        with tf.control_dependencies([shown]), ipu.scopes.outside_compilation_scope():
+            return tf.ensure_shape(tf.numpy_function(lambda row: row[::-1] * 2, [x[1, 2:]], tf.float32), [4])
+
+    assert strategy.run(f, args=(tf.constant(x),)).numpy().tolist() == [22, 20, 18, 16]
+    for found, cut in zip(seen.dequeue(), cuts, strict=True):
+        np.testing.assert_array_equal(found[0], cut(x))
+    assert "shown: [18. 19. 20. 21. 22. 23.]" in capfd.readouterr().err
+
+
 def test_loops_as_values_ask_for(strategy):
     seen = Outfeed()
 

@@ -226,3 +226,45 @@ func.func @loops_hand_on_no_tensor_from_outside(%x: tensor<4xf32>, %p: i1, %n: i
   }
   return %s#0 : tensor<4xf32>
 }
+
+"ipu.outfeed"() {sym_name = "q", types = [tensor<2xf32>], mode = "all"} : () -> ()
+"ipu.remote_buffer"() {sym_name = "t", type = tensor<10x2xf32>, memory = "host"} : () -> ()
+
+// CHECK-LABEL: func.func @what_goes_to_the_host_or_to_replicas_is_copied
+// CHECK: %[[S:.*]] = tensor.extract_slice
+// CHECK: %[[A:.*]] = linalg.copy {{.*}}ins(%[[S]]
+// CHECK: "ipu.put"(%[[A]])
+// CHECK: %[[B:.*]] = linalg.copy {{.*}}ins(%[[S]]
+// CHECK: "ipu.all_reduce"(%[[B]])
+// CHECK: %[[R:.*]] = tensor.extract_slice
+// CHECK: %[[C:.*]] = linalg.copy {{.*}}ins(%[[R]]
+// CHECK: "ipu.host_gather"(%[[C]])
+func.func @what_goes_to_the_host_or_to_replicas_is_copied(%x: tensor<4xf32>, %k: tensor<4xi32>)
+    -> (tensor<2xf32>, tensor<3x2xf32>) {
+  %s = tensor.extract_slice %x[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  "ipu.put"(%s) {queue = @q, index = 0 : i64} : (tensor<2xf32>) -> ()
+  "ipu.enqueue"() {queue = @q} : () -> ()
+  %y = "ipu.all_reduce"(%s) {op = "add"} : (tensor<2xf32>) -> tensor<2xf32>
+  %r = tensor.extract_slice %k[0] [3] [1] : tensor<4xi32> to tensor<3xi32>
+  %z = "ipu.host_gather"(%r) {buffer = @t} : (tensor<3xi32>) -> tensor<3x2xf32>
+  return %y, %z : tensor<2xf32>, tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @what_moves_to_another_place_is_a_view
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func @what_moves_to_another_place_is_a_view(%x: tensor<4xf32>) -> tensor<2xf32> {
+  %s = tensor.extract_slice %x[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %y = "ipu.to_shard"(%s) {shard = 1 : i64} : (tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @whole_tensors_go_as_they_are
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func @whole_tensors_go_as_they_are(%x: tensor<2x1xf32>) {
+  %s = tensor.collapse_shape %x [[0, 1]] : tensor<2x1xf32> into tensor<2xf32>
+  "ipu.put"(%s) {queue = @q, index = 0 : i64} : (tensor<2xf32>) -> ()
+  "ipu.enqueue"() {queue = @q} : () -> ()
+  return
+}

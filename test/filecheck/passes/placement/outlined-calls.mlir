@@ -1,5 +1,5 @@
-// RUN: ipu-opt %s --ipu-partition | filecheck %s --check-prefix=PARTITION
-// RUN: ipu-opt %s --ipu-partition --ipu-place-tensors | filecheck %s
+// RUN: ipu-opt %s --split-input-file --ipu-partition | filecheck %s --check-prefix=PARTITION
+// RUN: ipu-opt %s --split-input-file --ipu-partition --ipu-place-tensors | filecheck %s
 
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
   // What a function takes and gives lies where it says, for all of its calls.
@@ -24,5 +24,30 @@ module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
     %s = func.call @f(%r) {ipu.outlined} : (tensor<8xf32>) -> tensor<8xf32>
     %t = func.call @f(%y) {ipu.outlined} : (tensor<8xf32>) -> tensor<8xf32>
     return %s, %t : tensor<8xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
+  func.func private @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %e = tensor.empty() : tensor<4xf32>
+    %b = linalg.exp {ipu.parts = #ipu.parts<[[1, 4, 1]], 0>} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    return %b : tensor<4xf32>
+  }
+
+  // A tensor has a home of its own size, whatever a part of it is handed to.
+  // CHECK-LABEL: func.func @parts_of_tensors_are_handed_over
+  // CHECK-SAME: tensor<8xf32, #[[X:m[0-9]+]]>
+  // CHECK: %[[S:.*]] = tensor.extract_slice %{{.*}} : tensor<8xf32, #[[X]]> to tensor<4xf32, #[[X]]>
+  // CHECK: %[[C:.*]] = tensor.cast %[[S]] : tensor<4xf32, #[[X]]> to tensor<4xf32, #[[TAKEN:m[0-9]+]]>
+  // CHECK: call @f(%[[C]])
+  // CHECK: tensor.cast %{{.*}} : tensor<4xf32, #[[Y:m[0-9]+]]> to tensor<4xf32, #
+  func.func @parts_of_tensors_are_handed_over(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %s = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+    %r = func.call @f(%s) {ipu.outlined} : (tensor<4xf32>) -> tensor<4xf32>
+    %t = tensor.extract_slice %y[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+    %p = "ipu.place"(%t) {mapping = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 3>} : (tensor<4xf32>) -> tensor<4xf32>
+    return %r, %p : tensor<4xf32>, tensor<4xf32>
   }
 }
