@@ -1,6 +1,6 @@
 """Makes what tests share importable: ``support`` (tools) and ``cases`` (small programs) of the end-to-end tests.
 
-With ``IPU_KERNEL_GUARDS=1`` the arrays of kernels have guards around them, which are looked at after each call.
+With ``IPU_KERNELS=checked`` in the environment, programs of all tests that do not say otherwise run with checks.
 Property tests draw the same examples in every run, and take the time that they take: a slow machine is no failure.
 Programs are parsed at once, not in a child of the process first: such a child takes longer than many a test.
 """
@@ -21,11 +21,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as what a shell runs in
 os.environ["IPU_KERNEL_CACHE"] = ""  # tests make the machine code that they run
 
 sys.path.insert(0, str(Path(__file__).parent / "e2e"))
-
-if os.environ.get("IPU_KERNEL_GUARDS"):  # of all tests, with IPU_KERNELS=always
-    from support.guarded_kernels import guarded_kernels
-
-    guarded_kernels().__enter__()
 
 settings.register_profile("same-everywhere", deadline=None, derandomize=True, database=None)
 settings.load_profile("same-everywhere")

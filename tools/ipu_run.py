@@ -4,6 +4,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.text import printable
@@ -59,6 +60,10 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     merged = "let variables in remote memory that have one form be rows of one buffer (default: beneficial)"
     flag("--merge-remote-buffers", choices=("beneficial", "all", "none"), help=merged)
     flag("--emulated", action="store_true", help="warn if the memory of the tiles is too small, and run all the same")
+    about = (
+        "what is machine code (default: auto); checked: all that can, and kernels and blocks are held to what they say"
+    )
+    flag("--kernels", choices=("auto", "never", "always", "checked"), help=about)
     flag("--per-tile", action="store_true", help="run tile by tile, each with its own memory: slow and exact")
     flag("--no-run", action="store_true", help="compile only; --profile then takes loops of unknown length to run once")
     flag("--time", action="store_true", help="say how long compiling and running took")
@@ -187,7 +192,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
         )
     except PipelineError as error:
         raise UsageError(str(error)) from error
-    return compile_module(module, arguments.entry, lowering)
+    return compile_module(module, arguments.entry, replace(lowering, kernels=arguments.kernels))
 
 
 def _summary(result: "np.ndarray") -> str:

@@ -16,6 +16,7 @@ FLAGS: Mapping[str, str] = {
     "ipus": "--ipus {}",
     "replicas": "--replicas {}",
     "available_memory_proportion": "--available-memory-proportion {}",
+    "kernels": "--kernels {}",
     "profile()": "--no-run --profile FILE",
 }
 """What messages advise in Python, as it is given on the command line."""

@@ -70,7 +70,7 @@ def compile(
             outlined functions take in one place, which is the default; ``all`` of one form; or ``none``.
         kernels: what runs as machine code of LLVM: ``auto`` (or what ``IPU_KERNELS`` in the environment says) for what
             loops of the program and loops over blocks repeat, ``never`` for nothing, ``always`` for all that can; the
-            rest is calls of NumPy.
+            rest is calls of NumPy. ``checked`` is ``always``, slower, with kernels and blocks held to what they say.
 
     Raises:
         CompileError: the program does not parse, has ops that are not supported (all of them are listed), or a pass

@@ -83,9 +83,8 @@ class Executable:
         self._start(Engine(lowered.on_host, entry, self._options))
 
     @property
-    def _options(self) -> TranslatorOptions | None:
-        kernels = self._lowering.kernels
-        return None if kernels is None else TranslatorOptions(kernels=kernels)
+    def _options(self) -> TranslatorOptions:
+        return TranslatorOptions.of(self._lowering.kernels)
 
     def _start(self, engine: Engine) -> None:
         self.engine = engine

@@ -10,6 +10,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError, Settings
+from ipu_mlir.runtime.engine.checked_memory import CheckedMemory
 from ipu_mlir.runtime.engine.inputs import checked_inputs
 from ipu_mlir.runtime.engine.native import KernelError, machine_code, possible
 from ipu_mlir.runtime.engine.numpy_state import prepare_numpy
@@ -43,7 +44,7 @@ class Engine:
         options: TranslatorOptions | None = None,
         compiled: Compiled = Translation.compiled,
     ) -> None:
-        options = possible(options or TranslatorOptions())
+        options = possible(options or TranslatorOptions.of(None))
         self._begin(translate(module, entry, options), options.threads, compiled)
         if self.translation.kernels and options.kernels != "always":
             self._without_kernels = lambda: translate(module, entry, replace(options, kernels="never"))
@@ -102,8 +103,7 @@ class Engine:
     @property
     def has_state(self) -> bool:
         """True if a run depends on a session."""
-        given = self.translation
-        return bool(given.variables or given.has_streams or given.remote)
+        return self.translation.has_state
 
     def run(self, inputs: Sequence[Any], state: State | None = None) -> list[np.ndarray]:
         """The results for ``inputs``, which are not modified; the results belong to the caller.
@@ -157,7 +157,10 @@ class _RunningProgram:
     def __init__(self, translation: Translation, build: Callable[[Any], Callable[..., None]], threads: int) -> None:
         try:
             kernels = machine_code(translation.kernels) if translation.kernels else {}
-            memory = Memory(translation.temporary_bytes, translation.constants, threads, kernels)
+            if translation.declared is None:
+                memory = Memory(translation.temporary_bytes, translation.constants, threads, kernels)
+            else:
+                memory = CheckedMemory(translation, threads, kernels)
         except MemoryError as error:
             without = Settings({"profile()": None})
             raise RunError(
@@ -165,6 +168,7 @@ class _RunningProgram:
                 f"have; its cycles and its memory per tile are known without a run: {without}",
                 settings=(without,),
             ) from error
+        self._memory = memory
         self._main = build(memory)
         self._translation = translation
         self._has_bits = any(spec.bits is not None for spec in (*translation.arguments, *translation.results))
@@ -173,7 +177,14 @@ class _RunningProgram:
         self._context.run(prepare_numpy)
 
     def run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        if isinstance(self._memory, CheckedMemory):
+            return self._memory.checked(lambda: self._run(arrays), self._translation.has_state)
+        return self._run(arrays)
+
+    def _run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         results = [pool.take() for pool in self._pools]
+        if isinstance(self._memory, CheckedMemory):
+            self._memory.begin(results)
         if self._has_bits:
             arguments, given_back = self._translation.arguments, self._translation.results
             self._main_with_blas(_as_bits(arrays, arguments), _as_bits(results, given_back))

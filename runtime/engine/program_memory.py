@@ -34,6 +34,10 @@ class Scratch:
     def __init__(self, total_bytes: int) -> None:
         self._bytes = aligned_bytes(total_bytes)
 
+    def fill(self, byte: int) -> None:
+        """Make all of it ``byte``."""
+        self._bytes.fill(byte)
+
     def temporary(
         self, offset_bytes: int, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...] | None = None
     ) -> np.ndarray:

@@ -39,12 +39,19 @@ if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
     os.register_at_fork(after_in_child=_idle.clear)
 
 
-def run_blocks(blocks: Sequence[Callable[..., None]], units: int, size: int, arrays: tuple[Any, ...]) -> None:
+def run_blocks(
+    blocks: Sequence[Callable[..., None]],
+    units: int,
+    size: int,
+    arrays: tuple[Any, ...],
+    starts: Sequence[int] | None = None,
+) -> None:
     """Call ``blocks[t](lo, hi, *arrays)`` on thread ``t`` for pieces of ``size`` units until 0 .. ``units`` is done.
 
+    ``starts`` are where pieces begin, in the order in which threads take them; from 0 on without it.
     Raises whatever a block raises, after all threads have stopped.
     """
-    pieces = iter(range(0, units, size))
+    pieces = iter(range(0, units, size) if starts is None else starts)
     if len(blocks) == 1 or units <= size:
         _draw(blocks[0], pieces, units, size, arrays)
         return
@@ -64,7 +71,7 @@ def run_blocks(blocks: Sequence[Callable[..., None]], units: int, size: int, arr
 
 
 def _draw(block: Callable[..., None], pieces: Iterator[int], units: int, size: int, arrays: tuple[Any, ...]) -> None:
-    for lo in pieces:  # next() on a range iterator is atomic under the interpreter's lock
+    for lo in pieces:  # next() on an iterator of a range or a list is atomic under the interpreter's lock
         block(lo, min(lo + size, units), *arrays)
 
 

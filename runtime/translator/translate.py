@@ -27,6 +27,8 @@ from ipu_mlir.runtime.translator.codegen.source import SourceWriter
 from ipu_mlir.runtime.translator.codegen.vocabulary import code_of, namespace
 from ipu_mlir.runtime.translator.importing.read import Problem, find_function, read_program
 from ipu_mlir.runtime.translator.importing.read_memref import initial_value
+from ipu_mlir.runtime.translator.kernels.declared import Declared
+from ipu_mlir.runtime.translator.kernels.module import module_text
 from ipu_mlir.runtime.translator.passes import optimized
 
 T = TypeVar("T")
@@ -148,6 +150,13 @@ class Translation:
     """True if ``streams`` come after the variables: queues, or what the host shows."""
     kernels: str = field(default="", repr=False)
     """The MLIR module of the functions that the source gets from ``memory.kernel``."""
+    declared: dict[str, Declared | None] | None = field(default=None, repr=False)
+    """The uses that kernels make of their arrays, by name, if runs are checked."""
+
+    @property
+    def has_state(self) -> bool:
+        """True if a run changes more than its results."""
+        return bool(self.variables or self.has_streams or self.remote)
 
     def compiled(self) -> Callable[[Any], Callable[..., None]]:
         """The ``build`` function of the source: memory -> main(*arguments, *variables, *results).
@@ -168,7 +177,7 @@ def translate(
     Raises:
         CompileError: the function is missing, nested too deeply, or uses ops that the runtime lacks; all are listed.
     """
-    options = options or TranslatorOptions()
+    options = options or TranslatorOptions.of(None)
     translation = translate_arrays(optimized(array_program(module, entry), options), options)
     variables = _declared(module.operation, entry, translation.variables)
     queues, remote = _streams(module.operation, translation.queues), _remote(module.operation, translation.remote)
@@ -207,7 +216,8 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
         queues,
         remote,
         bool(used["streams"]),
-        kernels,
+        module_text(kernels),
+        {kernel.name: kernel.declared for kernel in kernels} if options.checked else None,
     )
 
 

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 from support.case import assert_close
 from support.compare import same_bits
-from support.guarded_kernels import guarded_kernels
 from support.llvm_jit import run_on_llvm
 from support.random.calls import Called
 from support.random.casts import casts
@@ -116,9 +115,8 @@ def check_with_kernels(program: AnyProgram, tiles: int) -> None:
     """Machine code against the per-tile executor: other functions, otherwise the same numbers, and no others."""
     note(program.text)
     inputs, target = program.inputs(), ipu.Target(name="random", tiles_per_ipu=tiles)
-    executable = ipu.compile(program.text, target=target, kernels="always")
-    with guarded_kernels():
-        fast = executable.run(inputs)
+    executable = ipu.compile(program.text, target=target, kernels="checked")
+    fast = executable.run(inputs)
     per_tile = executable.run_per_tile(inputs)
     if program.is_exact:
         assert_equal(fast, per_tile, "machine code against per-tile executor")

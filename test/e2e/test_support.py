@@ -9,16 +9,10 @@ import pytest
 from support import case, compare, corpus, tensor_text
 from support.case import Case, some
 from support.compare import disagreements, same_bits
-from support.guarded_kernels import GuardedKernel
 from support.random import programs
 from support.random.bodies import COMBINERS, PRODUCTS, identity
 from support.random.programs import Node, Program, Value
 from support.tensor_text import one_generic
-
-from ipu_mlir.runtime.engine.native import machine_code
-from ipu_mlir.runtime.translator.kernels.code import Code
-from ipu_mlir.runtime.translator.kernels.kernel_function import DATA_OFFSET
-from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 
 X = np.array([[1.0, -2.0], [np.inf, np.nan]], np.float32)
 N = np.array([3, 4], np.int32)
@@ -111,20 +105,3 @@ def test_random_programs_mean_what_their_text_says() -> None:
         np.testing.assert_array_equal(got, want, strict=True)
     assert "affine_map<(k, i, l) -> (l, i)>" in program.text
     assert 'iterator_types = ["reduction", "parallel", "parallel"]' in program.text
-
-
-@pytest.mark.parametrize("place", [0, 7, -1, 8, 100])
-def test_guards_see_what_a_kernel_writes_beside_its_array(place: int) -> None:
-    code = Code()
-    data = code.value(f"llvm.getelementptr %array[{DATA_OFFSET}] : (!llvm.ptr) -> !llvm.ptr, i8")
-    pointer = code.value(f"llvm.load {data} : !llvm.ptr -> !llvm.ptr")
-    at = code.value(f"llvm.getelementptr {pointer}[{place}] : (!llvm.ptr) -> !llvm.ptr, i64")
-    code.line(f"llvm.store {code.index(5)}, {at} : i64, !llvm.ptr")
-    kernel = machine_code(module_text([KernelText("odd", 0, 1, code.text("odd", "%array: !llvm.ptr"))]))["odd"]
-    array = np.zeros(8, np.int64)
-    if 0 <= place < 8:
-        GuardedKernel("odd", kernel).run(array)
-        assert array[place] == array.sum() == 5
-    else:
-        with pytest.raises(AssertionError, match="odd writes beside its array 0, int64 "):
-            GuardedKernel("odd", kernel).run(array)

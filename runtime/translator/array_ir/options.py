@@ -5,17 +5,22 @@ from dataclasses import dataclass, field
 
 from ipu_mlir.runtime.numeric.blas import is_narrow
 
-KERNELS = ("auto", "never", "always")
+KERNELS = ("auto", "never", "always", "checked")
 """The choices for what runs as machine code."""
+
+_CHECKED_THREADS = 4
 
 
 @dataclass(frozen=True)
 class TranslatorOptions:
     """Thresholds with their units; each with the reason for its value. Measured with NumPy 2.4 on two cores."""
 
-    kernels: str = field(default_factory=lambda: os.environ.get("IPU_KERNELS", "auto"))
+    kernels: str = field(default_factory=lambda: os.environ.get("IPU_KERNELS", "auto").replace("checked", "always"))
     """Parts that run as machine code: ``auto`` for what block loops and loops of the program repeat, ``never`` for
     nothing, ``always`` for all that can. The environment variable ``IPU_KERNELS`` says what it is unless told."""
+
+    checked: bool = False
+    """True if each kernel and each block loop is held to what its statements declare, in every run."""
 
     narrow_blas: bool = field(default_factory=is_narrow)
     """True if BLAS leaves half of each vector unused: then ``auto`` has products of matrices as kernels, which take
@@ -75,3 +80,30 @@ class TranslatorOptions:
 
     block_min_run: int = 64
     """Elements in a row of a block's slice. Shorter slices of a large array are slow to walk."""
+
+    strip_elements: int = 4096
+    """Elements of the largest array that a kernel works through at a time, in whole units: 16 KiB of f32, so that a few
+    arrays stay in the innermost cache."""
+
+    @staticmethod
+    def of(kernels: str | None) -> "TranslatorOptions":
+        """The options for ``kernels`` as users say it; for None those that ``IPU_KERNELS`` says."""
+        if (kernels or os.environ.get("IPU_KERNELS")) == "checked":
+            return TranslatorOptions.with_checks()
+        return TranslatorOptions() if kernels is None else TranslatorOptions(kernels=kernels)
+
+    @staticmethod
+    def with_checks(threads: int = _CHECKED_THREADS) -> "TranslatorOptions":
+        """All that can is a kernel, however little it is, in a block for each thread, and checked."""
+        return TranslatorOptions(
+            kernels="always",
+            checked=True,
+            threads=threads,
+            block_elements=1 << 62,
+            block_min_gemm_rows=1,
+            block_min_elementwise_us=-1.0,
+            block_min_us=-1.0,
+            block_min_array=0,
+            block_min_run=0,
+            strip_elements=64,
+        )

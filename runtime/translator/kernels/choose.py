@@ -6,7 +6,7 @@ from itertools import groupby
 from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
-from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, ForLoop, all_statements, known_rounds
+from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements
 from ipu_mlir.runtime.translator.array_ir.cost import largest_array, saved_us
 from ipu_mlir.runtime.translator.array_ir.expression import LoopNumber
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
@@ -17,14 +17,14 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     LibraryCall,
     Reduce,
     Scan,
-    SliceUpdate,
     Statement,
 )
 from ipu_mlir.runtime.translator.codegen.blocks import Group
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Operand, View
-from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel
+from ipu_mlir.runtime.translator.kernels.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
+from ipu_mlir.runtime.translator.kernels.declared import Blocks, Declared, declared
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
@@ -38,19 +38,17 @@ from ipu_mlir.runtime.translator.kernels.product_forms import (
 )
 from ipu_mlir.runtime.translator.kernels.products import write_product
 from ipu_mlir.runtime.translator.kernels.reductions import saved_window_us, write_reduction
+from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
-from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, points_of, scatter_us
+from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, scatter_us
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
 _LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel
 _LARGEST_ELSEWHERE = 4096  # terms of a product whose results or factors do not lie side by side
-_WORK_WITHOUT_ASKING = 1 << 20  # statements or vectors: a few milliseconds
-_MOST_ROUNDS = 1 << 14  # without asking, however short they are
 _FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
 _LEAST_SAVED_US = 5.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
 _STREAMED_BYTES = 8 << 20  # of a copy past the caches: 25 MB by two threads took 1.2 ms, through them 1.7
-_STRIP_ELEMENTS = 4096  # of one array: 16 KiB of f32, so that a few arrays stay in the innermost cache
 
 
 @dataclass
@@ -70,13 +68,13 @@ class Kernels:
         inside = all_statements([statement])
         if any(not _is_small(each) for each in inside if not isinstance(each, Control)):
             return None
-        rounds = _rounds([statement])
+        rounds = rounds_in([statement])
         if self.options.kernels == "auto" and rounds is not None and rounds < _FEWEST_ROUNDS:
             return None
         function = Function(self.places, self._own_numbers(inside))
-        work = _rounds([statement], vectors=True)
-        if work is None or work > _WORK_WITHOUT_ASKING:
-            straight = _rounds([each for each in inside if not isinstance(each, Control)], vectors=True)
+        work = rounds_in([statement], vectors=True)
+        if work is None or work > WORK_WITHOUT_ASKING:
+            straight = rounds_in([each for each in inside if not isinstance(each, Control)], vectors=True)
             function.polled_every = asked_every(straight or 1)
         try:
             write_statements(function, [statement])
@@ -168,7 +166,7 @@ class Kernels:
     ) -> Call | None:
         function = Function(self.places, scratch=scratch, block=(group.units, group.block), streamed=streamed)
         per_unit = max(largest_array(statement) // group.units for statement in statements)
-        strip = max(1, _STRIP_ELEMENTS // max(1, per_unit))
+        strip = max(1, self.options.strip_elements // max(1, per_unit))
         parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
         code = function.code
         try:
@@ -189,7 +187,8 @@ class Kernels:
                         write_reduction(function, part, loop, cut)
         except NoKernel:
             return None
-        return self._call(function, "block", ("lo", "hi"), statements)
+        blocks = Blocks(group.units, group.block, loops, scratch)
+        return self._call(function, "block", ("lo", "hi"), statements, blocks)
 
     def _parts(self, statements: Sequence[Statement], nest_of: Callable[[Elementwise], Nest]) -> list[Nest | Statement]:
         """Element-wise statements as nests, neighbours as one where they can be; what it alone uses is not stored."""
@@ -247,14 +246,20 @@ class Kernels:
         return self.places.get(buffer, buffer)
 
     def _call(
-        self, function: Function, kind: str, numbers: Sequence[str], statements: Sequence[Statement]
+        self,
+        function: Function,
+        kind: str,
+        numbers: Sequence[str],
+        statements: Sequence[Statement],
+        blocks: Blocks | None = None,
     ) -> Call | None:
         """Keep ``function``; the call of it, or None if nobody would see what it does."""
         written = {self._place(access.buffer) for statement in statements for access in statement.dests()}
         arrays = list(function.parameters)
         if not any(place in written for place in arrays):
             return None
-        name = self._kept(function, kind, numbers)
+        uses = declared(function.parameters, self.places, statements, blocks) if self.options.checked else None
+        name = self._kept(function, kind, numbers, uses)
         rounds: list[Operand] = [LoopNumber(INDEX, buffer) for buffer in function.outer]
         views = {place: _view(function, place) for place in arrays}
         operands = (*rounds, *views.values())
@@ -262,24 +267,15 @@ class Kernels:
         taken = ", ".join([*numbers, *(f"{{{number}}}" for number in range(len(operands)))])
         return Call(f"{{kernel}}.run({taken})", operands, out, statements[0].origin, kernel=name)
 
-    def _kept(self, function: Function, kind: str, numbers: Sequence[str]) -> str:
+    def _kept(self, function: Function, kind: str, numbers: Sequence[str], uses: Declared | None) -> str:
         """The name of ``function``: of the one before that does the same, if there is one."""
         name = f"{kind}{len(self.functions)}"
         text = function.text(name, [f"%{number}" for number in numbers])
         does = kind, text.replace(f"@{name}(", "", 1)
         if does not in self.functions:
             integers, arrays = len(numbers) + len(function.outer), len(function.parameters)
-            self.functions[does] = KernelText(name, integers, arrays, text, function.parts)
+            self.functions[does] = KernelText(name, integers, arrays, text, function.parts, uses)
         return self.functions[does].name
-
-
-def asked_every(work: int) -> int:
-    """The rounds, a power of two, of ``work`` vectors each that a loop has before it asks whether to go on.
-
-    >>> [asked_every(work) for work in (3, 1000, 10_000_000)]
-    [16384, 1024, 1]
-    """
-    return 1 << (min(_MOST_ROUNDS, max(1, _WORK_WITHOUT_ASKING // work))).bit_length() - 1
 
 
 def _view(function: Function, place: Buffer) -> View:
@@ -333,38 +329,4 @@ def _is_small(statement: Statement) -> bool:
     largest = _LARGEST_IN_LOOP
     if isinstance(statement, Dot):
         largest = _LARGEST_ELSEWHERE if lanes_of(statement) is None else _LARGEST_PRODUCT
-    return _points(statement) <= largest
-
-
-def _points(statement: Statement) -> int:
-    """The number of points of ``statement``; of a slice that is written in place, those of the slice."""
-    if isinstance(statement, LibraryCall) and is_scatter(statement):
-        return points_of(statement)
-    if isinstance(statement, SliceUpdate) and statement.old == statement.out:
-        return prod(statement.box())
-    return prod(statement.extents)
-
-
-def _rounds(statements: Sequence[Statement], vectors: bool = False) -> int | None:
-    """The number of statements that run in all, or of the vectors of their points; None if no loop bound says it."""
-    total = 0
-    for statement in statements:
-        if not isinstance(statement, Control):
-            total += -(-_points(statement) // LANES) if vectors else 1
-            continue
-        inside = [_rounds(block, vectors) for block in statement.blocks()]
-        times = rounds_of(statement)
-        if times is None or any(each is None for each in inside):
-            return None
-        total += times * sum(each or 0 for each in inside)
-    return total
-
-
-def rounds_of(statement: Control) -> int | None:
-    """The number of rounds of the loop ``statement``, 1 for a branch; None if only a run tells."""
-    if not isinstance(statement, ForLoop):
-        return 1 if isinstance(statement, Branch) else None
-    if not all(isinstance(bound, int) for bound in (statement.lower, statement.upper, statement.step)):
-        return None
-    known = known_rounds(statement.lower, statement.upper, statement.step)
-    return 0 if known is None else (known[1] - known[0]) // int(statement.step) + 1  # type: ignore[arg-type]
+    return points(statement) <= largest

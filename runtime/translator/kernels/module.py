@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ipu_mlir.runtime.translator.kernels.code import begin_function
+from ipu_mlir.runtime.translator.kernels.declared import Declared
 from ipu_mlir.runtime.translator.kernels.wide_functions import with_table
 
 TABLE = "table"
@@ -46,6 +47,8 @@ class KernelText:
     text: str
     parts: Mapping[str, str] = field(default_factory=dict)
     """Functions that it calls, and those that these call, by name; other kernels may call the same."""
+    declared: Declared | None = None
+    """The uses of its arrays, if they are checked; None for the last but one, which it writes, and those before."""
 
 
 KernelTexts = dict[tuple[str, str], KernelText]

@@ -19,18 +19,18 @@ from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule
 from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
-from ipu_mlir.runtime.translator.kernels.choose import Kernels, rounds_of
+from ipu_mlir.runtime.translator.kernels.choose import Kernels
 from ipu_mlir.runtime.translator.kernels.matrix_calls import is_of_matrices, matrix_call
-from ipu_mlir.runtime.translator.kernels.module import KernelTexts, module_text
+from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
+from ipu_mlir.runtime.translator.kernels.rounds import rounds_of
 
 _LEAST_PRODUCT_US = 20.0  # of BLAS, half of which a kernel saves: LLVM takes 45 ms for it, if it is not on disk
 _TIMES_FASTER = 2  # a thread with a kernel than one of narrow BLAS
 _ROUNDS = 16  # of a loop of which nobody knows how many it has
 
 
-def scheduled(program: Program, options: TranslatorOptions) -> tuple[list[Schedule], bool, str]:
-    """The calls of ``program`` and of each of its functions, whether some run in block loops, and the module of the
-    kernels that are called.
+def scheduled(program: Program, options: TranslatorOptions) -> tuple[list[Schedule], bool, list[KernelText]]:
+    """The calls of ``program`` and of each of its functions, whether some run in block loops, and the kernels.
 
     One threading regime per program: after a product on several threads, BLAS's own threads spin for milliseconds and
     take the cores from ours. So either everything is left to BLAS, or it gets one thread and we share out the rest.
@@ -47,7 +47,7 @@ def scheduled(program: Program, options: TranslatorOptions) -> tuple[list[Schedu
     has_groups |= is_ours and options.threads > 1 and longest_us >= options.block_min_us / 2
     texts: KernelTexts = {}
     schedules = [part.scheduled(options, has_groups, is_ours, texts) for part in parts]
-    return schedules, has_groups, module_text(texts.values())
+    return schedules, has_groups, list(texts.values())
 
 
 def _products(parts: Iterable["_Part"]) -> Iterator[Statement]:

@@ -269,5 +269,5 @@ def test_what_runs_as_machine_code_is_said() -> None:
         sources[kernels] = executable.source()
     assert sources["never"] == sources["auto"]  # nothing repeats it
     assert "memory.kernel" in sources["always"]
-    with pytest.raises(ipu.CompileError, match="kernels='some' is none of 'auto', 'never', 'always'"):
+    with pytest.raises(ipu.CompileError, match="kernels='some' is none of 'auto', 'never', 'always', 'checked'"):
         ipu.compile(text, kernels="some")

@@ -5,8 +5,8 @@ from math import prod
 
 import numpy as np
 import pytest
-from support.guarded_kernels import GuardedKernel
 
+from ipu_mlir.runtime.engine.checked_kernels import CheckedKernel
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
@@ -24,7 +24,7 @@ def product(dtype: str, level: int = 1, batch: tuple[tuple[int | None, ...], ...
     ranks = [2 + sum(axes[array] is not None for axes in batch) for array in range(3)]
     text = product_text("product0", kind, ranks, batch)
     code = machine_code(module_text([KernelText("product0", 0, 4, text, product_parts(kind))]), level)
-    kernel = GuardedKernel("product0", code["product0"])
+    kernel = CheckedKernel("product0", code["product0"])
 
     def run(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
         packed = np.full(packed_elements(out.shape[-1], a.shape[-1], kind), np.nan, kind)
