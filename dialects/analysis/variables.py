@@ -56,7 +56,17 @@ def updated_arguments(function: ir.Operation) -> dict[int, int]:
 
 
 def assigned_arguments(function: ir.Operation) -> set[int]:
-    """Numbers of the arguments that ``function`` may write: variables, of its own or handed to it by callers."""
+    """Numbers of the arguments that ``function`` may write, as long as its results say what it assigns.
+
+    They are the variables that it assigns, and values that callers hand it to be updated. What it only reads stays.
+    """
+    assigned = set(variable_results(function).values())
+    own = {number for number, name in variable_arguments(function).items() if name in assigned}
+    return {*own, *_numbered(function, "arg_attrs").values()}
+
+
+def state_arguments(function: ir.Operation) -> set[int]:
+    """Numbers of the arguments that are memory of variables: its own, or handed to it by callers to be updated."""
     return {*variable_arguments(function), *_numbered(function, "arg_attrs").values()}
 
 

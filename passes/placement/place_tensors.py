@@ -10,7 +10,7 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.operand_mapping import operand_mapping
 from ipu_mlir.dialects.analysis.shards import LINKS, SHARD, TO_SHARD
-from ipu_mlir.dialects.analysis.variables import UPDATED, VARIABLE, variable_arguments, variable_results
+from ipu_mlir.dialects.analysis.variables import assigned_arguments, variable_arguments, variable_results
 from ipu_mlir.dialects.attributes.attributes import (
     MappingAttr,
     mapping_from_attr,
@@ -105,12 +105,13 @@ def _has_home(op: ir.Operation) -> bool:
 def _place_function(function: ir.Operation) -> None:
     block = function.regions[0].blocks[0]
     entries = value_attributes(function, "arg_attrs")
+    assigned = assigned_arguments(function)
     for argument, entry in zip(block.arguments, entries, strict=True):
         entry.pop(SHARD, None)
         mapping = entry.pop(MAP, None)
         if mapping is not None:
             _encode(argument, mapping)
-            if VARIABLE not in entry and UPDATED not in entry:
+            if argument.arg_number not in assigned:
                 entry["bufferization.writable"] = ir.BoolAttr.get(False)
     set_value_attributes(function, "arg_attrs", entries)
     _place_block(block)

@@ -115,8 +115,9 @@ def _writing_over(old: ir.Value, new: ir.Value) -> Changes | None:
     op = defining_op(new)
     if op is None or new.type != old.type:
         return None
-    if around_in(op, block_of(old)) is None:
-        return None  # before the loop that carries the old value
+    here, begun = around_in(op, block_of(old)), defining_op(old)
+    if here is None or (begun is not None and not begun.is_before_in_block(here)):
+        return None  # before the loop that carries the old value, or before it is loaded
     if is_branch(op):
         found: Changes = {}
         for value in sources_of(new):

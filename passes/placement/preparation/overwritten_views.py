@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ipu_mlir.dialects.analysis.control_flow import control_op, is_branch, is_loop, is_terminator, sources_of
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import block_of, defining_op, is_made_inside, ops_around
+from ipu_mlir.dialects.analysis.variables import assigned_arguments
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
 
@@ -23,9 +24,12 @@ def is_overwritten(view: ir.Operation) -> bool:
 
 
 def is_kept(root: ir.Value) -> bool:
-    """True if nothing writes to ``root`` in place: it is a constant or an argument of the function."""
+    """True if nothing writes to ``root`` in place: a constant, or an argument that the function does not assign."""
     owner = defining_op(root)
-    return block_of(root).owner.operation.name == "func.func" if owner is None else owner.name == "arith.constant"
+    if owner is not None:
+        return owner.name == "arith.constant"
+    around = block_of(root).owner.operation
+    return around.name == "func.func" and ir.BlockArgument(root).arg_number not in assigned_arguments(around)
 
 
 def _aliases(value: ir.Value) -> Iterator[ir.Value]:

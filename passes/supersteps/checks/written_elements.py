@@ -10,7 +10,7 @@ from ipu_mlir.dialects.analysis.buffers import root_of, roots_of, strides_and_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, Effects, effects_of
 from ipu_mlir.dialects.analysis.matchers import defining_op
-from ipu_mlir.dialects.analysis.variables import assigned_arguments, unset_arguments
+from ipu_mlir.dialects.analysis.variables import state_arguments, unset_arguments
 from ipu_mlir.dialects.ipu import ComputeSetOp
 from ipu_mlir.dialects.ops.compute_set import families_of
 from ipu_mlir.dialects.support.bindings import ir
@@ -110,7 +110,7 @@ def _kept(root: ir.Value) -> str | None:
     while isinstance(root.owner, ir.Block):
         around = root.owner.owner.operation
         if around.name == "func.func":
-            if ir.BlockArgument(root).arg_number in assigned_arguments(around):
+            if ir.BlockArgument(root).arg_number in state_arguments(around):
                 return None
             return f"argument {ir.BlockArgument(root).arg_number}"
         initial = next((flow for flow in flows(around) if flow.source == around and root in flow.targets), None)

@@ -144,6 +144,18 @@ def test_operations_that_are_given_a_variable_see_its_newest_value(strategy):
         assert found == [6.0, 11.0, 16.0, 21.0]
 
 
+def test_a_function_that_only_reads_a_variable_leaves_it_as_it_is(strategy):
+    with strategy.scope():
+        weights = tf.Variable([1.0, 2.0, 3.0, 4.0])
+
+    @compiled
+    def largest_without(place):
+        return tf.argmax(tf.tensor_scatter_nd_update(weights, [[place]], [-100.0]))
+
+    assert [int(strategy.run(largest_without, args=(tf.constant(place),))) for place in (3, 0, 0)] == [2, 3, 3]
+    assert weights.numpy().tolist() == [1, 2, 3, 4]
+
+
 def test_a_function_of_the_host_sees_every_value(strategy):
     with strategy.scope():
         v = tf.Variable(1.0)

@@ -268,3 +268,26 @@ func.func @whole_tensors_go_as_they_are(%x: tensor<2x1xf32>) {
   "ipu.enqueue"() {queue = @q} : () -> ()
   return
 }
+
+// CHECK-LABEL: func.func @part_of_a_variable_that_is_assigned
+// CHECK-SAME: (%[[W:[a-z0-9]+]]: tensor<4xf32>
+// CHECK: %[[P:.*]] = tensor.extract_slice %[[W]][3]
+// CHECK: %[[C:.*]] = linalg.copy ins(%[[P]]
+// CHECK: tensor.insert_slice %{{.*}} into %[[W]][0]
+// CHECK: tensor.insert_slice %[[C]] into
+func.func @part_of_a_variable_that_is_assigned(%w: tensor<4xf32> {ipu.variable = @w}, %x: tensor<1xf32>)
+    -> (tensor<4xf32> {ipu.variable = @w}) {
+  %last = tensor.extract_slice %w[3] [1] [1] : tensor<4xf32> to tensor<1xf32>
+  %y = tensor.insert_slice %x into %w[0] [1] [1] : tensor<1xf32> into tensor<4xf32>
+  %z = tensor.insert_slice %last into %y[1] [1] [1] : tensor<1xf32> into tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @part_of_a_variable_that_is_read
+// CHECK-NOT: linalg.copy
+func.func @part_of_a_variable_that_is_read(%w: tensor<4xf32> {ipu.variable = @w}, %x: tensor<1xf32>) -> tensor<4xf32> {
+  %last = tensor.extract_slice %w[3] [1] [1] : tensor<4xf32> to tensor<1xf32>
+  %y = tensor.insert_slice %x into %w[0] [1] [1] : tensor<1xf32> into tensor<4xf32>
+  %z = tensor.insert_slice %last into %y[1] [1] [1] : tensor<1xf32> into tensor<4xf32>
+  return %z : tensor<4xf32>
+}

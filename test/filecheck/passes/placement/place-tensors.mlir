@@ -188,3 +188,21 @@ func.func @part_says_where_a_copy_would_lie(%x: tensor<4xf32> {ipu.map = #halves
   %t = tensor.extract_slice %x[0] [2] [2] : tensor<4xf32> to tensor<2xf32>
   return %s, %t : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+#one = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+
+"ipu.variable"() {sym_name = "v", type = tensor<4xf32>, init = dense<1.0> : tensor<4xf32>} : () -> ()
+"ipu.variable"() {sym_name = "w", type = tensor<4xf32>, init = dense<1.0> : tensor<4xf32>} : () -> ()
+
+// CHECK-LABEL: func.func @variables_that_are_only_read_stay
+// CHECK-SAME: %{{.*}}: tensor<4xf32, #{{.*}}> {bufferization.writable = false, ipu.variable = @v},
+// CHECK-SAME: %{{.*}}: tensor<4xf32, #{{.*}}> {ipu.variable = @w})
+func.func @variables_that_are_only_read_stay(
+    %v: tensor<4xf32> {ipu.map = #one, ipu.variable = @v}, %w: tensor<4xf32> {ipu.map = #one, ipu.variable = @w})
+    -> (tensor<4xf32> {ipu.variable = @w}) {
+  %y = linalg.exp {ipu.parts = #ipu.parts<[[4, 4, 0]], 0>}
+      ins(%v : tensor<4xf32>) outs(%w : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -55,6 +55,21 @@ func.func @row_that_is_stored_again(%i: index) -> tensor<4xf32, #home> {
   return %z : tensor<4xf32, #home>
 }
 
+// CHECK-LABEL: func.func @row_that_is_loaded_after_its_new_value
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.exp {{.*}} outs(%[[E]] :
+// CHECK: "ipu.remote_load"
+func.func @row_that_is_loaded_after_its_new_value(%x: tensor<4xf32, #home>, %i: index) -> tensor<4xf32, #home> {
+  %e = tensor.empty() : tensor<4xf32, #home>
+  %f = tensor.empty() : tensor<4xf32, #home>
+  %y = linalg.exp ins(%x : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  %a = "ipu.remote_load"(%i) {buffer = @b} : (index) -> tensor<4xf32, #home>
+  %z = linalg.add ins(%a, %y : tensor<4xf32, #home>, tensor<4xf32, #home>)
+      outs(%f : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+  "ipu.remote_store"(%y, %i) {buffer = @b} : (tensor<4xf32, #home>, index) -> ()
+  return %z : tensor<4xf32, #home>
+}
+
 // CHECK-LABEL: func.func @value_that_is_returned_stays
 // CHECK: %[[E:.*]] = tensor.empty
 // CHECK: linalg.exp {{.*}} outs(%[[E]] :
