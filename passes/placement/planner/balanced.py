@@ -122,10 +122,12 @@ def best_grid(
         choices = _block_sizes(extents[loop], grains[loop], num_tiles)
         if cut_all and loop in divisible:
             choices = choices[1:]
+        waiting = sum(later in divisible for later in cuttable[position + 1 :]) if cut_all else 0
+        most_parts = num_tiles // 2**waiting  # for each loop that is still to be cut has two at least
         blocks = np.repeat(blocks, len(choices), axis=0)
         blocks[:, loop] = np.tile(choices, len(blocks) // len(choices))
         counts = np.prod(-(-np.array(extents, dtype=np.int64) // blocks), axis=1)
-        blocks, counts = blocks[counts <= num_tiles], counts[counts <= num_tiles]
+        blocks, counts = blocks[counts <= most_parts], counts[counts <= most_parts]
         work = np.prod(blocks, axis=1)
         remaining = prod(extents[later] for later in cuttable[position + 1 :])
         bound = work / np.minimum(num_tiles // counts, remaining) + _elements_read(blocks, reads)

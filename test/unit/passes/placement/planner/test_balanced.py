@@ -4,7 +4,7 @@ from itertools import product
 from math import prod
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ipu_mlir.dialects.analysis.index import Index
@@ -127,3 +127,29 @@ def test_parts_are_always_valid(extents, parallel, tiles, grain_bytes):
     assert parts.min_tile >= 0
     assert parts.max_tile < tiles
     assert outputs[0].needed(parts).is_home()
+
+
+@st.composite
+def reading_spaces(draw):
+    """Loops of sizes as networks have them, of which inputs read some."""
+    sizes = st.sampled_from((1, 2, 3, 4, 5, 7, 8, 64, 256, 512, 1000))
+    extents = tuple(draw(st.lists(sizes, min_size=1, max_size=6)))
+    loops = st.sampled_from(range(len(extents)))
+    cuttable = tuple(sorted(draw(st.sets(loops))))
+    reads = tuple(tuple(sorted(each)) for each in draw(st.lists(st.sets(loops), max_size=3)))
+    grains = tuple(draw(st.sampled_from((1, 1, 2, 4))) for _ in extents)
+    return extents, cuttable, reads, grains, draw(st.sampled_from((1, 2, 3, 4, 7, 16, 64, 1216, 1472, 2944)))
+
+
+@given(reading_spaces())
+@example(((4, 512, 256, 3, 3), (1, 2, 3, 4), ((0, 1, 2, 3, 4),), (1,) * 5, 1472))
+@settings(max_examples=300)
+def test_there_is_a_grid_of_whole_grains_within_the_tiles(space):
+    extents, cuttable, reads, grains, tiles = space
+    loops = best_grid(*space).loops
+    counts = [-(-loop.extent // loop.block) for loop in loops]
+    assert tuple(loop.extent for loop in loops) == extents and prod(counts) <= tiles
+    divisible = [loop for loop in cuttable if extents[loop] > grains[loop]]
+    for number, (loop, count) in enumerate(zip(loops, counts, strict=True)):
+        assert count == 1 or (number in divisible and loop.block % grains[number] == 0)
+        assert count > 1 or number not in divisible or not reads or 2 ** len(divisible) > tiles
