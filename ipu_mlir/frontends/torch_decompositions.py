@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from ipu_mlir.dialects.support.bindings import extra
+from ipu_mlir.frontends.torch_convolutions import convolution, convolution_backward
 
 aten = torch.ops.aten
 
@@ -13,27 +14,6 @@ aten = torch.ops.aten
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Those of torch-mlir, and ours."""
     return dict(extra("fx_decomp_util").get_decomposition_table()) | _OURS
-
-
-def _convolution_backward(
-    gradient: Any, x: Any, weight: Any, bias_sizes: Any, stride: Any, padding: Any, dilation: Any, transposed: bool,
-    output_padding: Any, groups: int, output_mask: list[bool],
-) -> Any:  # fmt: skip
-    """Of a transposed convolution, which is a convolution the other way round."""
-    if not transposed:
-        return NotImplemented
-    of_x = of_weight = of_bias = None
-    if output_mask[0]:
-        of_x = aten.convolution(gradient, weight, None, stride, padding, dilation, False, [0] * len(stride), groups)
-    if output_mask[1]:
-        wanted = [False, True, False]
-        none = [0] * len(stride)
-        _, of_weight, _ = aten.convolution_backward(
-            x, gradient, weight, None, stride, padding, dilation, False, none, groups, wanted
-        )
-    if output_mask[2]:
-        of_bias = gradient.sum([0, *range(2, gradient.dim())])
-    return of_x, of_weight, of_bias
 
 
 def _where_mask(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
@@ -101,7 +81,8 @@ def _drawn_from(weights: Any, count: int, replacement: bool = False, generator: 
 
 
 _OURS: dict[Any, Callable[..., Any]] = {
-    aten.convolution_backward.default: _convolution_backward,
+    aten.convolution.default: convolution,
+    aten.convolution_backward.default: convolution_backward,
     aten.diagonal.default: _diagonal,
     aten.diagonal_scatter.default: _diagonal_scatter,
     aten.index_put.default: _where_mask,
