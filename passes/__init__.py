@@ -60,6 +60,7 @@ from ipu_mlir.passes.placement.shards.assign_shards import AssignShards
 from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
 from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
+from ipu_mlir.passes.programs.check_calls import CheckCalls
 from ipu_mlir.passes.programs.check_remote_buffers import CheckRemoteBuffers
 from ipu_mlir.passes.programs.check_streams import CheckStreams
 from ipu_mlir.passes.programs.expand_fifos import ExpandFifos
@@ -104,6 +105,7 @@ PASSES: tuple[type[Pass], ...] = (
     BranchSwitches,
     BufferizeCollectives,
     BufferizeStreams,
+    CheckCalls,
     CheckMemory,
     CheckRemoteBuffers,
     CheckStablehlo,

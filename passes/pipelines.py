@@ -11,6 +11,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "func.func(chlo-legalize-to-stablehlo)",
     "func.func(stablehlo-legalize-composite-to-call)",
     "func.func(stablehlo-legalize-deprecated-ops)",
+    "ipu-check-calls",
     "inline",
     "symbol-dce",
     "canonicalize",
@@ -39,6 +40,7 @@ cannot. Functions are made of branches before equal ops in them and around them 
 NORMALIZE: tuple[str, ...] = (
     "ipu-outline-functions",
     "ipu-anchor-shards",
+    "ipu-check-calls",
     "inline{default-pipeline=}",
     "symbol-dce",
     "ipu-check-streams",

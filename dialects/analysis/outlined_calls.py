@@ -1,6 +1,6 @@
 """Calls of functions that stay: outlined ones, whose code stands in the program once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
@@ -17,20 +17,30 @@ def callee_of(call: ir.Operation) -> str:
 def callees_first(functions: Sequence[ir.Operation]) -> list[ir.Operation]:
     """``functions`` in their order, but each behind those that it calls; a function that calls itself is among them."""
     by_name = {symbol_of(each): each for each in functions}
-    found: dict[str, ir.Operation] = {}
-    waiting: set[str] = set()
+    called = {name: list(dict.fromkeys(map(callee_of, calls_in(each)))) for name, each in by_name.items()}
+    return [by_name[name] for name in names_callees_first(called)]
 
-    def add(name: str) -> None:
-        if name in found or name in waiting or name not in by_name:
-            return
-        waiting.add(name)
-        for call in calls_in(by_name[name]):
-            add(callee_of(call))
-        found[name] = by_name[name]
 
-    for name in by_name:
-        add(name)
-    return list(found.values())
+def names_callees_first(called: Mapping[str, Iterable[str]]) -> list[str]:
+    """The keys of ``called`` in their order, but each behind those of them that it calls.
+
+    >>> names_callees_first({"f": ["g", "h"], "g": ["h"], "h": ["f"]})
+    ['h', 'g', 'f']
+    """
+    found: dict[str, None] = {}
+    for first in called:
+        waiting = [(first, iter(called[first]))]
+        seen = {first}
+        while waiting and first not in found:
+            name, others = waiting[-1]
+            callee = next((each for each in others if each in called and each not in found and each not in seen), None)
+            if callee is None:
+                found[name] = None
+                waiting.pop()
+            else:
+                seen.add(callee)
+                waiting.append((callee, iter(called[callee])))
+    return list(found)
 
 
 def calls_in(function: ir.Operation) -> list[ir.Operation]:

@@ -70,6 +70,11 @@ class _Run:
         self._next = 0
         self._blocks_run = 0
         self._followed: set[ir.Operation] = set()
+        self._called: set[int] = set()
+        """The numbers of the bodies of functions that were called."""
+        self._given: dict[tuple[object, ...], list[frozenset[int | tuple[int, int]] | None]] = {}
+        """By the function and the buffers that live when it is called, what its results show: arguments, by their
+        place, or buffers that it made, by the number of the allocation and one that tells them apart."""
 
     def entry(self, tree: Sequence) -> None:
         arguments = [frozenset[Instance]() for _ in tree.block.arguments]
@@ -122,12 +127,51 @@ class _Run:
             case While():
                 found = self._while(node, taken)
             case Call():
-                found = self._block(node.body, taken)
+                found = self._call(node, taken)
             case Branch():
                 found = self._branch(node)
             case Sequence():
                 raise AssertionError("a block stands in control flow, not in a block")
         self._fill(action.results, found)
+
+    def _call(self, call: Call, taken: list[Shown]) -> list[Shown]:
+        """What the function gives. One that was called before, while the same buffers lived, needs what it did then:
+        a function that calls another one twice, which does so too, runs it a number of times that doubles each time.
+        """
+        if call.body.number not in self._called:
+            self._called.add(call.body.number)
+            return self._block(call.body, taken)
+        given = list(dict.fromkeys(each for shown in taken for each in sorted(shown or ())))
+        places = {each: place for place, each in enumerate(given)}
+        pattern = tuple(None if shown is None else frozenset(places[each] for each in shown) for shown in taken)
+        alive = sorted(self._numbers[each] for each in self._holders if each not in places)
+        kept = tuple(self._holders[each] > sum(each in (shown or ()) for shown in taken) for each in given)
+        key = call.body.number, pattern, tuple(self._numbers[each] for each in given), kept, tuple(alive)
+        if key not in self._given:
+            found = self._block(call.body, taken)
+            made = {each for shown in found for each in shown or () if each not in places}
+            numbers = {each: (self._numbers[each], place) for place, each in enumerate(sorted(made))}
+            self._given[key] = [
+                None if shown is None else frozenset(places.get(each, numbers.get(each)) for each in shown)
+                for shown in found
+            ]
+            return found
+        made_now: dict[tuple[int, int], Instance] = {}
+
+        def now(token: int | tuple[int, int]) -> Instance:
+            if isinstance(token, int):
+                return given[token]
+            if token not in made_now:
+                made_now[token] = self._birth(self.timeline.allocations[token[0]])
+            return made_now[token]
+
+        results = [None if shown is None else frozenset(map(now, shown)) for shown in self._given[key]]
+        for shown in results:
+            self._hold(shown or ())
+        self._let_go(tuple(made_now.values()))  # their birth held them once
+        for shown in taken:
+            self._let_go(shown or ())
+        return results
 
     def _repeat(self, loop: Repeat, state: list[Shown]) -> list[Shown]:
         """Iterations until what is carried repeats."""

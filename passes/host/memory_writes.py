@@ -1,17 +1,23 @@
 """Where a function on buffers writes to memory: which values may be one memory, and which ops write to it."""
 
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, root_of
 from ipu_mlir.dialects.analysis.control_flow import control_op, flows, is_terminator
 from ipu_mlir.dialects.analysis.loop_nest import is_structured, num_outputs
-from ipu_mlir.dialects.analysis.matchers import around_in, block_of, defining_op
+from ipu_mlir.dialects.analysis.matchers import around_in, block_of, defining_op, ops_around
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.rewriting import list_outside_bodies
 
 _ALLOCATIONS = frozenset(("memref.alloc", "memref.alloca", "memref.get_global"))
 _WRITE_NOTHING = VIEW_OPS | _ALLOCATIONS | {"memref.transpose", "memref.load", "arith.select"}
+
+
+Writer = tuple[ir.Operation, ir.Value]
+"""An op, and the buffer that it writes to."""
 
 
 class MemoryWrites:
@@ -20,7 +26,10 @@ class MemoryWrites:
     def __init__(self, function: ir.Operation) -> None:
         self._numbers: dict[ir.Value, int] = {}
         self._same: list[int] = []  # per number, a lower one that stands for the same memory, or itself
-        self._writers: dict[int, list[tuple[ir.Operation, ir.Value]]] = defaultdict(list)
+        self._writers: dict[int, list[Writer]] = defaultdict(list)
+        """Per memory, in program order."""
+        self._in_blocks: dict[int, dict[ir.Block, list[Writer]]] = {}
+        """The same per block, with the op of the block that the writer is or stands in."""
         ops = list_outside_bodies(function)
         if "sym_visibility" in function.attributes:  # who calls it may give it one buffer twice
             self._unite(_buffers(function.regions[0].blocks[0].arguments))
@@ -32,14 +41,24 @@ class MemoryWrites:
 
     def between(self, value: ir.Value, after: ir.Operation, until: ir.Operation) -> bool:
         """True if an op after ``after``, up to ``until`` in the same block, may write to the memory of ``value``."""
-        for writer, written in self._writers.get(self._memory(value), ()):
-            op = around_in(writer, after.block)
-            if op is None or not after.is_before_in_block(op) or until.is_before_in_block(op):
-                continue
+        writers = self._writers_in(self._memory(value), after.block)
+        for op, written in islice(
+            writers, bisect(writers, False, key=lambda each: after.is_before_in_block(each[0])), None
+        ):
+            if until.is_before_in_block(op):
+                return False
             one, other = root_of(value), root_of(written)
             if not (_is_older(one, other) or _is_older(other, one)):
                 return True
         return False
+
+    def _writers_in(self, memory: int, block: ir.Block) -> list[Writer]:
+        if memory not in self._in_blocks:
+            found = self._in_blocks[memory] = defaultdict(list)
+            for writer, written in self._writers.get(memory, ()):
+                for around in ops_around(writer):
+                    found[around.block].append((around, written))
+        return self._in_blocks[memory].get(block, [])
 
     def is_one(self, value: ir.Value, other: ir.Value) -> bool:
         """True if both may be views of one memory."""
@@ -54,17 +73,18 @@ class MemoryWrites:
         """The views of ``copy``, which goes away with all that wrote to it, are views of ``source``."""
         number = self._memory(copy)
         self._writers.pop(number, None)
+        self._in_blocks.pop(number, None)
         self._same[number] = self._memory(source)
         del self._numbers[copy]
 
     def replace_writer(self, value: ir.Value, old: ir.Operation, new: ir.Operation) -> None:
         """``new`` stands where ``old`` stood, which goes away, and writes to ``value`` in its place."""
-        writers = self._writers[self._memory(value)]
+        writers = self._changed_writers(value)
         writers[[op for op, _ in writers].index(old)] = (new, value)
 
     def erase_writer(self, value: ir.Value, old: ir.Operation) -> None:
         """``old``, which wrote to ``value``, goes away."""
-        writers = self._writers[self._memory(value)]
+        writers = self._changed_writers(value)
         del writers[[op for op, _ in writers].index(old)]
 
     def add_view(self, view: ir.Value, source: ir.Value) -> None:
@@ -76,6 +96,12 @@ class MemoryWrites:
         number = self._numbers.pop(value, None)
         if number is not None and value.owner.name in _ALLOCATIONS:
             self._writers.pop(number, None)
+            self._in_blocks.pop(number, None)
+
+    def _changed_writers(self, value: ir.Value) -> list[Writer]:
+        memory = self._memory(value)
+        self._in_blocks.pop(memory, None)
+        return self._writers[memory]
 
     def _memory(self, value: ir.Value) -> int:
         number = self._numbers.setdefault(value, len(self._same))
@@ -89,6 +115,8 @@ class MemoryWrites:
         memories = set(map(self._memory, values))
         for number in memories:
             self._same[number] = min(memories)
+        if len(memories) > 1:
+            self._in_blocks.clear()
 
     def _unite_names(self, op: ir.Operation) -> None:
         """The results of ``op`` and what its blocks get may be the memory of operands."""

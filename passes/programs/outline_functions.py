@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of, terminator
-from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, callees_first, meaning_of
+from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, callees_first, calls_in, meaning_of
 from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, UPDATED, variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
@@ -38,21 +38,21 @@ class OutlineFunctions(Pass):
         functions = {symbol_of(op): op for op in list_ops(module, "func.func")}
         if not any(OUTLINED in op.attributes for op in list_ops(module, "func.call")):
             return
-        same: dict[str, str] = {}
         types = {name: ir.TypeAttr(op.attributes["type"]).value for name, op in variables_in(module).items()}
+        known = _Functions(functions)
         with module.context:
             for function in callees_first(list(functions.values())):  # what is alike calls what is one already
-                _take_variables(function, functions, types)
+                _take_variables(function, known, types)
                 for call in list_ops(function, "func.call"):
                     if OUTLINED in call.attributes:
-                        _keep_or_inline(call, functions, same)
+                        _keep_or_inline(call, known)
 
 
-def _keep_or_inline(call: ir.Operation, functions: dict[str, ir.Operation], same: dict[str, str]) -> None:
-    name = callee_of(call)
-    if _can_stand_alone(name, functions):
+def _keep_or_inline(call: ir.Operation, known: "_Functions") -> None:
+    name, functions = callee_of(call), known.functions
+    if known.can_stand_alone(name):
         call.attributes["no_inline"] = ir.UnitAttr.get()
-        first = same.setdefault(meaning_of(functions[name]), name)
+        first = known.first_alike(name)
         call.attributes["callee"] = ir.FlatSymbolRefAttr.get(first)
     elif name in functions and len(functions[name].regions[0].blocks) == 1 and not _calls(name, name, functions):
         _inline(call, functions[name].regions[0].blocks[0])
@@ -60,16 +60,17 @@ def _keep_or_inline(call: ir.Operation, functions: dict[str, ir.Operation], same
         del call.attributes[OUTLINED]
 
 
-def _take_variables(function: ir.Operation, functions: dict[str, ir.Operation], types: dict[str, ir.Type]) -> None:
+def _take_variables(function: ir.Operation, known: "_Functions", types: dict[str, ir.Type]) -> None:
     """Let what calls ``function`` hand it the variables that it uses, if it can stand alone then."""
     name, uses = symbol_of(function), list_ops(function, *_STATE)
-    calls = [op for each in functions.values() for op in list_ops(each, "func.call") if callee_of(op) == name]
-    is_entry = "sym_visibility" not in function.attributes
-    if is_entry or not uses or not calls or any(OUTLINED not in op.attributes for op in calls):
+    if "sym_visibility" not in function.attributes or not uses:
+        return
+    calls = [op for each in known.functions.values() for op in calls_in(each) if callee_of(op) == name]
+    if not calls or any(OUTLINED not in op.attributes for op in calls):
         return
     if any(op_around(op) != function or broken_use(op, types) for op in uses):
         return
-    if not _can_stand_alone(name, functions, but=_STATE):
+    if not known.can_stand_alone(name, but=_STATE):
         return
     names, changed = with_values(function, types)
     block = function.regions[0].blocks[0]
@@ -114,32 +115,58 @@ def _inline(call: ir.Operation, block: ir.Block) -> None:
     replace_op(call, [known.get(value, value) for value in terminator(block).operands])
 
 
-def _calls(name: str, wanted: str, functions: dict[str, ir.Operation], seen: tuple[str, ...] = ()) -> bool:
+def _calls(name: str, wanted: str, functions: dict[str, ir.Operation]) -> bool:
     """True if ``name`` calls ``wanted``, by way of others too."""
-    if name not in functions or name in seen:
-        return False
-    called = {callee_of(op) for op in list_ops(functions[name], "func.call")}
-    return wanted in called or any(_calls(each, wanted, functions, (*seen, name)) for each in called)
+    pending, seen = [name], {name}
+    while pending:
+        called = {callee_of(op) for op in calls_in(functions[pending.pop()])}
+        if wanted in called:
+            return True
+        pending += [each for each in called - seen if each in functions]
+        seen |= called
+    return False
 
 
-def _can_stand_alone(
-    name: str, functions: dict[str, ir.Operation], around: tuple[str, ...] = (), but: Sequence[str] = ()
-) -> bool:
-    """True if a call of ``name`` may stay, as far as the ops that are called ``but`` do not matter."""
-    function = functions.get(name)
-    if function is None or name in around or len(function.regions[0].blocks) != 1:
-        return False
-    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    if not all(
-        isinstance(each, ir.RankedTensorType) and each.has_static_shape for each in (*kind.inputs, *kind.results)
-    ):
-        return False
-    for op in list_ops(function):
-        if op.name in but:
-            continue
-        effects = effects_of(op) if op.name.startswith("ipu.") else None
-        if op.name in _STATE or (effects is not None and not effects.is_free_to_move):
+class _Functions:
+    """The functions of a module: each is asked about once, when those that it calls have been dealt with."""
+
+    def __init__(self, functions: dict[str, ir.Operation]) -> None:
+        self.functions = functions
+        self._stand_alone: dict[str, bool] = {}
+        self._first: dict[str, str] = {}
+        self._same: dict[str, str] = {}
+        """By the meaning of a function, the first one that has it."""
+
+    def first_alike(self, name: str) -> str:
+        """The first function that does the same as the function ``name``."""
+        if name not in self._first:
+            self._first[name] = self._same.setdefault(meaning_of(self.functions[name]), name)
+        return self._first[name]
+
+    def can_stand_alone(self, name: str, but: Sequence[str] = ()) -> bool:
+        """True if a call of ``name`` may stay, as far as its ops that are called ``but`` do not matter."""
+        if but:
+            return self._can(name, but)
+        if name not in self._stand_alone:
+            self._stand_alone[name] = False  # for the time in which it is asked about: what calls itself cannot
+            self._stand_alone[name] = self._can(name)
+        return self._stand_alone[name]
+
+    def _can(self, name: str, but: Sequence[str] = ()) -> bool:
+        function = self.functions.get(name)
+        if function is None or len(function.regions[0].blocks) != 1:
             return False
-        if op.name == "func.call" and not _can_stand_alone(callee_of(op), functions, (*around, name)):
+        kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        if not all(
+            isinstance(each, ir.RankedTensorType) and each.has_static_shape for each in (*kind.inputs, *kind.results)
+        ):
             return False
-    return True
+        for op in list_ops(function):
+            if op.name in but:
+                continue
+            effects = effects_of(op) if op.name.startswith("ipu.") else None
+            if op.name in _STATE or (effects is not None and not effects.is_free_to_move):
+                return False
+            if op.name == "func.call" and not self.can_stand_alone(callee_of(op)):
+                return False
+        return True

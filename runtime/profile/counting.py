@@ -13,7 +13,17 @@ import numpy as np
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.outlined_calls import calls_in
 from ipu_mlir.dialects.analysis.program.build_program import program_tree
-from ipu_mlir.dialects.analysis.program.tree import Branch, Call, Node, Repeat, Sequence, Step, While, control_nodes
+from ipu_mlir.dialects.analysis.program.tree import (
+    Branch,
+    Call,
+    Node,
+    Repeat,
+    Sequence,
+    Step,
+    While,
+    control_nodes,
+    own_control_nodes,
+)
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.engine.engine import Engine
@@ -64,9 +74,23 @@ def block_counts(tree: Sequence, entered: dict[int, int] | None = None) -> Block
             are taken to run once whenever the block around them does, the condition of a loop twice.
     """
     counter = _Counter(entered)
-    counter.block(tree, 1, True)
+    counter.program(tree)
     unknown = tuple(dict.fromkeys(counter.unknown))
     return BlockCounts(counter.counts, counter.known, entered is not None, unknown)
+
+
+def _callers_first(tree: Sequence) -> list[Sequence]:
+    """The bodies of the functions that ``tree`` calls, each behind those of the functions that call it."""
+    found: dict[int, Sequence] = {}
+
+    def add(sequence: Sequence) -> None:
+        for call in (each for each in own_control_nodes(sequence) if isinstance(each, Call)):
+            if call.body.number not in found:
+                add(call.body)
+                found[call.body.number] = call.body
+
+    add(tree)
+    return list(found.values())[::-1]
 
 
 class _Counter:
@@ -75,9 +99,17 @@ class _Counter:
         self.counts: dict[int, int] = {}
         self.known: dict[int, bool] = {}
         self.unknown: list[ir.Operation] = []
+        self._calls: dict[int, tuple[int, bool]] = {}
+        """By the block of a function, how often it is called, and whether that is certain."""
+
+    def program(self, tree: Sequence) -> None:
+        """Count the blocks of ``tree``; those of a function once, behind all that call it."""
+        self.block(tree, 1, True)
+        for body in _callers_first(tree):
+            self.block(body, *self._calls[body.number])
 
     def block(self, sequence: Sequence, times: int, known: bool) -> None:
-        """``sequence`` runs ``times`` more times; a function runs for each of its calls."""
+        """``sequence`` runs ``times`` more times."""
         self.counts[sequence.number] = self.counts.get(sequence.number, 0) + times
         self.known[sequence.number] = self.known.get(sequence.number, True) and known
         for child in sequence.children:
@@ -90,7 +122,8 @@ class _Counter:
             case Sequence():
                 self.block(node, times, known)
             case Call():
-                self.block(node.body, times, known)
+                before, certain = self._calls.get(node.body.number, (0, True))
+                self._calls[node.body.number] = before + times, certain and known
             case Repeat(count=int(count)):
                 self.block(node.body, times * count, known)
             case Repeat() | While() | Branch():

@@ -37,16 +37,24 @@ def exchange_name(op: ir.Operation) -> str:
     return f"exchange of {name}"
 
 
+MOST_NODES = 100_000
+"""Nodes of the tree, after which the bodies of functions that were shown before are left out."""
+
+
 class _Part:
     def __init__(self, counts: BlockCounts, step_names: list[str]) -> None:
         self._counts = counts
         self._names = step_names
+        self._num_nodes = 0
+        self._functions: dict[int, tuple[ProgramNode, int]] = {}
+        """By the number of its block, the body of a function, and how many nodes it has."""
 
     def block(self, sequence: Sequence, name: str) -> ProgramNode:
         """A block, with how often it ran."""
         times = self._counts.of.get(sequence.number, 0) if self._is_known(sequence) else None
         location = place_of(sequence.block.owner.location) or None
         children = tuple(self._node(child, times) for child in sequence.children)
+        self._num_nodes += 1 + len(children)
         return ProgramNode("sequence", name, location, times, None, children)
 
     def step(self, number: int, location: str | None, times: int | None) -> ProgramNode:
@@ -74,7 +82,20 @@ class _Part:
                 arms = [self.block(body, name) for body, name in zip(node.bodies, names, strict=False)]
                 return self._control(control.kind, control.kind, node.op, times, arms)
             case Call():
-                return self._control("call", f"@{node.callee}", node.op, times, [self.block(node.body, "body")])
+                return self._control("call", f"@{node.callee}", node.op, times, self._body(node.body))
+
+    def _body(self, sequence: Sequence) -> list[ProgramNode]:
+        """The body of a function, which all calls of it share; none where the tree would become too large."""
+        if sequence.number not in self._functions:
+            before = self._num_nodes
+            found = self.block(sequence, "body")
+            self._functions[sequence.number] = found, self._num_nodes - before
+            return [found]
+        found, size = self._functions[sequence.number]
+        if self._num_nodes + size > MOST_NODES:
+            return []
+        self._num_nodes += size
+        return [found]
 
     @staticmethod
     def _control(

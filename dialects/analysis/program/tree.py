@@ -118,7 +118,12 @@ def control_nodes(node: Node) -> list[Node]:
     return [each for each in _nodes(node) if not isinstance(each, Step | Sequence)]
 
 
-def _nodes(root: Node) -> Iterator[Node]:
+def own_control_nodes(node: Node) -> list[Node]:
+    """The loops, branches and calls at and below ``node``, without those in the functions that it calls."""
+    return [each for each in _nodes(node, into_calls=False) if not isinstance(each, Step | Sequence)]
+
+
+def _nodes(root: Node, *, into_calls: bool = True) -> Iterator[Node]:
     """Every node once, also those that several calls share."""
     seen: set[int] = set()
     pending = [root]
@@ -127,4 +132,5 @@ def _nodes(root: Node) -> Iterator[Node]:
         if id(node) not in seen:
             seen.add(id(node))
             yield node
-            pending += children(node)
+            if into_calls or not isinstance(node, Call):
+                pending += children(node)
