@@ -80,6 +80,7 @@ def _module(name: str) -> ModuleType:
         return found
 
     made.__getattr__, made.__later__ = attribute, True  # type: ignore[attr-defined]
+    made.__path__ = []  # modules may be in it
     return made
 
 

@@ -4,9 +4,9 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipu_mlir.tensorflow.guide.later import later
+from ipu_mlir.tensorflow.guide.paths import attribute, find_names_of_the_guide
 
-_ROOT = "ipu_mlir.tensorflow.ipu"
+find_names_of_the_guide()
 
 
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -15,14 +15,14 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
     Args:
         homes: by name, the module below the package that it is in; a module is in itself.
     """
-    inside = package.removeprefix(_ROOT).removeprefix(".")
 
     def __getattr__(name: str) -> Any:
         if name in homes:
             module = importlib.import_module(f"{package}.{homes[name]}")
             return module if homes[name].rpartition(".")[2] == name else getattr(module, name)
-        if (found := later(f"{inside}.{name}" if inside else name)) is not None:
-            return found
-        raise AttributeError(f"module {package!r} has no attribute {name!r}; it has {', '.join(sorted(homes))}")
+        try:
+            return attribute(package, name)
+        except AttributeError as error:
+            raise AttributeError(f"{error}; it has {', '.join(sorted(homes))}") from None
 
     return __getattr__, lambda: sorted(homes)

@@ -1,14 +1,19 @@
 """Names that are there take the arguments that the guide gives them; the page says which are there."""
 
 import ast
+import importlib
 import inspect
 import re
 import runpy
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
 from ipu_mlir.tensorflow import ipu
+from ipu_mlir.tensorflow.guide.later import is_later
+from ipu_mlir.tensorflow.guide.paths import ROOT as ROOT_NAME
+from ipu_mlir.tensorflow.guide.paths import name_in_guide
 
 pytest.importorskip("tensorflow")
 ROOT = Path(__file__).parents[4]
@@ -33,6 +38,35 @@ def test_what_comes_later_says_so():
     for home in (ipu, ipu.ops, ipu.keras, ipu.optimizers, ipu.serving):
         with pytest.raises(AttributeError, match="has no attribute 'pipelines'"):
             _ = home.pipelines
+
+
+MODULES = sorted(
+    {f"ops.{row.name.split('.')[0]}" for row in ROWS if f"ops.{row.name.split('.')[0]}" in {each.name for each in ROWS}}
+    | {row.name.rpartition(".")[0] for row in ROWS if row.kind in ("class", "function", "context manager", "enum")}
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_are_imported_by_their_paths(name):
+    module = importlib.import_module(f"ipu_mlir.tensorflow.ipu.{name}")
+    found = ipu
+    for each in name.split("."):
+        found = getattr(found, each)
+    assert module is found and inspect.ismodule(module)
+    assert isinstance(module.__spec__, ModuleSpec) or is_later(module)
+    assert importlib.import_module(name_in_guide(f"{ROOT_NAME}.{name}").join((f"{ROOT_NAME}.", ""))) is module
+
+
+def test_names_that_a_module_does_not_have_yet_say_so(monkeypatch):
+    monkeypatch.delattr(ipu.slicing_ops, "sequence_slice")
+    with pytest.raises(NotImplementedError, match=r"ipu\.slicing_ops\.sequence_slice is not there yet$"):
+        ipu.ops.slicing_ops.sequence_slice(1)
+    with pytest.raises(AttributeError, match="slicing_ops' has no attribute 'slices'"):
+        _ = ipu.slicing_ops.slices
+    with pytest.raises(ModuleNotFoundError, match="slices_ops"):
+        importlib.import_module("ipu_mlir.tensorflow.ipu.slices_ops")
+    with pytest.raises(ImportError, match="cannot import name 'slices'"):
+        exec("from ipu_mlir.tensorflow.ipu.slicing_ops import slices")
 
 
 def test_the_page_has_every_name_and_its_state():
