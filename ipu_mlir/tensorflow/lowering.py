@@ -140,6 +140,11 @@ def _in_bytes(constant: re.Match[str]) -> str:
 def _why(error: Exception, graph: Any) -> str:
     """What is wrong, on one line where it is an op that XLA does not have."""
     text = str(error)
+    if "requires a fixed tensor list size" in text:
+        return (
+            "a gradient goes through a loop, or a TensorArray through one, and nobody knows its rounds at most; give "
+            "the loop maximum_iterations, or a number of rounds that is no result of the program"
+        )
     found = _UNSUPPORTED.search(text)
     if found is None:
         return text.split("\n\nStack trace for op definition:")[0].strip()

@@ -37,8 +37,9 @@ def repeat(
     count = tf.convert_to_tensor(n, name="count")
     if not count.dtype.is_integer:
         raise TypeError(f"repeat takes a number of rounds, which is an integer, got {n!r}")
-    rounds = tf.cast(count, tf.int32)
-    return _loop(lambda number, *_: number < rounds, body, inputs, infeed_queue, None, n)
+    known = tf.get_static_value(count)
+    most = tf.cast(count, tf.int32) if known is None else known  # which gradients know the size of their stacks by
+    return _loop(lambda *_: True, body, inputs, infeed_queue, most, known)
 
 
 def while_loop(

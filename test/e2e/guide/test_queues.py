@@ -86,7 +86,7 @@ def test_a_program_does_not_ask_where_a_dataset_ends(strategy):
             found += each
         return found
 
-    with pytest.raises(ValueError, match=r"a program takes elements by next\(iterator\)"):
+    with pytest.raises(ValueError, match=r"a function takes elements by next\(iterator\)"):
         strategy.run(compiled(total), args=(iter(numbers(3)),))
 
 
@@ -160,6 +160,40 @@ def test_loops_as_values_ask_for(strategy):
     assert [int(x) for x in strategy.run(several, args=(tf.constant(0),))] == [0, 1, 0]
     assert [int(x) for x in strategy.run(several, args=(tf.constant(1, tf.int64),))] == [1, 1, 8]
     assert [int(x) for x in seen] == [55, 55, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        lambda x, n: repeat(3, lambda a: a * a, [x]),
+        lambda x, n: repeat(tf.constant(3), lambda a: a * a, [x]),
+        lambda x, n: repeat(n, lambda a: a * a, [x]),
+        lambda x, n: while_loop(lambda a: tf.reduce_sum(a) < 20.0, lambda a: a * a, [x], maximum_iterations=5),
+        lambda x, n: while_loop(lambda a: tf.reduce_sum(a) < 20.0, lambda a: a * a, [x], maximum_iterations=n + 2),
+    ],
+)
+def test_gradients_go_through_loops(strategy, loop):
+    @compiled
+    def gradient(x, n):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            result = loop(x, n)
+        return tape.gradient(result, x)
+
+    x = tf.constant([1.0, 2.0])
+    np.testing.assert_allclose(strategy.run(gradient, args=(x, tf.constant(3))), 8 * x**7)
+
+
+def test_a_gradient_through_a_loop_of_unknown_length_names_the_way_out(strategy):
+    @compiled
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            result = while_loop(lambda a: tf.reduce_sum(a) < 20.0, lambda a: a * a, [x])
+        return tape.gradient(result, x)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"through a loop.*; give the loop maximum_it"):
+        strategy.run(gradient, args=(tf.ones(2),))
 
 
 @pytest.mark.parametrize(
