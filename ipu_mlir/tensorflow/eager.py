@@ -36,6 +36,23 @@ def run_here(function: Callable[..., Any], args: Sequence[Any], name: str) -> An
         return _PROGRAMS.call(function, args, {}, device, lambda own, given, _: own(*given), tf.compat.as_str(name))
 
 
+def run_whole(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The results of a function of TensorFlow, as a program on the device of this block."""
+    device = SYSTEM.device(CURRENT.get() or 0)
+    with ops_on_host():
+        return _PROGRAMS.call(function, args, kwargs, device, lambda own, given, named: own(*given, **named))
+
+
+def runs_on_device() -> bool:
+    """True if operations that are called here in eager mode run on the device."""
+    return _instead in context.context().op_callbacks
+
+
+def must_run_on_device() -> bool:
+    """True if it is an error where they cannot."""
+    return runs_on_device() and _IS_STRICT.get()
+
+
 @contextmanager
 def ops_on_device(is_strict: bool) -> Iterator[None]:
     """Let ops that are called in the block run on the device of it.
@@ -62,7 +79,7 @@ def ops_on_host() -> Iterator[None]:
 
 @contextmanager
 def _replaced(wanted: bool) -> Iterator[None]:
-    before = _instead in context.context().op_callbacks
+    before = runs_on_device()
     _replace(wanted)
     try:
         yield
@@ -71,7 +88,7 @@ def _replaced(wanted: bool) -> Iterator[None]:
 
 
 def _replace(wanted: bool) -> None:
-    is_now = _instead in context.context().op_callbacks
+    is_now = runs_on_device()
     if wanted and not is_now:
         op_callbacks.add_op_callback(_instead)
     elif is_now and not wanted:

@@ -11,12 +11,14 @@ import tensorflow as tf
 from tensorflow.python.data.ops.dataset_ops import _VariantDataset
 from tensorflow.python.eager import context
 
+from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.infeeds import Infeed, SyntheticInfeed
 from ipu_mlir.runtime.engine.outfeeds import Outfeed, SyntheticOutfeed
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.translate import Stream
 from ipu_mlir.tensorflow.custom_calls import as_tensorflow_has_it, call
 from ipu_mlir.tensorflow.devices import SYSTEM, Device, is_synthetic
+from ipu_mlir.tensorflow.host_ops import host_values
 from ipu_mlir.tensorflow.outside import host_function
 from ipu_mlir.tensorflow.variables import is_tracing
 
@@ -67,9 +69,17 @@ class Feed:
         return tf.nest.pack_sequence_as(self.element_spec, found)
 
     def __next__(self) -> Any:
-        """The next element: on the device in functions that are traced for it, for Python elsewhere."""
+        """The next element: on the device in functions that are traced for it, for Python elsewhere.
+
+        In functions of the host, an operation takes it, which ends in ``tf.errors.OutOfRangeError``.
+        """
         if is_tracing():
             return self.dequeue()
+        if not tf.executing_eagerly():
+            return host_values(lambda: tf.nest.flatten(self._next()), self.element_spec)
+        return self._next()
+
+    def _next(self) -> Any:
         with self._lock:
             if self._queue is None:
                 if self._own is None:
@@ -78,9 +88,9 @@ class Feed:
         return self._taken(self._queue)
 
     def __iter__(self) -> "Feed":
-        if is_tracing():
+        if is_tracing() or not tf.executing_eagerly():
             raise ValueError(
-                "a program takes elements by next(iterator), in a loop such as `for _ in tf.range(count)`: it cannot "
+                "a function takes elements by next(iterator), in a loop such as `for _ in tf.range(count)`: it cannot "
                 "ask where the dataset ends, as `for element in iterator` does"
             )
         return self
@@ -204,21 +214,20 @@ class Drain:
         """The elements that are there now, the tensors of one with one more dimension in front, or the last element.
 
         Raises:
-            RunError: there is no last element.
+            FailedPreconditionError: there is no last element.
         """
         specs = [(spec.shape, spec.dtype.as_numpy_dtype) for spec in tf.nest.flatten(self.form)]
-        if self._queue is None:
-            if self.keeps_last:
-                raise tf.errors.FailedPreconditionError(
-                    None,
-                    None,
-                    "Trying to get the last value from an outfeed queue that no program has written",
-                )
+        if self._queue is None and not self.keeps_last:
             return [np.empty((0, *shape), dtype) for shape, dtype in specs]
-        return [
-            as_tensorflow_has_it(array, np.dtype(dtype))
-            for array, (_, dtype) in zip(self._queue.read(), specs, strict=True)
-        ]
+        try:
+            if self._queue is None:
+                raise RunError("no program has written it")
+            rows = self._queue.read()
+        except RunError as error:
+            raise tf.errors.FailedPreconditionError(
+                None, None, f"Trying to get the last value from an outfeed queue: {error}"
+            ) from error
+        return [as_tensorflow_has_it(array, np.dtype(dtype)) for array, (_, dtype) in zip(rows, specs, strict=True)]
 
 
 def connect(state: State, device: Device) -> None:

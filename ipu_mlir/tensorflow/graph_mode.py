@@ -13,6 +13,7 @@ from tensorflow.python.ops import handle_data_util, resource_variable_ops
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.custom_calls import token
 from ipu_mlir.tensorflow.devices import Device
+from ipu_mlir.tensorflow.host_ops import python_op
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.program import Program
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers
@@ -88,8 +89,8 @@ def add_to_graph(
         types = [*(each.dtype for each in outputs), *(state.dtype for state in changed)]
         given = [*inputs, *values, *old]
         if not types:
-            return [], tf.numpy_function(run, given, [])
-        found = tf.numpy_function(run, given, types)
+            return [], python_op(run, given, [])
+        found = python_op(run, given, types)
         new = found[len(outputs) :]
         assigns = [
             tf.raw_ops.AssignVariableOp(resource=state.handle, value=value)
@@ -101,6 +102,31 @@ def add_to_graph(
     for result, spec in zip(results, outputs, strict=True):
         result.set_shape(spec.shape)
     return results, done
+
+
+def add_nested_to_graph(function: Callable[[Any], Any], given: Any, device: Device, name: str) -> Any:
+    """As ``add_to_graph``, for arguments that are nested as ``given``: the results, nested as ``function`` nests them.
+
+    Without any, the operation.
+    """
+    leaves = tf.nest.flatten(given, expand_composites=True)
+    at = [place for place, leaf in enumerate(leaves) if isinstance(leaf, tf.Tensor)]
+    nested: list[Any] = []
+
+    def flat(*tensors: tf.Tensor) -> list[tf.Tensor]:
+        filled = list(leaves)
+        for place, tensor in zip(at, tensors, strict=True):
+            filled[place] = tensor
+        nested[:] = [function(tf.nest.pack_sequence_as(given, filled, expand_composites=True))]
+        found = tf.nest.flatten(nested[0], expand_composites=True)
+        return [tf.convert_to_tensor(each) for each in found if each is not None]
+
+    results, done = add_to_graph(flat, [leaves[place] for place in at], device, name.strip("<>"))
+    if not results:
+        return done
+    rest = iter(results)
+    kept = [each if each is None else next(rest) for each in tf.nest.flatten(nested[0], expand_composites=True)]
+    return tf.nest.pack_sequence_as(nested[0], kept, expand_composites=True)
 
 
 def _is_state(outside: Any) -> bool:

@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +16,7 @@ from ipu_mlir.tensorflow.eager import ops_on_host
 from ipu_mlir.tensorflow.host_batches import ArrayBatches, Batches, first, in_groups, take
 from ipu_mlir.tensorflow.program import Programs
 
+_ON_HOST: ContextVar[bool] = ContextVar("steps stay on the host", default=False)
 _FUNCTIONS = {"train": "train_step", "test": "test_step", "predict": "predict_step"}
 
 
@@ -28,17 +30,27 @@ def take_over(strategy: type) -> None:
         setattr(TensorFlowTrainer, name, _making(kind, getattr(TensorFlowTrainer, name), strategy))
     TensorFlowTrainer._maybe_symbolic_build = _building(TensorFlowTrainer._maybe_symbolic_build, strategy)
     for name in ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch"):
-        setattr(TensorFlowTrainer, name, _around_steps(getattr(TensorFlowTrainer, name)))
+        setattr(TensorFlowTrainer, name, _around_steps(getattr(TensorFlowTrainer, name), strategy))
     TFEpochIterator.__init__ = _with_arrays(TFEpochIterator.__init__, strategy)
 
 
-def _around_steps(theirs: Callable[..., Any]) -> Callable[..., Any]:
+def steps_stay_on_host() -> bool:
+    """True while a model steps whose strategy leaves models on the host."""
+    return _ON_HOST.get()
+
+
+def _around_steps(theirs: Callable[..., Any], strategy: type) -> Callable[..., Any]:
     """``theirs``, with the host for what Keras does around steps."""
 
     @functools.wraps(theirs)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        with ops_on_host():
-            return theirs(*args, **kwargs)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = self._distribute_strategy
+        before = _ON_HOST.set(isinstance(own, strategy) and not own.runs_keras)
+        try:
+            with ops_on_host():
+                return theirs(self, *args, **kwargs)
+        finally:
+            _ON_HOST.reset(before)
 
     return run
 

@@ -29,6 +29,7 @@ from ipu_mlir.runtime.engine.state import RemoteCell, State
 from ipu_mlir.tensorflow import tables
 from ipu_mlir.tensorflow.artefacts import Report, executable_of
 from ipu_mlir.tensorflow.devices import Device
+from ipu_mlir.tensorflow.errors import as_invalid_argument
 from ipu_mlir.tensorflow.feeds import connect
 from ipu_mlir.tensorflow.lowering import trace
 from ipu_mlir.tensorflow.variables import resident
@@ -42,8 +43,12 @@ _ON_ONE_THREAD = 1 << 24
 Two are at most 1.4 times as fast on 6M terms. While TensorFlow reads data on a core, one waits for the other, 100 times
 as long as the product takes.
 """
-_CONSTANT_NEEDED = ("must be a compile-time constant", "'stablehlo.set_dimension_size'")
-"""What errors say where a shape depends on an argument."""
+_CONSTANT_NEEDED = (
+    "must be a compile-time constant",
+    "'stablehlo.set_dimension_size'",
+    "requires a fixed tensor list size",
+)
+"""What errors say where a shape depends on an argument, or the rounds of a loop that a gradient goes through."""
 
 
 class Program:
@@ -51,7 +56,8 @@ class Program:
 
     Attributes:
         executable: what runs.
-        residents: its variables, each with the memory in which the program has it.
+        variables: TensorFlow's, that it uses.
+        residents: those on the device, each with the memory in which the program has it.
         changed: those that a run changes.
     """
 
@@ -73,14 +79,18 @@ class Program:
             written_in: the graph that knows the lines of the user, if ``function`` only imports its operations.
 
         Raises:
-            CompileError: TensorFlow cannot compile it, or we cannot.
+            CompileError: TensorFlow cannot compile it, or we cannot; a ``tf.errors.InvalidArgumentError`` as well.
         """
         begun = time.perf_counter()
-        traced = trace(function, specs, name, written_in)
-        products = _largest_product(traced.module)
-        self.executable = executable = executable_of(traced.module, _lowering(device, traced.ipus), device, name)
+        try:
+            traced = trace(function, specs, name, written_in)
+            products = _largest_product(traced.module)
+            self.executable = executable = executable_of(traced.module, _lowering(device, traced.ipus), device, name)
+        except CompileError as error:
+            raise as_invalid_argument(error) from error.__cause__
         self._name, self._connection = name, device.connection
         self._outputs = traced.outputs
+        self.variables = tuple(traced.variables.values())
         rows = [spec for spec in executable.engine.remote if spec.is_variable]
         forms = {form.name: form for form in (*executable.engine.variables, *rows)}
         used = {name: resident(variable) for name, variable in traced.variables.items() if name in forms}
@@ -179,9 +189,22 @@ class Programs:
         Raises:
             CompileError: it cannot be compiled, or an argument is of a type that the device does not have.
         """
+        program, tensors = self.find(function, args, kwargs, device, trace_in, name)
+        return program(tensors)
+
+    def find(
+        self,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        device: Device,
+        trace_in: Callable[..., Any],
+        name: str | None = None,
+    ) -> tuple[Program, list[Any]]:
+        """The program that ``call`` runs, and the tensors that it takes."""
         given = (args, kwargs)
         name = name or str(getattr(function, "__name__", type(function).__name__))
-        leaves = tf.nest.flatten(given)
+        leaves = tf.nest.flatten(given, expand_composites=True)
         at = [place for place, leaf in enumerate(leaves) if _is_tensor(leaf)]
         rest = [_Same(leaf) for leaf in leaves if not _is_tensor(leaf)]
         form = tuple(_signature(leaves[place]) for place in at)
@@ -202,8 +225,8 @@ class Programs:
                         self._programs[key, "constants"] = small
         found = self._programs.get(key)
         if found is None:
-            return self.call(function, args, kwargs, device, trace_in, name)
-        return found([leaves[place] for place in at])
+            return self.find(function, args, kwargs, device, trace_in, name)
+        return found, [leaves[place] for place in at]
 
     def _compile(
         self,
@@ -230,7 +253,7 @@ class Programs:
             filled = [tf.constant(np.asarray(x), x.dtype) if place in inside else x for place, x in enumerate(leaves)]
             for place, tensor in zip(at, tensors, strict=True):
                 filled[place] = tensor
-            args, kwargs = tf.nest.pack_sequence_as(given, filled)
+            args, kwargs = tf.nest.pack_sequence_as(given, filled, expand_composites=True)
             return trace_in(function, args, kwargs)
 
         specs = [tf.TensorSpec(*_signature(leaves[place])) for place in at]
@@ -259,13 +282,18 @@ class _Structure:
     """The nesting of arguments, as part of a key."""
 
     def __init__(self, given: Any) -> None:
-        self._text = repr(tf.nest.map_structure(lambda _: 0, given))
+        self._text = repr(tf.nest.map_structure(_kind, given))
 
     def __hash__(self) -> int:
         return hash(self._text)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Structure) and self._text == other._text
+
+
+def _kind(leaf: Any) -> Any:
+    """How a leaf is nested in itself: ragged and sparse tensors are several."""
+    return type(leaf).__name__ if isinstance(leaf, tf.RaggedTensor | tf.SparseTensor | tf.IndexedSlices) else 0
 
 
 def _is_tensor(leaf: Any) -> bool:

@@ -7,16 +7,20 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.distribute.one_device_strategy import OneDeviceExtended
+from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.types import core
 from tensorflow.python.util import nest
 
 from ipu_mlir.tensorflow.collectives import all_reduce
 from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of
 from ipu_mlir.tensorflow.eager import ops_on_host
 from ipu_mlir.tensorflow.feeds import Feed, feed_of
-from ipu_mlir.tensorflow.keras_steps import take_over
+from ipu_mlir.tensorflow.graph_mode import add_nested_to_graph
+from ipu_mlir.tensorflow.host_functions import add_to_function, refuse_gradients, take_over_functions
+from ipu_mlir.tensorflow.keras_steps import steps_stay_on_host, take_over
 from ipu_mlir.tensorflow.placement import on_device, take_over_devices
 from ipu_mlir.tensorflow.program import Programs
-from ipu_mlir.tensorflow.variables import is_tracing, resident
+from ipu_mlir.tensorflow.variables import is_tracing, own_handle, resident
 
 
 class _Extended(OneDeviceExtended):
@@ -25,7 +29,8 @@ class _Extended(OneDeviceExtended):
     def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
         with ops_on_host():  # initial values are those of TensorFlow
             variable = super()._create_variable(next_creator, **kwargs)
-        resident(variable, is_new=True)
+        if isinstance(own_handle(variable), core.Value):  # that of a graph belongs to its sessions
+            resident(variable, is_new=True)
         return variable
 
     def _default_device_scope(self) -> Any:
@@ -99,6 +104,7 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         self.ordinal = ordinal_of(ipu_device)
         super(tf.distribute.OneDeviceStrategy, self).__init__(_Extended(self, cpu_device))
         take_over_devices()
+        take_over_functions()
         self._programs = Programs()
         self.streams_datasets = enable_dataset_iterators
         if enable_dataset_iterators:
@@ -127,11 +133,15 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
             kwargs: arguments by name.
             options: without effect, as of TensorFlow's own.
 
+        In a function that TensorFlow traces for the host, and in graphs, an operation runs the program.
+
         Raises:
             ValueError: ``fn`` is a plain Python function, or is not compiled.
             CompileError: TensorFlow cannot compile it, or we cannot; with the line of the user.
         """
-        if not tf.executing_eagerly():  # in a function that is being traced, for the device or for the host
+        if is_tracing() and not tf.distribute.in_cross_replica_context():
+            return fn(*args, **(kwargs or {}))
+        if is_tracing() or steps_stay_on_host():
             return super().run(fn, args, kwargs or {}, options)
         if getattr(fn, "_jit_compile", None) is not True:
             raise ValueError(
@@ -141,8 +151,21 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         bound = inspect.signature(fn.python_function).bind(*given[0], **given[1])  # by place or by name: one program
         bound.apply_defaults()
         arguments = _as_signed(bound.args, fn.input_signature)
+        if not tf.executing_eagerly():
+            nested, name = (arguments, bound.kwargs), _name(fn)
+            if not isinstance(tf.compat.v1.get_default_graph(), FuncGraph):
+                return add_nested_to_graph(lambda given: self.trace(fn, *given), nested, self.device, name)
+            return add_to_function(
+                lambda given: self._run(fn, *given), lambda given: self.trace(fn, *given), nested, name
+            )
+        return self._run(fn, arguments, bound.kwargs)
+
+    def _run(self, fn: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         with ops_on_host():
-            return self._programs.call(fn, arguments, bound.kwargs, self.device, self.trace)
+            program, tensors = self._programs.find(fn, args, kwargs, self.device, self.trace)
+            results = program(tensors)
+        refuse_gradients(_name(fn), [*tensors, *program.variables], results)
+        return results
 
     def experimental_run_v2(self, *args: Any, **kwargs: Any) -> Any:
         """The former name of ``run``."""
@@ -167,6 +190,10 @@ def _as_signed(args: Sequence[Any], signature: Sequence[Any] | None) -> tuple[An
     each = zip(signature or (), args, strict=False)  # the rest has defaults
     signed = [nest.map_structure_up_to(spec, tensor, spec, given) for spec, given in each]
     return *signed, *args[len(signed) :]
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def _streamed(leaf: Any) -> Any:

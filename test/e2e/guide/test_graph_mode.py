@@ -120,6 +120,54 @@ def test_queues_of_a_graph():
         assert run.run(total) == 4
 
 
+def test_errors_of_queues_keep_their_class_in_sessions():
+    rows = tf.data.Dataset.range(3).map(lambda x: tf.cast(x, tf.float32))
+    bad = rows.map(lambda x: tf.debugging.check_numerics(1.0 / (x - 1.0), "no number"))
+    sums = {}
+    for name, each in (("ends", rows), ("bad", bad)):
+        feed = ipu.ipu_infeed_queue.IPUInfeedQueue(each)
+        (total,) = compile_(lambda feed=feed: ipu.loops.repeat(2, tf.add, [0.0], feed))
+        sums[name] = (feed.initializer, total)
+    last = Outfeed(ipu.ipu_outfeed_queue.IPUOutfeedMode.LAST)
+    compile_(lambda: last.enqueue(tf.constant(1.0)))
+    newest, never = last.dequeue(), ipu.ipu_infeed_queue.IPUInfeedQueue(rows).deleter
+    wide = ipu.ipu_infeed_queue.IPUInfeedQueue(tf.data.Dataset.range(3)).initializer
+    with session() as run:
+        run.run([start for start, _ in sums.values()])
+        assert run.run(sums["ends"][1]) == 1
+        for fetched, error, message in (
+            (sums["ends"][1], tf.errors.OutOfRangeError, "the dataset has ended"),
+            (sums["bad"][1], tf.errors.InvalidArgumentError, "no number"),
+            (newest, tf.errors.FailedPreconditionError, "Trying to get the last value from an outfeed"),
+            (never, tf.errors.NotFoundError, "Infeed with id="),
+            (wide, tf.errors.FailedPreconditionError, "Unsupported datatype int64 on index 0"),
+        ):
+            with pytest.raises(error, match=message):
+                run.run(fetched)
+
+
+def test_the_end_of_a_dataset_ends_a_monitored_session():
+    feed = ipu.ipu_infeed_queue.IPUInfeedQueue(tf.data.Dataset.from_tensor_slices(tf.ones(5)))
+    (total,) = compile_(lambda: ipu.loops.repeat(2, lambda total, x: total + x, [0.0], feed))
+    start, found = feed.initializer, []
+    with tf1.train.MonitoredSession() as run:
+        run.run_step_fn(lambda step_context: step_context.session.run(start))
+        while not run.should_stop():
+            found.append(run.run(total))
+    assert found == [2, 2]
+
+
+def test_what_cannot_be_compiled_is_an_invalid_argument():
+    config = ipu.config.IPUConfig()
+    config.auto_select_ipus, config.ipu_model.tiles_per_ipu = 4, 4
+    config.configure_ipu_system()
+    sums = ipu.cross_replica_ops.cross_replica_sum
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"size \(got 3\) that does not evenly divide") as found:
+        compile_(lambda x: sums(x, replica_group_size=3), [tf.zeros(2)])
+    assert isinstance(found.value, CompileError)
+    assert found.value.message == str(found.value) and found.value.error_code == tf.errors.INVALID_ARGUMENT
+
+
 def test_devices_of_tensorflow_are_scopes_of_ours():
     with tf.device("/cpu:0"):
         x = tf1.placeholder(tf.float32, [2])
