@@ -1,13 +1,32 @@
 """Loops on the device (guide 21.8)."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue
-from ipu_mlir.tensorflow.loop_counts import loop_of
+
+_ROUNDS: ContextVar[int | None] = ContextVar("rounds of a loop", default=None)
+
+
+@contextmanager
+def loop_of(count: Any) -> Iterator[None]:
+    """In the block, the body of a loop of ``count`` rounds is traced; None where nobody knows."""
+    known = tf.get_static_value(count) if tf.is_tensor(count) else count
+    before = _ROUNDS.set(None if known is None else int(known))
+    try:
+        yield
+    finally:
+        _ROUNDS.reset(before)
+
+
+def rounds_of_loop() -> int | None:
+    """The rounds of the innermost loop that is being traced; None if nobody knows, or there is none."""
+    return _ROUNDS.get()
 
 
 def repeat(

@@ -8,9 +8,9 @@ from tensorflow.python.ops.control_flow_v2_func_graphs import (
 )  # what says that a function is that of a loop
 
 from ipu_mlir.tensorflow.ipu.gradient_accumulation import GradientAccumulationReductionMethod
+from ipu_mlir.tensorflow.ipu.loops import rounds_of_loop
 from ipu_mlir.tensorflow.ipu.optimizers.cross_replica_optimizer import CrossReplicaOptimizer
 from ipu_mlir.tensorflow.ipu.optimizers.ipu_optimizer import IpuOptimizer, pairs_of
-from ipu_mlir.tensorflow.loop_counts import rounds_of_loop
 from ipu_mlir.tensorflow.variables import offload
 
 tf1 = tf.compat.v1
