@@ -74,6 +74,7 @@ class Points:
         return prod(self.extents[loop] for loop in self.axes[axis])
 
     def stride(self, access: Access, axis: int) -> int:
+        """How far the next point of ``axis`` is where all of the buffer is in memory; addresses take ``step``."""
         return access.strides[self.axes[axis][-1]]
 
     def depth(self, node: Expression, depths: dict[int, int]) -> int:
@@ -137,7 +138,7 @@ class Points:
         if index is not None and index.lanes == 1:
             place, index = function.plus(place, index.name), None
         place = place or function.code.index(0)
-        step = 0 if self.vector_axis is None else self.stride(access, self.vector_axis)
+        step = 0 if self.vector_axis is None else self.step(access, self.vector_axis)
         known = self.vector_axis is not None and self.vector_axis in self.at
         if index is None and (step == 0 or not known):
             return function.load(pointer, place, dtype)
