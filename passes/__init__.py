@@ -57,6 +57,7 @@ from ipu_mlir.passes.placement.preparation.split_fills import SplitFills
 from ipu_mlir.passes.placement.reuse_operands import ReuseOperands
 from ipu_mlir.passes.placement.shards.anchor_shards import AnchorShards
 from ipu_mlir.passes.placement.shards.assign_shards import AssignShards
+from ipu_mlir.passes.placement.shards.spread_shards import SpreadShards
 from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
 from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
@@ -184,6 +185,7 @@ PASSES: tuple[type[Pass], ...] = (
     SplitComplex,
     SplitFills,
     SplitUpdates,
+    SpreadShards,
     TrimWindows,
     UpdateOnShards,
     UpdateVariables,

@@ -1,12 +1,21 @@
 """``ipu-anchor-shards``: the shards of ops, kept through fusion."""
 
+from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, argument_shards, shard_of
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.placement.shards.belonging import SINKS, Belonging, crossings, is_free, is_sharded
+from ipu_mlir.passes.placement.shards.belonging import (
+    FOLLOWERS,
+    SINKS,
+    Belonging,
+    crossings,
+    is_free,
+    is_sharded,
+    is_tensor,
+)
 from ipu_mlir.passes.placement.shards.moves import Moves
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.rewriting import list_ops, list_outside_bodies, replace_op
@@ -20,8 +29,9 @@ class AnchorShards(Pass):
     different shards never become one, and where each belongs follows from its operands, or from its users.
 
     Needs:  a program on tensors, ``ipu.target``.
-    Leaves: ``ipu.to_shard`` on every value of known sizes that an op of another shard reads, or that leaves a function
-            or goes to the host, and no ``ipu.shard``; on a target of one IPU neither of them.
+    Leaves: ``ipu.to_shard`` on all values of known sizes that come to the ops of a shard from elsewhere or leave them,
+            and no ``ipu.shard``; on a target of one IPU neither of them. An argument and what a loop carries come from
+            elsewhere, unless all in the loop belongs to one shard.
     """
 
     name = "ipu-anchor-shards"
@@ -70,6 +80,7 @@ def _refuse_unknown(function: ir.Operation, target: Target, refuse: Refusals) ->
 
 def _anchor(function: ir.Operation) -> None:
     belonging, moves = Belonging(function), Moves()
+    inside = _Inside(belonging)
     for op in belonging.ops:
         if op.name == TO_SHARD:
             continue
@@ -78,13 +89,70 @@ def _anchor(function: ir.Operation) -> None:
             value = user.operands[number]
             home = belonging.of_value.get(value)
             wanted = shard if target is None else belonging.of_value.get(target)
-            stays = home == wanted and op.name not in SINKS
+            maker, reader = inside.made(value), inside.read(op, target)
+            stays = maker == reader and (maker is not None or (home == wanted and op.name not in SINKS))
             if stays or is_free(defining_op(value)) or not value.type.has_static_shape:
                 continue
             for stop in dict.fromkeys((home, wanted)):
                 if stop is not None:
                     value = moves.to(value, stop)
             user.operands[number] = value
+
+
+class _Inside:
+    """The shards of values that are made and read where all is of one shard, so that anchors around it say which.
+
+    Ops that compute are such places, and so are loops and branches in which all ops belong to one shard. Arguments of a
+    function, what other loops and branches carry, and what comes from variables, the host or a call are on no side: who
+    reads them needs an anchor of its own, wherever they are thought to lie.
+    """
+
+    def __init__(self, belonging: Belonging) -> None:
+        self._belonging = belonging
+        self._carried = {
+            target: shard
+            for op in belonging.ops
+            if flows(op) and (shard := self._only_shard(op)) is not None
+            for flow in flows(op)
+            for target in flow.targets
+        }
+
+    def made(self, value: ir.Value) -> int | None:
+        """The shard of what makes ``value``, or what it is a view of."""
+        op = defining_op(value)
+        while op is not None and op.name in FOLLOWERS:
+            value = op.operands[0]
+            op = defining_op(value)
+        if op is None or flows(op):
+            return self._carried.get(value)
+        if op.name == TO_SHARD:
+            return shard_of(op)
+        return self._belonging.of_value.get(value) if _computes(op) else None
+
+    def read(self, op: ir.Operation, target: ir.Value | None) -> int | None:
+        """The shard of ``op``, which reads a value that becomes ``target`` if that is not None."""
+        if target is not None:
+            return self._carried.get(target)
+        return self._belonging.of_op(op) if _computes(op) else None
+
+    def _only_shard(self, op: ir.Operation) -> int | None:
+        """The shard of all that loop or branch ``op`` runs and carries; None if there are several."""
+        shards = {
+            self._belonging.of_value.get(target) for flow in flows(op) for target in flow.targets if is_tensor(target)
+        }
+        waiting = [each.operation for block in blocks_of(op) for each in block.operations]
+        while waiting:
+            each = waiting.pop()
+            if control_op(each) is not None:
+                shards |= {self._only_shard(each)}
+            elif any(True for _ in crossings(each)):
+                shards |= {self._belonging.of_op(each)}
+        return shards.pop() if len(shards) == 1 else None
+
+
+def _computes(op: ir.Operation) -> bool:
+    """True if ``op`` stays an op on tensors until shards are assigned; others belong to programs."""
+    return op.name.partition(".")[0] not in ("ipu", "func") or op.name == "ipu.library_call"
 
 
 def _forget(function: ir.Operation) -> None:

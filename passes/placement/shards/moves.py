@@ -1,6 +1,7 @@
 """One ``ipu.to_shard`` for each value and each shard that it goes to."""
 
-from ipu_mlir.dialects.analysis.shards import shard_attribute
+from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.shards import TO_SHARD, shard_attribute, shard_of
 from ipu_mlir.dialects.ipu import ToShardOp
 from ipu_mlir.dialects.support.bindings import ir
 
@@ -12,7 +13,10 @@ class Moves:
         self._moved: dict[tuple[ir.Value, int], ir.Value] = {}
 
     def to(self, value: ir.Value, shard: int) -> ir.Value:
-        """``value`` on ``shard``."""
+        """``value`` on ``shard``; itself if it has come there."""
+        origin = defining_op(value, TO_SHARD)
+        if origin is not None and shard_of(origin) == shard:
+            return value
         if (value, shard) not in self._moved:
             is_argument = isinstance(value.owner, ir.Block)
             begin = (

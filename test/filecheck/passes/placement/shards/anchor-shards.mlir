@@ -64,6 +64,45 @@ module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
     return
   }
 
+  // What a loop carries may come to lie elsewhere than its readers: each of them says where it runs.
+  // CHECK-LABEL: func.func @what_a_loop_carries_is_read_by_its_reader_there
+  // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
+  // CHECK-DAG: %[[A1:.*]] = "ipu.to_shard"(%[[A]]) {shard = 1 : i64}
+  // CHECK-DAG: %[[B0:.*]] = "ipu.to_shard"(%[[B]]) {shard = 0 : i64}
+  // CHECK: linalg.exp ins(%[[A1]]
+  // CHECK: linalg.tanh ins(%{{.*}} : tensor<8xf32>)
+  // CHECK: scf.yield
+  func.func @what_a_loop_carries_is_read_by_its_reader_there(%x: tensor<8xf32>, %n: index)
+      -> (tensor<8xf32>, tensor<8xf32>) {
+    %e = tensor.empty() : tensor<8xf32>
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %x) -> (tensor<8xf32>, tensor<8xf32>) {
+      %y = linalg.exp {ipu.shard = 1 : i64} ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+      %z = linalg.tanh {ipu.shard = 0 : i64} ins(%b : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+      scf.yield %y, %z : tensor<8xf32>, tensor<8xf32>
+    }
+    return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+  }
+
+  // Where all belongs to one shard, only what comes in and goes out says so.
+  // CHECK-LABEL: func.func @loop_on_one_shard
+  // CHECK: %[[X:.*]] = "ipu.to_shard"(%{{.*}}) {shard = 1 : i64}
+  // CHECK: %[[R:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[X]])
+  // CHECK-NEXT: %[[Y:.*]] = linalg.exp ins(%[[A]]
+  // CHECK-NEXT: scf.yield %[[Y]]
+  // CHECK: "ipu.to_shard"(%[[R]]) {shard = 1 : i64}
+  func.func @loop_on_one_shard(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+    %e = tensor.empty() : tensor<8xf32>
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<8xf32> {
+      %y = linalg.exp {ipu.shard = 1 : i64} ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+      scf.yield %y : tensor<8xf32>
+    }
+    return %r : tensor<8xf32>
+  }
+
   // CHECK-LABEL: func.func @no_shards
   // CHECK-NOT: ipu.to_shard
   func.func @no_shards(%x: tensor<8xf32>) -> tensor<8xf32> {
