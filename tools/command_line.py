@@ -4,7 +4,6 @@ import argparse
 import gc
 import os
 import signal
-import stat
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -188,7 +187,7 @@ def write_output(path: str, content: str | bytes) -> None:
     Raises:
         IpuError: the file cannot be written.
     """
-    from ipu_mlir.dialects.support.errors import IpuError
+    from ipu_mlir.dialects.storage.whole_files import cannot_write, write_whole
 
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     if path == "-":
@@ -196,28 +195,13 @@ def write_output(path: str, content: str | bytes) -> None:
             sys.stdout.flush()
             sys.stdout.buffer.write(data)
         return
-    try:
-        if path.startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path)):  # a pipe or a device
+    if path.startswith("/dev/") or (os.path.exists(path) and not os.path.isfile(path)):  # a pipe or a device
+        try:
             Path(path).write_bytes(data)
-        else:
-            with uninterrupted():
-                _replace_file(os.path.realpath(path), data)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise IpuError(f"cannot write {path}: {error.strerror}") from error
-
-
-def _replace_file(path: str, data: bytes) -> None:
-    mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else None
-    unfinished = os.path.join(os.path.dirname(path), f".ipu-mlir-{os.getpid()}.unfinished")
-    new = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
-    try:
-        with os.fdopen(new, "wb") as file:
-            file.write(data)
-            if mode is not None:
-                os.fchmod(new, mode)
-        os.replace(unfinished, path)
-    except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
-        raise
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        return
+    with uninterrupted():
+        write_whole(path, data)

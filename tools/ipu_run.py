@@ -101,7 +101,7 @@ def _whole(text: str) -> int:
 def _ipu_run(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
 
-    from ipu_mlir.dialects.support.npz import read_arrays
+    from ipu_mlir.dialects.storage.npz import read_arrays
     from ipu_mlir.tools.npz import npz_bytes, random_inputs, take_inputs
 
     arrays = read_arrays(arguments.inputs) if arguments.inputs else {}

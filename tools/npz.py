@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.storage.npz import array_in_file
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.dialects.support.narrow_floats import holds_bits, host_dtype
-from ipu_mlir.dialects.support.npz import array_in_file
 from ipu_mlir.specs.specs import TensorSpec, spec_of
 
 

@@ -1,6 +1,5 @@
 """``Programs``: functions that were compiled together, and the variables and queues that they share."""
 
-import threading
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from ipu_mlir.runtime.engine.infeeds import Infeed
 from ipu_mlir.runtime.engine.outfeeds import Outfeed
 from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.engine.state import RemoteCell, State
+from ipu_mlir.runtime.engine.turns import Turn
 
 if TYPE_CHECKING:
     import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ipu_mlir.programs.trace_all import Declared
     from ipu_mlir.runtime.profile.profile import Profile
 
-_TURN = threading.RLock()
+_TURN = Turn("a variable or a program that takes turns with it")
 """Of whatever runs outside of sessions: the values are those of the ``Variable`` objects, which anyone may share."""
 
 
@@ -112,7 +112,7 @@ class Programs(Mapping[str, "Executable"]):
     def _state(
         self,
         shared: Mapping[str, Any] | None = None,
-        turn: Any = None,
+        turn: Turn | None = None,
         shared_buffers: Mapping[str, RemoteArray] | None = None,
         files: Mapping[str, Any] | None = None,
     ) -> State:

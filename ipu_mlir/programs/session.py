@@ -1,10 +1,10 @@
 """``Session``: programs that run on state of their own."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from ipu_mlir.dialects.storage.npz import read_arrays, write_arrays
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.dialects.support.npz import read_arrays, write_arrays
 from ipu_mlir.runtime.engine.elements import Statistics
 from ipu_mlir.runtime.engine.infeeds import Infeed
 from ipu_mlir.runtime.engine.state import State
@@ -28,7 +28,8 @@ class Session(Mapping[str, Any]):
         session["w"], session["w"] = 2 * session["w"], ...
 
     As a mapping it has the value of each variable and remote buffer by its name. Threads that run on one session take
-    turns; sessions do not know of each other.
+    turns; sessions do not know of each other. Iterators of infeeds and functions of the host, which runs wait for, must
+    not use the session that they serve. A session cannot be copied or pickled.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Session(Mapping[str, Any]):
         plain = {name: None for name in state.cells if name not in inside}
         buffers = {name: declared.get(name) for name in state.remote.buffers if name not in state.cells}
         self._variables: dict[str, Any] = {**variables, **plain, **buffers}
+        state.turn.session = repr(self)
 
     def run(self, program: str, *args: Any, **kwargs: Any) -> Any:
         """Run a function of the program by its name.
@@ -234,6 +236,17 @@ class Session(Mapping[str, Any]):
         if more := [name for name in found if name not in expected]:
             raise RunError(f"{path} has values of {', '.join(more)}, which the program does not have")
         self._state.give(found)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse copies and pickles, which would share a part of the state, or have queues that nobody fills.
+
+        Raises:
+            RunError: always.
+        """
+        raise RunError(
+            f"{self!r} cannot be copied or pickled; save(path) in one session and load(path) in another one carry its "
+            "values over, also between processes"
+        )
 
     def __repr__(self) -> str:
         return f"<Session of {', '.join(self._programs)} with {', '.join(self._variables) or 'no variables'}>"

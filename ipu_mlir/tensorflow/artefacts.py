@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-import os
 import pickle
 import re
 import subprocess
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from ipu_mlir.compilation.compiler import compile_module
 from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import Lowering
+from ipu_mlir.dialects.storage.whole_files import make_folder, write_whole
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.tensorflow.devices import Device, flags
 
@@ -34,6 +34,7 @@ def executable_of(module: ir.Module, lowering: Lowering, device: Device, name: s
 
     Raises:
         CompileError: it cannot be compiled.
+        IpuError: the file cannot be written.
     """
     folders = [Path(each) for each in (flags().get("executable_cache_path", ""), device.executables) if each]
     if not folders or device.executables is None:
@@ -54,7 +55,8 @@ def executable_of(module: ir.Module, lowering: Lowering, device: Device, name: s
     executable = found or _compiled(module, lowering)
     for file in files:
         if found is None or not file.exists():
-            _write(file, pickle.dumps(executable))
+            make_folder(file.parent)
+            write_whole(file, pickle.dumps(executable))
     return executable
 
 
@@ -78,14 +80,6 @@ def _read(file: Path) -> Executable | None:
     return found
 
 
-def _write(file: Path, content: bytes) -> None:
-    """The file is whole or not there: other processes may look for it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    aside = file.with_suffix(f".{os.getpid()}.part")
-    aside.write_bytes(content)
-    aside.replace(file)
-
-
 class Report:
     """The folder of a program in the one that the device has for reports."""
 
@@ -95,8 +89,12 @@ class Report:
         self._folder = Path(folder) / f"{next(self._numbers):03}_{_file_name(name)}"
 
     def write(self, profile: "Profile") -> None:
-        """Leave ``profile.json``, and ``profile.html`` to look at."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        """Leave ``profile.json``, and ``profile.html`` to look at.
+
+        Raises:
+            IpuError: they cannot be written.
+        """
+        make_folder(self._folder)
         file = self._folder / "profile.json"
         profile.save(file)
         made = subprocess.run([sys.executable, "-c", _PAGE, str(file)], capture_output=True, text=True, check=False)

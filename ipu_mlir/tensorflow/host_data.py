@@ -9,6 +9,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
 
+from ipu_mlir.dialects.storage.whole_files import write_whole
+
 
 def flat_elements(source: Any) -> Iterator[list[np.ndarray]]:
     """The tensors of the elements of a dataset or a queue, from the first one on."""
@@ -23,7 +25,7 @@ def write_tensors(filename: str, tensors: Sequence[Sequence[Any]]) -> None:
     path = Path(filename)
     for place, values in enumerate(tensors):
         own = path if len(tensors) == 1 else path.with_name(f"{path.stem}.{place}{path.suffix}")
-        own.write_bytes(b"".join(np.ascontiguousarray(each).tobytes() for each in values))
+        write_whole(own, b"".join(np.ascontiguousarray(each).tobytes() for each in values))
 
 
 def measured(elements: Callable[[], Iterator[Sequence[np.ndarray]]], epochs: int, count: int, copy: bool) -> list[Any]:

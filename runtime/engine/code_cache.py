@@ -1,14 +1,23 @@
-"""Object code on disk, so that other processes need not make it again."""
+"""Object code on disk, so that other processes need not make it again.
+
+The folder may be one in which users have files of their own: only files whose names and beginnings are those that are
+written here are read, counted or removed.
+"""
 
 import hashlib
 import os
-import tempfile
+import re
+import stat
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from ipu_mlir.dialects.storage.problems import reason_of
+from ipu_mlir.dialects.storage.whole_files import Kind, write_whole
 from ipu_mlir.dialects.support.bindings import compiled
+from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.runtime.engine.object_code import can_load
 
 FOLDER = "IPU_KERNEL_CACHE"
@@ -16,10 +25,19 @@ FOLDER = "IPU_KERNEL_CACHE"
 
 _MOST_FILES = 2048  # of about 3 KB each
 _DIGEST_BYTES = 32
+_MAGIC = b"ipu-mlir kernel\n"
+HEAD_BYTES = len(_MAGIC) + _DIGEST_BYTES
+"""Bytes of a file in front of the object code."""
+
+_OURS = re.compile(r"[0-9a-f]{64}\.kernel")
+_PRIVATE = Kind(mode=0o600)
 
 
 def folder() -> Path | None:
-    """The folder of object code: made if it is not there; None where there is none, or others may write into it."""
+    """The folder of object code: made if it is not there; None where there is none, or others may write into it.
+
+    A warning says so once of one that the user has named.
+    """
     chosen = os.environ.get(FOLDER)
     if chosen == "" or not can_load():
         return None
@@ -29,9 +47,22 @@ def folder() -> Path | None:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = path.stat()
         _machine()
-    except OSError:
-        return None
-    return path if about.st_uid == os.geteuid() and not about.st_mode & 0o022 else None
+    except (OSError, ValueError) as error:
+        taken = isinstance(error, FileExistsError | NotADirectoryError)
+        return _without(chosen, "a file is in its place" if taken else reason_of(error, str(path)))
+    if about.st_uid != os.geteuid() or about.st_mode & 0o022:
+        return _without(chosen, "others may write into it, and could let this process run their code")
+    return path
+
+
+def _without(chosen: str | None, reason: str) -> None:
+    if chosen:
+        _say_once(f"no machine code is kept in {chosen} ({FOLDER}): {reason}")
+
+
+@cache
+def _say_once(text: str) -> None:
+    warnings.warn(text, stacklevel=4)
 
 
 def read(key: str) -> bytes | None:
@@ -44,8 +75,8 @@ def read(key: str) -> bytes | None:
         content = (place / _name(whole)).read_bytes()
     except OSError:
         return None
-    digest, data = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-    return data if digest == hashlib.sha256(whole + data).digest() else None
+    head, data = content[:HEAD_BYTES], content[HEAD_BYTES:]
+    return data if head == _MAGIC + hashlib.sha256(whole + data).digest() else None
 
 
 def write(key: str, data: bytes) -> None:
@@ -54,22 +85,33 @@ def write(key: str, data: bytes) -> None:
     if place is None:
         return
     whole = _whole_key(key)
-    with suppress(OSError):  # a full disk, or one that is only read: the next process makes it again
-        handle, unfinished = tempfile.mkstemp(dir=place, suffix=".new")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(whole + data).digest() + data)
-            os.replace(unfinished, place / _name(whole))
-        except BaseException:
-            os.unlink(unfinished)
-            raise
-        files = [entry for entry in os.scandir(place) if entry.is_file()]
-        for entry in sorted(files, key=lambda entry: entry.stat().st_mtime)[: max(0, len(files) - _MOST_FILES)]:
-            os.unlink(entry)
+    with suppress(OSError, IpuError):  # a full disk, or one that is only read: the next process makes it again
+        write_whole(place / _name(whole), _MAGIC + hashlib.sha256(whole + data).digest() + data, _PRIVATE)
+        _make_room(place)
+
+
+def _make_room(place: Path) -> None:
+    """Remove the oldest files, if there are too many. Another process may do so at the same time."""
+    ages: list[tuple[int, str]] = []
+    with os.scandir(place) as entries:
+        for entry in entries:
+            if _OURS.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(FileNotFoundError):
+                    ages.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path))
+    for _, path in sorted(ages)[: max(0, len(ages) - _MOST_FILES)]:
+        with suppress(OSError):
+            if _begins_as_ours(path):
+                os.unlink(path)
+
+
+def _begins_as_ours(path: str) -> bool:
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(handle, "rb") as file:
+        return stat.S_ISREG(os.fstat(handle).st_mode) and file.read(len(_MAGIC)) == _MAGIC
 
 
 def _name(whole: bytes) -> str:
-    return hashlib.sha256(whole).hexdigest()
+    return f"{hashlib.sha256(whole).hexdigest()}.kernel"
 
 
 def _whole_key(key: str) -> bytes:

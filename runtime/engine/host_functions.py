@@ -8,6 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.elements import hand_out
 from ipu_mlir.runtime.engine.inputs import as_expected
+from ipu_mlir.runtime.engine.turns import Turn, serving
 from ipu_mlir.runtime.translator.translate import Stream
 
 
@@ -16,11 +17,15 @@ class HostFunction:
 
     Attributes:
         function: None where the host has not said it.
+        turn: of the run that calls it.
+        who: it, in messages.
     """
 
     def __init__(self, stream: Stream, function: Callable[..., Any] | None = None) -> None:
         """Let programs call ``function``."""
         self.stream, self.function = stream, function
+        self.turn: Turn | None = None
+        self.who = f"host function {stream.name!r}"
         self._given = [np.empty((stream.replicas, *spec.shape), spec.dtype) for spec in stream.specs]
         self._found: list[list[np.ndarray]] = []
 
@@ -28,8 +33,11 @@ class HostFunction:
         """Let ``value`` be argument number ``index`` of the next call: of each replica, or one for all of them."""
         self._given[index][...] = value
 
-    def call(self) -> None:
+    def call(self, turn: Turn | None = None) -> None:
         """Call it with copies of what was put.
+
+        Args:
+            turn: that the run holds which calls.
 
         Raises:
             RunError: nobody has said what it does, or what it gives is not what the program takes. Anything that the
@@ -38,9 +46,10 @@ class HostFunction:
         name = self.stream.name
         if self.function is None:
             raise RunError(f"host function {name!r} has no function; give it one with session.serve({name!r}, ...)")
-        self._found = []
+        self._found, self.turn = [], turn
         for replica in range(self.stream.replicas):
-            found = self.function(*(array[replica].copy() for array in self._given))
+            with serving(self):
+                found = self.function(*(array[replica].copy() for array in self._given))
             self._found.append(self._checked([] if found is None else found))
 
     def hand_out(self, index: int, out: np.ndarray) -> None:

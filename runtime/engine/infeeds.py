@@ -13,6 +13,7 @@ import numpy as np
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.engine.elements import Element, Statistics, element_bytes, hand_out
 from ipu_mlir.runtime.engine.inputs import as_expected, is_as_expected
+from ipu_mlir.runtime.engine.turns import Turn, serving
 from ipu_mlir.runtime.translator.translate import Stream
 
 
@@ -20,15 +21,22 @@ class _Prefetched:
     """Elements that a thread has fetched and nobody has taken, in arrays that are used again.
 
     The thread knows this object and nothing of the queue, which closes it when it is dropped itself.
+
+    Attributes:
+        turn: of the runs that take elements; None until one does.
+        who: its iterator, in messages.
     """
 
-    def __init__(self, stream: Stream, elements: Iterator[Element], number: int) -> None:
+    def __init__(self, stream: Stream, source: Callable[[], Iterator[Element]], number: int, turn: Turn | None) -> None:
+        self.turn, self.who = turn, f"the iterator of infeed {stream.name!r}"
         self.changed = threading.Condition()
         self.ready: deque[list[np.ndarray] | BaseException] = deque()
         self.is_running = self.is_closed = self.has_ended = False
-        self._stream, self._elements, self._number = stream, elements, number
+        self._stream, self._number = stream, number
         self._free: list[list[np.ndarray]] = []
         self._most = stream.depth * stream.replicas
+        with serving(self):
+            self._elements = source()
         _ALL.add(self)
 
     def in_child(self) -> None:
@@ -53,9 +61,10 @@ class _Prefetched:
     def _fetch(self) -> None:
         found: list[np.ndarray] | BaseException
         try:
-            while self._has_room():
-                found = self._held(next(self._elements))
-                self._add(found)
+            with serving(self):
+                while self._has_room():
+                    found = self._held(next(self._elements))
+                    self._add(found)
         except StopIteration:
             self.has_ended = True
         except BaseException as error:  # of the user's iterator: it belongs to who asks for the element
@@ -127,16 +136,20 @@ class Infeed:
             self._finalizer()
         self._prefetched, self._taken = None, []
 
-    def take(self) -> None:
+    def take(self, turn: Turn | None = None) -> None:
         """Make the next element the current one, or the next one of each replica; wait until there is one.
 
         What replicas have taken when an error ends that is theirs when the program asks again.
+
+        Args:
+            turn: that the run holds which waits.
 
         Raises:
             RunError: the queue has no source, has ended, or the element is not what the program takes. Anything that
                 the user's iterator raises.
         """
-        queue = self._prefetched or self._begin()
+        queue = self._prefetched or self._begin(turn)
+        queue.turn = turn
         if len(self._taken) == self.stream.replicas:
             for arrays in self._taken:
                 queue.give_back(arrays)
@@ -168,7 +181,7 @@ class Infeed:
 
     def next_element(self) -> list[np.ndarray]:
         """The next element for the host itself, which no program gets. Raises as ``take``."""
-        found = self._next(self._prefetched or self._begin())
+        found = self._next(self._prefetched or self._begin(None))
         self._elements += 1
         return found
 
@@ -181,11 +194,11 @@ class Infeed:
         """Counts of what it has done so far."""
         return Statistics(self._elements, self._elements * element_bytes(self.stream.specs), self._waited)
 
-    def _begin(self) -> _Prefetched:
+    def _begin(self, turn: Turn | None) -> _Prefetched:
         if self._source is None:
             name = self.stream.name
             raise RunError(f"infeed {name!r} has no source; give it one with session.feed({name!r}, ...)")
-        self._prefetched = queue = _Prefetched(self.stream, self._source(), self._elements)
+        self._prefetched = queue = _Prefetched(self.stream, self._source, self._elements, turn)
         self._finalizer = weakref.finalize(self, queue.close)
         return queue
 
@@ -200,6 +213,6 @@ class SyntheticInfeed(Infeed):
     def restart(self) -> None:
         pass
 
-    def take(self) -> None:
+    def take(self, turn: Turn | None = None) -> None:
         self._taken = [self._zeros] * self.stream.replicas
         self._elements += self.stream.replicas

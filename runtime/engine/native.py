@@ -3,7 +3,6 @@
 import ctypes
 import os
 import re
-import tempfile
 import threading
 import warnings
 from collections import OrderedDict
@@ -173,15 +172,10 @@ def _library(text: str, level: int) -> Any:
 
 
 def _object_of(library: Any) -> bytes:
-    """The object code of an engine that has run; it goes by way of a file."""
-    handle, path = tempfile.mkstemp(suffix=".o")
-    os.close(handle)
-    try:
-        library.dump_to_object_file(path)
-        with open(path, "rb") as file:
-            return file.read()
-    finally:
-        os.unlink(path)
+    """The object code of an engine that has run; it goes by way of a file, which is in memory and has no name."""
+    with open(os.memfd_create("kernel"), "rb") as file:
+        library.dump_to_object_file(f"/proc/self/fd/{file.fileno()}")
+        return file.read()
 
 
 def _call_packed(address: int, *pointers: int) -> None:

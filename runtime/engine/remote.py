@@ -1,6 +1,5 @@
 """Remote buffers of one session: rows in memory, or in files that are larger than memory."""
 
-import mmap
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -9,11 +8,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 
+from ipu_mlir.dialects.storage.array_files import ArrayFile, ArrayFileError
+from ipu_mlir.dialects.storage.npz import array_in_file
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.dialects.support.npz import array_in_file
 from ipu_mlir.runtime.engine.inputs import as_expected
 from ipu_mlir.runtime.translator.translate import RemoteSpec
 
@@ -27,24 +26,22 @@ class RemoteArray:
     Attributes:
         array: all of them; a map of the file where there is one. Where replicas have rows of their own, its first
             dimension is for them.
-        file: where they lie; None for memory.
+        file: where they lie; None for memory. Sessions with one file, in any processes, share its rows.
     """
 
     def __init__(self, spec: RemoteSpec, file: "str | os.PathLike[str] | None" = None) -> None:
         """Begin with zeros, or with what the program says; or with what ``file`` has, which is made if there is none.
 
         Raises:
-            RunError: there is not so much memory, or the file holds something else.
+            RunError: there is not so much memory or room on the disk, or the file holds something else.
         """
-        self.spec, self.file = spec, None if file is None else os.fspath(file)
-        self._map = None if self.file is None else self._in_file(self.file)
-        self.array = (
-            self._in_memory() if self._map is None else np.asarray(self._map).view(spec.dtype)
-        )  # indexed faster
+        self.spec = spec
+        self.file = None if file is None else self._in_file(file)
+        self.array = self._in_memory() if self.file is None else np.asarray(self.file.array).view(spec.dtype)
         self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
         self._random: np.ndarray | None = None
         if self.file is not None and self.lines.size and self.lines[:1].nbytes <= _FEW_BYTES:
-            found = _without_reading_ahead(self.file)
+            found = self.file.without_reading_ahead()
             self._random = None if found is None else found.view(spec.dtype).reshape(self.lines.shape)
         self._next = 0
 
@@ -89,24 +86,12 @@ class RemoteArray:
         size = prod(spec.whole[1:])
         return self.array.swapaxes(0, 1).reshape(spec.whole[0], -1)[:, :size].reshape(spec.whole).copy()
 
-    def _in_file(self, file: str) -> np.memmap:
+    def _in_file(self, file: "str | os.PathLike[str]") -> ArrayFile:
         kind = array_in_file(np.empty(0, self.spec.dtype)).dtype
         try:
-            if not os.path.exists(file):
-                aside = f"{file}.{os.getpid()}.part"  # whoever finds the file finds all of it
-                self._begun(npy.open_memmap(aside, "w+", kind, self.spec.shape).view(self.spec.dtype))
-                os.replace(aside, file)
-            found = npy.open_memmap(file, "r+")
-        except OSError as error:
-            raise RunError(f"remote buffer {self.spec.name!r}: {file}: {error.strerror or error}") from error
-        except ValueError as error:
-            raise RunError(f"remote buffer {self.spec.name!r}: {file} is no .npy file: {error}") from error
-        if found.dtype != kind or found.shape != self.spec.shape or not found.flags.c_contiguous:
-            raise RunError(
-                f"remote buffer {self.spec.name!r} is {self.spec}, but {file} has {found.dtype}{list(found.shape)}; "
-                "name another file, which is made"
-            )
-        return found
+            return ArrayFile(file, self.spec.shape, kind, lambda array: self._begun(array.view(self.spec.dtype)))
+        except ArrayFileError as error:
+            raise self._error(error) from error
 
     @property
     def rows(self) -> int:
@@ -134,15 +119,23 @@ class RemoteArray:
         copied = RemoteArray.__new__(RemoteArray)
         copied.spec, copied.file, copied._waiting = self.spec, None, list(self._waiting)
         copied._random, copied._next = None, 0
-        copied._map = None if self.file is None else npy.open_memmap(self.file, "c")
-        copied.array = self.array.copy() if copied._map is None else np.asarray(copied._map).view(self.spec.dtype)
+        copied.array = self.array.copy() if self.file is None else self._copy_of(self.file)
         return copied
+
+    def _copy_of(self, file: ArrayFile) -> np.ndarray:
+        try:
+            return file.copy().view(self.spec.dtype)
+        except ArrayFileError as error:
+            raise self._error(error) from error
+
+    def _error(self, error: ArrayFileError) -> RunError:
+        return RunError(f"remote buffer {self.spec.name!r}: {error}")
 
     def flush(self) -> None:
         """Let the file have what was written.
 
         Raises:
-            RunError: updates are waiting for others before they are added.
+            RunError: updates are waiting for others before they are added; or the file is gone.
         """
         if self._waiting:
             waiting = counted(len(self._waiting), "update")
@@ -150,8 +143,11 @@ class RemoteArray:
                 f"table {self.spec.name!r} has gathered {waiting} and not added them yet; save it after a run that "
                 "ends with a whole number of windows"
             )
-        if self._map is not None:
-            self._map.flush()
+        if self.file is not None:
+            try:
+                self.file.flush()
+            except ArrayFileError as error:
+                raise self._error(error) from error
 
     def give(self, value: np.ndarray) -> None:
         """Let it have ``value``; updates that were gathered are forgotten."""
@@ -206,18 +202,6 @@ class RemoteArray:
             else:
                 np.add.at(lines, flat, what)
         self._waiting.clear()
-
-
-def _without_reading_ahead(file: str) -> np.ndarray | None:
-    """Another map of ``file``; where a page is missing, the system otherwise reads many around it.
-
-    None where the system cannot be told so.
-    """
-    if not hasattr(mmap, "MADV_RANDOM"):
-        return None
-    second = npy.open_memmap(file, "r+")
-    second._mmap.madvise(mmap.MADV_RANDOM)
-    return np.asarray(second)
 
 
 class RemoteMemory:

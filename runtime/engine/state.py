@@ -1,6 +1,5 @@
 """State that a program keeps between runs: the variables, queues and remote buffers of one session."""
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from ipu_mlir.runtime.engine.outfeeds import Outfeed
 from ipu_mlir.runtime.engine.program_memory import aligned_bytes
 from ipu_mlir.runtime.engine.remote import RemoteArray, RemoteMemory
 from ipu_mlir.runtime.engine.streams import Streams
+from ipu_mlir.runtime.engine.turns import Turn
 from ipu_mlir.runtime.translator.translate import RemoteSpec, Stream, Variable
 
 
@@ -80,7 +80,7 @@ class State:
         self,
         variables: Iterable[Variable],
         shared: Mapping[str, Cell] | None = None,
-        turn: Any = None,
+        turn: Turn | None = None,
         queues: Iterable[Stream] = (),
         remote: RemoteMemory | Iterable[RemoteSpec] = (),
     ) -> None:
@@ -89,7 +89,7 @@ class State:
         Args:
             shared: cells that others use too, who all take turns by ``turn``.
         """
-        self.turn = turn or threading.RLock()
+        self.turn = turn or Turn()
         self.cells: dict[str, Cell] = dict(shared or {})
         for variable in variables:
             if variable.name not in self.cells:
@@ -104,7 +104,7 @@ class State:
                     f"variable {name!r} is in remote memory for some functions and on tiles for others; compile them "
                     "alike, or together"
                 )
-        self.streams = Streams()
+        self.streams = Streams(self.turn)
         for queue in queues:
             if queue.kind == "infeed":
                 self.streams.infeeds.setdefault(queue.name, Infeed(queue, None))

@@ -9,6 +9,7 @@ from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.runtime.engine.host_functions import HostFunction
 from ipu_mlir.runtime.engine.infeeds import Infeed, SyntheticInfeed
 from ipu_mlir.runtime.engine.outfeeds import Outfeed, SyntheticOutfeed
+from ipu_mlir.runtime.engine.turns import Turn
 
 
 class Streams:
@@ -16,9 +17,11 @@ class Streams:
 
     Attributes:
         is_quiet: whether nothing is printed.
+        turn: that runs hold; None where nobody else may ask for it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, turn: Turn | None = None) -> None:
+        self.turn = turn
         self.infeeds: dict[str, Infeed] = {}
         self.outfeeds: dict[str, Outfeed] = {}
         self.functions: dict[str, HostFunction] = {}
@@ -34,7 +37,7 @@ class Streams:
 
     def dequeue(self, name: str) -> None:
         """Take the next element of an infeed."""
-        self.infeeds[name].take()
+        self.infeeds[name].take(self.turn)
 
     def receive(self, name: str, index: int, out: np.ndarray) -> None:
         """Write a tensor of the current element to ``out``."""
@@ -50,7 +53,7 @@ class Streams:
 
     def host_call(self, name: str) -> None:
         """Call a function with what was put."""
-        self.functions[name].call()
+        self.functions[name].call(self.turn)
 
     def print(self, label: str, is_unsigned: int, value: Any) -> None:
         """Show ``value`` after its label, in one line on standard error; of many elements, the first and last ones."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.mapping.loops import IntArray
+from ipu_mlir.dialects.storage.whole_files import write_whole
 from ipu_mlir.runtime.profile import chrome_trace, json_form, summary
 from ipu_mlir.runtime.profile.compilation import Compilation
 from ipu_mlir.runtime.profile.execution import Execution
@@ -87,8 +88,12 @@ class Profile:
         return chrome_trace.chrome_trace(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the JSON to ``path``."""
-        Path(path).write_text(json.dumps(self.to_json(), separators=(",", ":")) + "\n", encoding="utf-8")
+        """Write the JSON to ``path``.
+
+        Raises:
+            IpuError: the file cannot be written; one that was there is as it was.
+        """
+        write_whole(path, (json.dumps(self.to_json(), separators=(",", ":")) + "\n").encode())
 
     def __repr__(self) -> str:
         return f"<Profile of {self.program.entry} on {self.target.name}: {self.total_cycles:,} cycles>"

@@ -19,6 +19,7 @@ MAY_IMPORT = {
 }
 ROOMS = (
     "dialects/support",
+    "dialects/storage",
     "dialects/mapping",
     "dialects/machine",
     "dialects/attributes",

@@ -121,6 +121,16 @@ def test_the_host_is_called_in_a_loop(replicas: int):
         session.serve("h", half)
 
 
+def test_a_function_of_the_host_that_uses_its_session_is_told_so():
+    session = ipu.compile(ASKING, target=ipu.Target(name="small", tiles_per_ipu=4)).session()
+    x = np.float32([1, 2, 3, 4])
+    session.serve("half", lambda value, number: session(value))
+    with pytest.raises(ipu.RunError, match=r"host function 'half' uses <Session of main with no variables>"):
+        session(x)
+    session.serve("half", lambda value, number: (value / 2, np.uint8(1)))
+    np.testing.assert_array_equal(session(x)[0], x * 1.875)
+
+
 def test_functions_of_jax_call_the_host():
     jax = pytest.importorskip("jax")
     struct, call = jax.ShapeDtypeStruct, jax.ffi.ffi_call

@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from ipu_mlir.dialects.storage.npz import read_arrays
 from ipu_mlir.dialects.support.errors import IpuError
-from ipu_mlir.dialects.support.npz import read_arrays
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tools.npz import npz_bytes, random_inputs, take_inputs
 

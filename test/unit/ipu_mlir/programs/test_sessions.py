@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.support import npz
+from ipu_mlir.dialects.storage import npz
 from ipu_mlir.tracing.control.loops import fori_loop
 
 TARGET = ipu.Target(ipus=1, tiles_per_ipu=4)
@@ -203,7 +203,7 @@ def test_a_folder_that_is_not_there_is_said(programs, tmp_path):
 _WRITER = """
 import sys
 import numpy as np
-from ipu_mlir.dialects.support.npz import write_arrays
+from ipu_mlir.dialects.storage.npz import write_arrays
 number = 0
 while True:
     number += 1

@@ -1,5 +1,6 @@
 """Object code on disk: it saves the work of LLVM, and nothing but what was written for this text and machine runs."""
 
+import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -85,13 +86,13 @@ def test_other_machines_have_other_files(folder: Path, monkeypatch: pytest.Monke
 def test_a_folder_that_others_may_change_is_not_used(folder: Path) -> None:
     folder.mkdir()
     folder.chmod(0o777)
-    assert written_by(text_of(6)) == 6
+    with pytest.warns(UserWarning, match="others may write into it"):
+        assert written_by(text_of(6)) == 6
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("chosen", ["", "/proc/version/kernels"])
-def test_no_folder_no_files(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(code_cache.FOLDER, chosen)
+def test_no_folder_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(code_cache.FOLDER, "")
     assert code_cache.folder() is None
     assert written_by(text_of(9)) == 9
 
@@ -105,9 +106,9 @@ def test_the_usual_folder_is_that_of_caches(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_disk_that_takes_nothing_is_no_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
-        raise OSError("no space left on device")
+        raise OSError(errno.ENOSPC, "no space left on device")
 
-    monkeypatch.setattr(code_cache.tempfile, "mkstemp", full)
+    monkeypatch.setattr(os, "replace", full)
     assert written_by(text_of(10)) == 10
     assert list(folder.iterdir()) == []
 
@@ -131,7 +132,7 @@ def test_many_write_one_file(folder: Path) -> None:
 def test_what_is_no_object_code_is_not_loaded(folder: Path) -> None:
     written_by(text_of(11))
     (path,) = folder.iterdir()
-    code = path.read_bytes()[code_cache._DIGEST_BYTES :]
+    code = path.read_bytes()[code_cache.HEAD_BYTES :]
     ObjectCode(code)
     with pytest.raises(ObjectError, match="the object code is for another machine"):
         ObjectCode(b"\x7fELF" + bytes(200))
@@ -151,4 +152,37 @@ def _that_clears_memory(folder: Path) -> bytes:
     )
     native.machine_code(text)
     (path,) = set(folder.iterdir()) - before
-    return path.read_bytes()[code_cache._DIGEST_BYTES :]
+    return path.read_bytes()[code_cache.HEAD_BYTES :]
+
+
+def test_files_of_others_are_neither_counted_nor_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(code_cache, "_MOST_FILES", 2)
+    folder.mkdir(mode=0o700)
+    ours = "0" * 64
+    names = [*(f"photo{number}.jpg" for number in range(5)), ours, f"{ours}.kernel", f"{ours}.kernel.bak"]
+    for name in names:
+        (folder / name).write_text("mine")
+        os.utime(folder / name, (1, 1))
+    (folder / f"{'1' * 64}.kernel").symlink_to(folder / "photo0.jpg")
+    (folder / f"{'2' * 64}.kernel").mkdir()
+    before = set(os.listdir(folder))
+    for number in range(4):
+        code_cache.write(f"key {number}", b"code")
+    assert before < set(os.listdir(folder))
+    assert all((folder / name).read_text() == "mine" for name in names)
+    assert code_cache.read("key 3") == b"code" and len(os.listdir(folder)) <= len(before) + 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("file", "a file is in its place"), ("file/below", "a file is in its place"), ("open", "others")]
+)
+def test_a_folder_that_cannot_be_used_is_said(
+    tmp_path: Path, name: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv(code_cache.FOLDER, str(tmp_path / name))
+    with pytest.warns(UserWarning, match=f"no machine code is kept in .*{name} .*: {said}"):
+        assert code_cache.folder() is None
+    assert (tmp_path / "file").read_text() == "mine"

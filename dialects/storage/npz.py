@@ -1,30 +1,35 @@
 """``.npz`` files of arrays, as NumPy writes them: read without trust, and written whole or not at all."""
 
 import os
+import stat
 import struct
-import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
-from math import prod
 
 import numpy as np
 from numpy.lib import format as npy
 
+from ipu_mlir.dialects.storage.npy_header import NoArrayError, read_header
+from ipu_mlir.dialects.storage.problems import reason_of
+from ipu_mlir.dialects.storage.whole_files import STATE, cannot_write, unfinished
 from ipu_mlir.dialects.support.errors import IpuError
 from ipu_mlir.dialects.support.narrow_floats import ML_DTYPES
 
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _MOST_UNPACKED = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1032}
 """By the ways in which NumPy packs an array: how many bytes may come of one."""
+
+
+_AROUND_BYTES = 512
+"""About so many has a file in addition to the elements of each array."""
 
 
 class _WrongSize(ValueError):
     """An array says that it is larger than the file can hold, or of another kind."""
 
 
-_NO_ARRAYS = (ValueError, TypeError, SyntaxError, KeyError, EOFError, OverflowError, RecursionError)
-_NO_ARRAYS += (RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError)
+_NO_ARRAYS = (ValueError, KeyError, EOFError, OverflowError, RuntimeError, NotImplementedError)
+_NO_ARRAYS += (zipfile.BadZipFile, zlib.error, struct.error)
 """What NumPy and zipfile raise of files that are something else, encrypted, or damaged."""
 
 
@@ -35,12 +40,16 @@ def read_arrays(path: str) -> dict[str, np.ndarray]:
         IpuError: there is no such file, or it is no ``.npz`` of arrays.
     """
     try:
-        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
-            size = os.fstat(file.fileno()).st_size
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            state = os.fstat(file.fileno())
+            if not stat.S_ISREG(state.st_mode):
+                raise _WrongSize("it is no regular file")
+            size = state.st_size
+            archive = zipfile.ZipFile(file)
             members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
             return {member.filename.removesuffix(".npy"): _array(archive, member, size) for member in members}
     except OSError as error:
-        raise IpuError(f"cannot read {path}: {error.strerror or error}") from error
+        raise IpuError(f"cannot read {path}: {reason_of(error, path)}") from error
     except _NO_ARRAYS as error:
         reason = f": {error}" if isinstance(error, _WrongSize) else ""
         raise IpuError(f"{path} is no .npz file of arrays{reason}") from error
@@ -58,13 +67,14 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, size: int) -> np.n
     ):
         raise _WrongSize(f"{member.filename} cannot be {unpacked:,} bytes in {min(packed, size):,}")
     with archive.open(member) as file:
-        read_header = _HEADERS.get(npy.read_magic(file))
-        if read_header is None:
-            raise _WrongSize(f"{member.filename} is of a version that is not known")
-        shape, _, dtype = read_header(file)
-        needed = prod(shape) * dtype.itemsize
-        if any(extent < 0 for extent in shape) or needed != unpacked - file.tell():
-            raise _WrongSize(f"{member.filename} has {unpacked - file.tell():,} bytes for {list(shape)} of {dtype}")
+        try:
+            header = read_header(file)
+        except NoArrayError as error:
+            raise _WrongSize(f"{member.filename} {error}") from error
+        if header.end != unpacked:
+            raise _WrongSize(
+                f"{member.filename} has {unpacked - header.offset:,} bytes for {list(header.shape)} of {header.dtype}"
+            )
     with archive.open(member) as file:
         return npy.read_array(file, allow_pickle=False)
 
@@ -80,25 +90,11 @@ def write_arrays(path: "str | os.PathLike[str]", arrays: Mapping[str, np.ndarray
     Raises:
         IpuError: it cannot be written; the old file is as it was.
     """
-    target = os.path.abspath(path)
-    aside = f"{target}.{os.getpid()}.part"
+    content = {name: array_in_file(array) for name, array in arrays.items()}
     try:
-        try:
-            with open(aside, "wb") as file:
-                with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                    for name, array in arrays.items():
-                        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                            npy.write_array(member, array_in_file(array), allow_pickle=False)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(aside, target)
-        finally:
-            if os.path.exists(aside):
-                os.unlink(aside)
-        folder = os.open(os.path.dirname(target), os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise IpuError(f"cannot write {path}: {error.strerror or error}") from error
+        with unfinished(path, STATE) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for name, array in content.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    npy.write_array(member, array, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise cannot_write(path, error, sum(array.nbytes + _AROUND_BYTES for array in content.values())) from error
