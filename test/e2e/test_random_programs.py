@@ -19,6 +19,7 @@ from support.random.calls import Called
 from support.random.casts import casts
 from support.random.control import MOVING_KINDS, control_flow
 from support.random.gathers import gathers
+from support.random.layers import layers
 from support.random.maps import any_indices
 from support.random.narrow import narrow_expressions
 from support.random.programs import Program, exact_programs, smooth_chains
@@ -40,6 +41,7 @@ KINDS = {
     "views": view_chains(),
     "mixed": exact_programs(("elementwise", "reduction", "contraction"), 4),
     "windows": windows(),
+    "layers": layers(),
     "gathers": gathers(),
     "slices": slices(),
     "scatters": scatters(),
@@ -160,7 +162,7 @@ def test_llvm_agrees(kind: str) -> None:
     run(check_with_llvm, KINDS[kind], max_examples=FEW // 4, derandomize=True)
 
 
-@pytest.mark.parametrize("kind", ["mixed", "control flow", "narrow floats", "outlined calls"])
+@pytest.mark.parametrize("kind", ["mixed", "control flow", "narrow floats", "outlined calls", "layers"])
 def test_kernels_agree(kind: str) -> None:
     run(check_with_kernels, KINDS[kind], max_examples=FEW // 4, derandomize=True)
 

@@ -136,6 +136,7 @@ class Sketch:
         self.tensors: list[Tensor] = list(around.tensors) if around else []
         self.scalars: list[Scalar] = list(around.scalars) if around else []
         self.depth: int = around.depth + 1 if around else 0
+        self.most_elements: int = around.most_elements if around else MOST_ELEMENTS  # of a tensor
         self.kinds: Sequence[str] = around.kinds if around else ()  # of steps in the bodies of control flow
 
     def inside(self) -> "Sketch":
@@ -162,7 +163,7 @@ class Sketch:
 
     def argument(self, shape: Sequence[int], element: str, low: int = -3, high: int = 3) -> Tensor:
         """A new argument; every block sees it, but only this one and those inside it choose it."""
-        assume(prod(shape) <= MOST_ELEMENTS)
+        assume(prod(shape) <= self.most_elements)
         tensor = Tensor(f"%a{len(self.arguments)}", tuple(shape), element)
         self.arguments.append(Argument(tensor, low, high))
         self.tensors.append(tensor)
@@ -187,7 +188,7 @@ class Sketch:
 
         for result in results:
             (self.tensors if isinstance(result, Tensor) else self.scalars).append(result)  # type: ignore[arg-type]
-            assume(isinstance(result, Scalar) or prod(result.shape) <= MOST_ELEMENTS)
+            assume(isinstance(result, Scalar) or prod(result.shape) <= self.most_elements)
         self.steps.append(Step(text, define))
 
     def structured(
