@@ -1,7 +1,7 @@
 """PyTorch: modules, functions on tensors, exported programs."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,7 @@ from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
 from ipu_mlir.frontends.table import Imported
+from ipu_mlir.frontends.torch_constants import bind_last_arguments, constants_last, without_state
 from ipu_mlir.frontends.torch_decompositions import decompositions
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
 from ipu_mlir.specs.specs import TensorSpec
@@ -34,7 +35,6 @@ class TorchCall:
         types: of every leaf of the arguments, PyTorch's type; None for what is part of the program.
         known: the values of what is part of the program, by the numbers of the leaves.
         constants: results that are part of the program, by their numbers.
-        gives_constants: whether the program gives those, too.
         unsigned: results of type uint8, which the program has as int8.
     """
 
@@ -43,7 +43,6 @@ class TorchCall:
     types: tuple[torch.dtype | None, ...]
     known: Mapping[int, Any]
     constants: Mapping[int, Any]
-    gives_constants: bool = False
     unsigned: frozenset[int] = frozenset()
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
@@ -68,12 +67,7 @@ class TorchCall:
         count = self.out_spec.num_leaves
         leaves = []
         for place in range(count):
-            if place not in self.constants:
-                leaf = to_torch(next(rest))
-            else:
-                leaf = self.constants[place]
-                if self.gives_constants:
-                    next(rest)
+            leaf = self.constants[place] if place in self.constants else to_torch(next(rest))
             leaves.append(leaf.view(torch.uint8) if place in self.unsigned else leaf)
         return pytree.tree_unflatten(leaves, self.out_spec)
 
@@ -81,7 +75,7 @@ class TorchCall:
     def result_names(self) -> list[str]:
         """Where each result stands."""
         count = self.out_spec.num_leaves
-        return [f"result{place}" for place in range(count) if place not in self.constants or self.gives_constants]
+        return [f"result{place}" for place in range(count) if place not in self.constants]
 
 
 def to_numpy(leaf: Any, kind: torch.dtype) -> np.ndarray:
@@ -128,8 +122,8 @@ def import_graph(graph: torch.fx.GraphModule, args: Sequence[Any]) -> Imported:
     traced, call = _traced(graph, leaves, in_spec, decompositions())
     _refuse_loops(traced.graph)
     _refuse_lost_signs(traced.graph)
-    module = import_safely("the PyTorch graph", "<graph>", lambda: _linalg_of_graph(traced.graph))
-    return Imported(module, call)
+    constants = constants_last(traced.graph, {})
+    return Imported(_linalg("the PyTorch graph", "<graph>", traced.graph, constants), call)
 
 
 def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, Any]) -> tuple[Any, TorchCall]:
@@ -155,7 +149,7 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
         name = getattr(source, "__name__", None) or type(source).__name__
         raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
     out_spec, constants, unsigned = seen[0]
-    return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, unsigned=unsigned)
+    return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, unsigned)
 
 
 def trace_plainly(settings: ExitStack) -> None:
@@ -191,7 +185,7 @@ def _imported(program: ExportedProgram, in_spec: Any, leaves: list[Any]) -> Impo
     constants = {place: each.value for place, each in enumerate(outputs) if isinstance(each, ConstantArgument)}
     (nodes,) = program.graph_module.graph.output_node().args
     unsigned = _unsigned([each.meta.get("val") if isinstance(each, torch.fx.Node) else each for each in nodes])
-    call = TorchCall(in_spec, program.call_spec.out_spec, *_inputs(leaves), constants, True, unsigned)
+    call = TorchCall(in_spec, program.call_spec.out_spec, *_inputs(leaves), constants, unsigned)
     return Imported(_module(program), call)
 
 
@@ -213,20 +207,7 @@ def _module(program: ExportedProgram) -> ir.Module:
         raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
     _refuse_loops(program.graph)
     _refuse_lost_signs(program.graph)
-    _drop_known_inputs(program)
-    return import_safely("the PyTorch program", type(program.graph_module).__name__, lambda: _linalg(program))
-
-
-def _drop_known_inputs(program: ExportedProgram) -> None:
-    """Take away the arguments that are no tensors: their values are in the program, where torch-mlir would ask for them
-    again."""
-    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
-    specs = program.graph_signature.input_specs
-    for spec in list(specs):
-        node = nodes.get(spec.arg.name)
-        if node is not None and not node.users and not isinstance(node.meta.get("val"), torch.Tensor):
-            specs.remove(spec)
-            program.graph.erase_node(node)
+    return _linalg("the PyTorch program", type(program.graph_module).__name__, *without_state(program))
 
 
 def _changed(program: ExportedProgram) -> list[str]:
@@ -289,34 +270,25 @@ def _fits_int8(number: Any) -> bool:
     return isinstance(number, int) and 0 <= number < 128
 
 
-def _linalg(program: ExportedProgram) -> ir.Module:
-    return _lowered(lambda importer: importer.import_frozen_program(program, func_name="main"))
+def _linalg(what: str, name: str, graph: torch.fx.Graph, constants: Sequence[torch.Tensor]) -> ir.Module:
+    """The module of ``graph``, whose last arguments are ``constants``; ``what`` and ``name`` are for messages.
+
+    Raises:
+        CompileError: a constant is complex, or torch-mlir cannot import the graph.
+    """
+    if (found := next((each for each in constants if each.is_complex()), None)) is not None:
+        raise CompileError(
+            f"{what} holds complex numbers, {found.dtype}{list(found.shape)}; give their parts, torch.view_as_real(x)"
+        )
+    module = import_safely(what, name, lambda: _lowered(graph))
+    bind_last_arguments(module, [to_numpy(each, each.dtype) for each in constants])
+    return module
 
 
-def _linalg_of_graph(graph: torch.fx.Graph) -> ir.Module:
-    return _lowered(lambda importer: importer.import_stateless_graph(graph, func_name="main"))
-
-
-def _lowered(take: Callable[[Any], Any]) -> ir.Module:
-    """What ``take`` lets an importer import, as linalg."""
+def _lowered(graph: torch.fx.Graph) -> ir.Module:
     fresh = context()
-    take(importer := _importer(fresh))
+    importer = extra("fx_importer").FxImporter(context=fresh)
+    importer.import_stateless_graph(graph, func_name="main")
     with fresh, ir.Location.unknown():
         lower(importer.module, _TO_TORCH, TO_LINALG)
     return importer.module
-
-
-def _importer(fresh: ir.Context) -> Any:
-    """torch-mlir's importer, with weights as the bytes that they are; by itself it makes Python numbers of them."""
-    fx = extra("fx_importer")
-
-    class Weights(fx.FxImporterHooks):
-        def resolve_literal(self, gni: Any, literal: Any, info: Any) -> Any:
-            if not isinstance(literal, torch.Tensor) or literal.is_complex() or literal.numel() == 0:
-                return None
-            array = literal.detach().contiguous().view(-1).view(torch.uint8).numpy()
-            values = ir.DenseElementsAttr.get(array, type=fx.create_mlir_tensor_type(literal))
-            kind = gni._cc.tensor_to_vtensor_type(literal)
-            return ir.Operation.create("torch.vtensor.literal", [kind], attributes={"value": values}).result
-
-    return fx.FxImporter(context=fresh, hooks=Weights())

@@ -1,0 +1,107 @@
+"""Weights and other constants of a PyTorch graph: torch-mlir sees arguments in their place.
+
+Folders of torch-mlir compute some ops on constants wrongly: ``torch.ones(6) == 1`` is false for them, and ``x + -3`` is
+2 to the 64 if ``x`` is a constant. On arguments there is nothing to fold; ``ipu-fold-constants`` computes what can be
+known, with the bits that a run gives. Weights need not go through torch-mlir either.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+from torch.fx.passes.shape_prop import _extract_tensor_metadata
+
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.normalize.folding.constant_arrays import dense_of
+
+aten = torch.ops.aten
+
+_FILLS: dict[Any, Any] = {
+    aten.full: 1,
+    aten.full_like: 1,
+    aten.new_full: 2,
+    aten.new_ones: True,
+    aten.new_zeros: False,
+    aten.ones: True,
+    aten.ones_like: True,
+    aten.scalar_tensor: 0,
+    aten.zeros: False,
+    aten.zeros_like: False,
+}
+"""Ops that give one number everywhere: a bool is that number, an int the place of the argument that is."""
+
+
+def without_state(program: ExportedProgram) -> tuple[torch.fx.Graph, list[torch.Tensor]]:
+    """The graph of ``program``, whose last arguments are its constants, and these. It takes and gives tensors only."""
+    graph, values = program.graph, {}
+    nodes = {node.name: node for node in graph.nodes if node.op == "placeholder"}
+    for spec in program.graph_signature.input_specs:
+        node = nodes[spec.arg.name]
+        if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR):
+            held = program.constants if spec.target in program.constants else program.state_dict
+            values[node] = held[spec.target]
+        elif not node.users and not isinstance(node.meta.get("val"), torch.Tensor):
+            graph.erase_node(node)  # its value is in the program
+    output = graph.output_node()
+    results: Any = output.args[0]
+    output.args = (tuple(each for each in results if isinstance(each, torch.fx.Node)),)
+    return graph, constants_last(graph, values)
+
+
+def constants_last(graph: torch.fx.Graph, values: dict[torch.fx.Node, torch.Tensor]) -> list[torch.Tensor]:
+    """Make arguments of the constants in ``graph``, which come after its others, and give them.
+
+    Args:
+        values: arguments that are constants.
+    """
+    for node in graph.nodes:
+        if (value := _constant(node)) is not None:
+            values[node] = value
+    inputs = [node for node in graph.nodes if node.op == "placeholder" and node not in values]
+    last = inputs[-1] if inputs else None
+    for node, value in values.items():
+        with graph.inserting_after(last) if last else graph.inserting_before(next(iter(graph.nodes))):
+            last = graph.placeholder(f"constant_{node.name}")
+        last.meta = {
+            "val": node.meta.get("val", value),
+            "tensor_meta": node.meta.get("tensor_meta") or _extract_tensor_metadata(value),
+        }
+        node.replace_all_uses_with(last)
+        graph.erase_node(node)
+    return list(values.values())
+
+
+def _constant(node: torch.fx.Node) -> torch.Tensor | None:
+    """The tensor that ``node`` is in every run: one that the graph holds, or one number everywhere."""
+    if node.op == "get_attr":
+        held = getattr(node.graph.owning_module, str(node.target), None)
+        return held if isinstance(held, torch.Tensor) else None
+    made = node.meta.get("val")
+    number = _FILLS.get(getattr(node.target, "overloadpacket", None))
+    if number is None or not isinstance(made, torch.Tensor) or made.dtype.is_complex:
+        return None
+    if not isinstance(number, bool):
+        number = node.args[number]
+    if not isinstance(number, bool | int | float) or not all(isinstance(size, int) for size in made.shape):
+        return None
+    return torch.full((), number, dtype=made.dtype).expand(made.shape)
+
+
+def bind_last_arguments(module: ir.Module, arrays: Sequence[np.ndarray]) -> None:
+    """Make constants of the last arguments of the function ``main`` of ``module``."""
+    function = ir.SymbolTable(module.operation)["main"].operation
+    block = function.regions[0].blocks[0]
+    first = len(block.arguments) - len(arrays)
+    with module.context, ir.InsertionPoint.at_block_begin(block), function.location:
+        for argument, array in zip(list(block.arguments)[first:], arrays, strict=True):
+            value = dense_of(array, argument.type)
+            argument.replace_all_uses_with(upstream("arith").ConstantOp(argument.type, value).result)
+        for number in reversed(range(first, len(block.arguments))):
+            block.erase_argument(number)
+        kind = function.attributes["function_type"].value
+        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kind.inputs[:first], kind.results))
+        if "arg_attrs" in function.attributes:
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get(list(function.attributes["arg_attrs"])[:first])
