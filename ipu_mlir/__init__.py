@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ipu_mlir.tracing.control.outlined import outlined
     from ipu_mlir.tracing.control.scans import associative_scan, map, scan
     from ipu_mlir.tracing.elements.dynamic_slices import dynamic_slice, dynamic_update_slice
+    from ipu_mlir.tracing.gradients import grad, jvp, value_and_grad, vjp
     from ipu_mlir.tracing.hints import place
     from ipu_mlir.tracing.shards import shard
     from ipu_mlir.tracing.structure import register_dataclass
@@ -87,6 +88,8 @@ __all__ = [
     "fifo",
     "fori_loop",
     "function",
+    "grad",
+    "jvp",
     "map",
     "nn",
     "outlined",
@@ -98,6 +101,8 @@ __all__ = [
     "scan",
     "shard",
     "switch",
+    "value_and_grad",
+    "vjp",
     "vmap",
     "while_loop",
     "within_replica",
@@ -138,6 +143,8 @@ _HOME = {
     "fifo": "ipu_mlir.programs.fifo",
     "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
+    "grad": "ipu_mlir.tracing.gradients",
+    "jvp": "ipu_mlir.tracing.gradients",
     "map": "ipu_mlir.tracing.control.scans",
     "outlined": "ipu_mlir.tracing.control.outlined",
     "per_replica": "ipu_mlir.programs.replicas",
@@ -148,6 +155,8 @@ _HOME = {
     "scan": "ipu_mlir.tracing.control.scans",
     "shard": "ipu_mlir.tracing.shards",
     "switch": "ipu_mlir.tracing.control.branches",
+    "value_and_grad": "ipu_mlir.tracing.gradients",
+    "vjp": "ipu_mlir.tracing.gradients",
     "vmap": "ipu_mlir.tracing.batching.vmap",
     "while_loop": "ipu_mlir.tracing.control.loops",
 }

@@ -1,5 +1,6 @@
 """Every pass of the project, by name."""
 
+from ipu_mlir.passes.autodiff.autodiff import Autodiff
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.host.drop_placement import DropPlacement
 from ipu_mlir.passes.host.forward_copies import ForwardCopies
@@ -103,6 +104,7 @@ PASSES: tuple[type[Pass], ...] = (
     BatchReplicas,
     AnchorShards,
     AssignShards,
+    Autodiff,
     BranchSwitches,
     BufferizeCollectives,
     BufferizeStreams,

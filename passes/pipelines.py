@@ -39,6 +39,7 @@ cannot. Functions are made of branches before equal ops in them and around them 
 
 NORMALIZE: tuple[str, ...] = (
     "ipu-spread-shards",
+    "ipu-autodiff",
     "ipu-outline-functions",
     "ipu-anchor-shards",
     "ipu-check-calls",

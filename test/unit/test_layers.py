@@ -37,6 +37,7 @@ ROOMS = (
     "passes/normalize/folding",
     "passes/normalize/indices",
     "passes/normalize",
+    "passes/autodiff",
     "passes/programs",
     "passes/raising/scans",
     "passes/raising/loops",

@@ -43,10 +43,10 @@ def outlined(function: Callable[..., Any]) -> Callable[..., Any]:
             result = tree(function(*inner_args, **inner_kwargs), "result")
         result_specs = [spec_of_leaf(leaf) for leaf in result.leaves]
         body.end(func.ReturnOp, result.leaves, result_specs)
-        operands = [*values_of(trace, given, specs), *_captured(body)]
+        operands = [*values_of(trace, given, specs), *captured_by(body)]
         with trace.emit(getattr(function, "__name__", "outlined")):
             types = [trace.tensor_type(spec.shape, spec.dtype) for spec in result_specs]
-            name = _new_name(trace.module, getattr(function, "__name__", "outlined"))
+            name = new_name(trace.module, getattr(function, "__name__", "outlined"))
             with ir.InsertionPoint(trace.module.body):
                 made = func.FuncOp(name, ([value.type for value in operands], types), visibility="private")
             body.move_to(made.regions[0])
@@ -61,7 +61,7 @@ def outlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _captured(body: Body) -> list[ir.Value]:
+def captured_by(body: Body) -> list[ir.Value]:
     """The values that ``body`` uses of what is around it: each becomes one more argument, constants are made anew."""
     inside = {body.block}
     uses: list[tuple[ir.Operation, int]] = []
@@ -88,7 +88,7 @@ def _captured(body: Body) -> list[ir.Value]:
     return [value for value, inner in found.items() if isinstance(inner.owner, ir.Block)]
 
 
-def _new_name(module: ir.Module, wanted: str) -> str:
+def new_name(module: ir.Module, wanted: str) -> str:
     """``wanted``, or with a number what no function of ``module`` is called."""
     symbols = [op.operation.attributes.get("sym_name", None) for op in module.body.operations]
     taken = {ir.StringAttr(each).value for each in symbols if each is not None}

@@ -1,0 +1,237 @@
+"""``grad``, ``value_and_grad``, ``vjp`` and ``jvp``: derivatives of traced functions.
+
+The function becomes one of the program, and its gradient a declaration beside it whose code ``ipu-autodiff`` makes.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.tracing.control.bodies import Body, Tree, is_weak, spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.outlined import captured_by, new_name
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Trace, current_trace
+from ipu_mlir.tracing.operands import tensor
+
+func = upstream("func")
+
+
+def value_and_grad(
+    fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., tuple[Any, Any]]:
+    """A function that gives what ``fun`` gives, and its gradient.
+
+        loss, (dw, db) = ipu.value_and_grad(loss_of, argnums=(0, 1))(w, b, x, y)
+
+    Args:
+        fun: takes tensors, nested as they like; gives one float, a tensor of shape ().
+        argnums: the numbers of the arguments by which it is differentiated; their tensors are floats.
+        has_aux: ``fun`` gives a pair, and only the first of it is differentiated.
+
+    Returns:
+        a function of the same arguments that gives the pair of the value and the gradient: nested as the argument,
+        each leaf of its shape and type; a tuple of them if ``argnums`` is one.
+
+    Raises:
+        TypeError, ValueError: ``fun`` gives anything but one float, or an argument has tensors of integers.
+    """
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    @functools.wraps(fun)
+    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        trace = current_trace()
+        if trace is None:
+            raise TraceValueError(_OUTSIDE)
+        places = [each + len(args) if each < 0 else each for each in numbers]
+        if any(not 0 <= each < len(args) for each in places):
+            raise TraceValueError(f"argnums={argnums} of a call with {len(args)} arguments; count from 0")
+        called = _Called(trace, fun, args, kwargs, places, has_aux=has_aux)
+        given = called.specs[: called.differentiated]
+        if len(given) != 1 or given[0].shape or given[0].dtype.kind != "f":
+            shown = ", ".join(map(str, given))
+            raise TraceTypeError(f"grad of {_name(fun)}, which gives {shown or 'nothing'}; it has to give one float")
+        specs = called.differentiable
+        cotangents = [tensor(trace, float(place == 0), spec.dtype) for place, spec in enumerate(specs)]
+        filled = [each if not spec.shape else np.zeros(spec.shape, spec.dtype) for each, spec in zip(cotangents, specs, strict=True)]
+        values, gradients = called.run(values_of(trace, filled, specs))
+        nested = [called.nested(place, gradients) for place in places]
+        returned = called.result.nested(values)
+        return returned, nested[0] if isinstance(argnums, int) else tuple(nested)
+
+    return differentiated
+
+
+def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that gives the gradient of ``fun``, as ``value_and_grad`` does; with ``has_aux`` a pair of that and the rest."""
+    both = value_and_grad(fun, argnums, has_aux)
+
+    @functools.wraps(fun)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return differentiated
+
+
+def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """What ``fun`` gives for ``primals``, and a function from cotangents of that to cotangents of the primals.
+
+        y, back = ipu.vjp(np.tanh, x)
+        (dx,) = back(dy)
+
+    Cotangents are nested as the result; where that has integers, any number may be given. Primals of integers have no
+    cotangent: None.
+
+    Raises:
+        TypeError, ValueError: the cotangents are of another nesting, shape or type.
+    """
+    trace = current_trace()
+    if trace is None:
+        raise TraceValueError(_OUTSIDE)
+    called = _Called(trace, fun, primals, {}, range(len(primals)), only_floats=True)
+    first = called.call()
+
+    def back(cotangents: Any) -> tuple[Any, ...]:
+        given = called.result.like(cotangents, "cotangent")
+        floats = [leaf for leaf, spec in zip(given.leaves, called.specs, strict=True) if spec.dtype.kind == "f"]
+        for leaf, spec in zip(floats, called.differentiable, strict=True):
+            if not is_weak(leaf) and spec_of_leaf(leaf) != spec or is_weak(leaf) and spec.shape:
+                raise TraceTypeError(f"a cotangent is {spec_of_leaf(leaf)} for a result of {spec}; give one of that type")
+        _, gradients = called.run(values_of(trace, floats, called.differentiable))
+        return tuple(called.nested(place, gradients) for place in range(len(primals)))
+
+    return called.result.nested(first), back
+
+
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """What ``fun`` gives for ``primals``, and how that changes if the primals move by ``tangents``.
+
+        y, dy = ipu.jvp(np.sin, (x,), (dx,))
+
+    The derivative of a cotangent by that of the result is the tangent: it takes two reverse passes, and what the first
+    one computes of values alone is not computed.
+
+    Raises:
+        TypeError, ValueError: tangents that are no floats of the shapes of the primals.
+    """
+    trace = current_trace()
+    if trace is None:
+        raise TraceValueError(_OUTSIDE)
+    given = tree(tuple(tangents), "tangent")
+    result, _ = vjp(fun, *primals)
+    like = tree(result, "result")
+    zero = like.nested([np.zeros(spec_of_leaf(leaf).shape, spec_of_leaf(leaf).dtype) for leaf in like.leaves])
+
+    def backward(cotangents: Any) -> Any:
+        return vjp(fun, *primals)[1](cotangents)
+
+    _, forward = vjp(backward, zero)
+    (moved,) = forward(tuple(given.nested(given.leaves)))
+    return result, moved
+
+
+_OUTSIDE = "gradients are of traced functions; call this in a function that is compiled: @ipu.function, ipu.compile"
+
+
+def _name(fun: Any) -> str:
+    return getattr(fun, "__name__", repr(fun))
+
+
+class _Called:
+    """A function of the user's as one of the module, and its gradient.
+
+    Attributes:
+        result: the same as a tree.
+        specs: of the leaves of the result.
+        differentiable: those of them that are floats.
+        differentiated: how many leaves there are besides those that ``has_aux`` leaves alone.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        fun: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        places: Sequence[int],
+        only_floats: bool = False,
+        has_aux: bool = False,
+    ) -> None:
+        self._trace, self._fun = trace, fun
+        self._taken = [tree(each, f"argument {place}") for place, each in enumerate(args)]
+        named = tree(kwargs, "arguments")
+        leaves = [leaf for each in (*self._taken, named) for leaf in each.leaves]
+        self._specs = [spec_of_leaf(leaf) for leaf in leaves]
+        self._by = self._numbers(places, only_floats)
+        body = Body(trace, "grad", self._specs)
+        with body.traced() as symbols:
+            each = iter(symbols)
+            own = [part.nested([next(each) for _ in part.leaves]) for part in self._taken]
+            returned = fun(*own, **named.nested([next(each) for _ in named.leaves]))
+            if has_aux and not (isinstance(returned, tuple) and len(returned) == 2):
+                raise TraceTypeError(f"has_aux: {_name(fun)} gives {returned!r}; return a pair: the value, and the rest")
+            self.result: Tree = tree(returned, "result")
+            self.differentiated = len(tree(returned[0], "result").leaves) if has_aux else len(self.result.leaves)
+        self.specs = [spec_of_leaf(leaf) for leaf in self.result.leaves]
+        self.differentiable = [spec for spec in self.specs if spec.dtype.kind == "f"]
+        body.end(func.ReturnOp, self.result.leaves, self.specs)
+        self._operands = [*values_of(trace, leaves, self._specs), *captured_by(body)]
+        with trace.emit(_name(fun)):
+            self._types = [trace.tensor_type(spec.shape, spec.dtype) for spec in self.specs]
+            self._function = new_name(trace.module, _name(fun))
+            kinds = [value.type for value in self._operands]
+            with ir.InsertionPoint(trace.module.body):
+                made = func.FuncOp(self._function, (kinds, self._types), visibility="private")
+            body.move_to(made.regions[0])
+        self._gradient: str | None = None
+
+    def _numbers(self, places: Sequence[int], only_floats: bool) -> list[int]:
+        """The numbers of the leaves by which is differentiated."""
+        found, number = [], 0
+        for place, part in enumerate(self._taken):
+            for leaf, path in zip(part.leaves, part.paths, strict=True):
+                spec = spec_of_leaf(leaf)
+                if place in places and spec.dtype.kind == "f":
+                    found.append(number)
+                elif place in places and not only_floats:
+                    raise TraceTypeError(f"grad by {path}, which is {spec}; only floats have derivatives")
+                number += 1
+        return found
+
+    def call(self) -> list[Any]:
+        """The leaves of the result."""
+        with self._trace.emit(_name(self._fun)):
+            results = list(func.CallOp(self._types, self._function, self._operands).operation.results)
+            return self._wrapped(results, self.specs)
+
+    def run(self, cotangents: Sequence[ir.Value]) -> tuple[list[Any], dict[int, Any]]:
+        """The leaves of the result, and cotangents by the number of the leaf."""
+        by = [self._operands[number].type for number in self._by]
+        types = [*self._types, *by]
+        with self._trace.emit(_name(self._fun)):
+            if self._gradient is None:
+                self._gradient = new_name(self._trace.module, f"{self._function}_gradient")
+                kinds = [value.type for value in (*self._operands, *cotangents)]
+                with ir.InsertionPoint(self._trace.module.body):
+                    made = func.FuncOp(self._gradient, (kinds, types), visibility="private")
+                numbers = ir.DenseI64ArrayAttr.get(self._by)
+                asked = {"of": ir.FlatSymbolRefAttr.get(self._function), "by": numbers}
+                made.operation.attributes["ipu.gradient"] = ir.DictAttr.get(asked)
+            call = func.CallOp(types, self._gradient, [*self._operands, *cotangents])
+            results = list(call.operation.results)
+            values = self._wrapped(results, self.specs)
+            specs = [self._specs[number] for number in self._by]
+            return values, dict(zip(self._by, self._wrapped(results[len(values) :], specs), strict=True))
+
+    def _wrapped(self, values: Sequence[ir.Value], specs: Sequence[TensorSpec]) -> list[Any]:
+        return [self._trace.wrap(value, spec.shape, spec.dtype) for value, spec in zip(values, specs, strict=False)]
+
+    def nested(self, place: int, gradients: dict[int, Any]) -> Any:
+        """The gradient by an argument, nested as it; None for what is no float."""
+        first = sum(len(part.leaves) for part in self._taken[:place])
+        part = self._taken[place]
+        return part.nested([gradients.get(first + number) for number in range(len(part.leaves))])

@@ -1,0 +1,1 @@
+"""Reverse-mode differentiation of linalg on tensors, scf and program ops."""
