@@ -35,6 +35,7 @@ from ipu_mlir.dialects.ops.remote import (
     RemoteLoadOp,
     RemoteStoreOp,
 )
+from ipu_mlir.dialects.ops.stop_gradient import StopGradientOp
 from ipu_mlir.dialects.ops.streams import (
     DequeueOp,
     ElementOp,
@@ -96,6 +97,7 @@ __all__ = [
     "RemoteLoadOp",
     "RemoteStoreOp",
     "ReplicaIndexOp",
+    "StopGradientOp",
     "TargetAttr",
     "ToShardOp",
     "VariableOp",

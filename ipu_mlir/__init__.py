@@ -41,11 +41,12 @@ if TYPE_CHECKING:
     from ipu_mlir.specs.specs import TensorSpec
     from ipu_mlir.tracing.batching.vmap import vmap
     from ipu_mlir.tracing.control.branches import cond, switch
+    from ipu_mlir.tracing.control.custom_gradients import custom_vjp
+    from ipu_mlir.tracing.control.gradients import grad, jvp, stop_gradient, value_and_grad, vjp
     from ipu_mlir.tracing.control.loops import fori_loop, while_loop
-    from ipu_mlir.tracing.control.outlined import outlined
+    from ipu_mlir.tracing.control.outlined import checkpoint, outlined
     from ipu_mlir.tracing.control.scans import associative_scan, map, scan
     from ipu_mlir.tracing.elements.dynamic_slices import dynamic_slice, dynamic_update_slice
-    from ipu_mlir.tracing.gradients import grad, jvp, value_and_grad, vjp
     from ipu_mlir.tracing.hints import place
     from ipu_mlir.tracing.shards import shard
     from ipu_mlir.tracing.structure import register_dataclass
@@ -81,8 +82,10 @@ __all__ = [
     "associative_scan",
     "assume_equal",
     "broadcast",
+    "checkpoint",
     "compile",
     "cond",
+    "custom_vjp",
     "dynamic_slice",
     "dynamic_update_slice",
     "fifo",
@@ -100,6 +103,7 @@ __all__ = [
     "replica_index",
     "scan",
     "shard",
+    "stop_gradient",
     "switch",
     "value_and_grad",
     "vjp",
@@ -136,15 +140,17 @@ _HOME = {
     "associative_scan": "ipu_mlir.tracing.control.scans",
     "assume_equal": "ipu_mlir.programs.replicas",
     "broadcast": "ipu_mlir.programs.replicas",
+    "checkpoint": "ipu_mlir.tracing.control.outlined",
     "compile": "ipu_mlir.compilation.compiler",
     "cond": "ipu_mlir.tracing.control.branches",
+    "custom_vjp": "ipu_mlir.tracing.control.custom_gradients",
     "dynamic_slice": "ipu_mlir.tracing.elements.dynamic_slices",
     "dynamic_update_slice": "ipu_mlir.tracing.elements.dynamic_slices",
     "fifo": "ipu_mlir.programs.fifo",
     "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
-    "grad": "ipu_mlir.tracing.gradients",
-    "jvp": "ipu_mlir.tracing.gradients",
+    "grad": "ipu_mlir.tracing.control.gradients",
+    "jvp": "ipu_mlir.tracing.control.gradients",
     "map": "ipu_mlir.tracing.control.scans",
     "outlined": "ipu_mlir.tracing.control.outlined",
     "per_replica": "ipu_mlir.programs.replicas",
@@ -154,9 +160,10 @@ _HOME = {
     "replica_index": "ipu_mlir.programs.replicas",
     "scan": "ipu_mlir.tracing.control.scans",
     "shard": "ipu_mlir.tracing.shards",
+    "stop_gradient": "ipu_mlir.tracing.control.gradients",
     "switch": "ipu_mlir.tracing.control.branches",
-    "value_and_grad": "ipu_mlir.tracing.gradients",
-    "vjp": "ipu_mlir.tracing.gradients",
+    "value_and_grad": "ipu_mlir.tracing.control.gradients",
+    "vjp": "ipu_mlir.tracing.control.gradients",
     "vmap": "ipu_mlir.tracing.batching.vmap",
     "while_loop": "ipu_mlir.tracing.control.loops",
 }

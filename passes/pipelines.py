@@ -38,8 +38,8 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
 cannot. Functions are made of branches before equal ops in them and around them become one."""
 
 NORMALIZE: tuple[str, ...] = (
-    "ipu-spread-shards",
     "ipu-autodiff",
+    "ipu-spread-shards",
     "ipu-outline-functions",
     "ipu-anchor-shards",
     "ipu-check-calls",

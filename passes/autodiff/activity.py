@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from ipu_mlir.dialects.analysis.control_flow import flows
 from ipu_mlir.dialects.support.bindings import ADVANCE, ir
 
+STOP_GRADIENT = "ipu.stop_gradient"
+
 
 def is_differentiable(kind: ir.Type) -> bool:
     """True of a float, and of a tensor of floats."""
@@ -33,6 +35,8 @@ def _visit(op: ir.Operation, active: set[ir.Value]) -> None:
             for source, target in zip(flow.values(), flow.targets, strict=True):
                 if source in active and is_differentiable(target.type):
                     active.add(target)
+        return
+    if op.name == STOP_GRADIENT:
         return
     if any(operand in active for operand in op.operands) or any(each in active for each in _inner_operands(op)):
         active.update(result for result in op.results if is_differentiable(result.type))

@@ -1,8 +1,13 @@
-"""The backward code of a block: from the last op to the first, each op turns cotangents of results into those of operands."""
+"""The backward code of a block.
 
-from collections.abc import Callable, Mapping, Sequence
+From the last op to the first, the rule of each turns the cotangents of its results into those of its operands.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from ipu_mlir.dialects.analysis.shards import SHARD
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.activity import is_differentiable
 from ipu_mlir.passes.support.linalg_builders import fill_with, generic, identity_map, zero
@@ -61,7 +66,7 @@ class Backward:
             rule = self.rules.get(op.name)
             if rule is None:
                 raise NotDifferentiable(op, "has no rule for its derivative")
-            with op.location:
+            with op.location, _on_shard_of(op):
                 rule(op, self)
 
     def of(self, value: ir.Value) -> ir.Value | None:
@@ -109,6 +114,20 @@ class Backward:
         for original, copy in self._copies.items():
             if copy in new:
                 self._copies[original] = new[copy]
+
+
+@contextmanager
+def _on_shard_of(op: ir.Operation) -> Iterator[None]:
+    """The ops that are appended in the block run where ``op`` runs, if that says so."""
+    shard = op.attributes.get(SHARD, None)
+    place = ir.InsertionPoint.current
+    before = len(list(place.block.operations)) if shard is not None else 0
+    yield
+    if shard is not None:
+        following = list(place.block.operations)
+        end = len(following) if place.ref_operation is None else following.index(place.ref_operation)
+        for made in following[end - (len(following) - before) : end]:
+            made.operation.attributes[SHARD] = shard
 
 
 Write = Callable[[ir.Value, ir.Value], ir.Value]

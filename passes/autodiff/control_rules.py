@@ -7,7 +7,7 @@ What an iteration of a loop takes from the one before is stored in the forward l
 from collections.abc import Sequence
 
 from ipu_mlir.dialects.analysis.control_flow import control_op
-from ipu_mlir.dialects.analysis.matchers import integer_of, is_made_inside, terminator
+from ipu_mlir.dialects.analysis.matchers import integer_of, is_made_inside
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.activity import active_values
 from ipu_mlir.passes.autodiff.backward import Backward, NotDifferentiable, Rule
@@ -52,7 +52,7 @@ def _backward_of(
 def _branch(op: ir.Operation, back: Backward) -> None:
     captured = _captured(op, back)
     given = [back.of(result) for result in op.results]
-    start = {value: back.of_or_zeros(value) for value in captured}
+    start = {value: known for value in captured if (known := back.of(value)) is not None}
     made = ir.Operation.create(
         op.name,
         results=[value.type for value in captured],
@@ -76,10 +76,14 @@ def _for(op: ir.Operation, back: Backward) -> None:
     low, high, step, *first = op.operands
     counter, *carried = body.arguments
     moving = [place for place, value in enumerate(carried) if back.wants(value)]
-    captured = _captured(op, back)
-    starts = [back.of_or_zeros(op.results[place]) for place in moving] + [back.of_or_zeros(each) for each in captured]
     row = control_op(op)
     count = row.trip_count(op) if row is not None else None
+    if count == 0:  # the results are what the loop starts from
+        for value, result in zip(first, op.results, strict=True):
+            back.add(value, back.of(result))
+        return
+    captured = _captured(op, back)
+    starts = [back.of_or_zeros(op.results[place]) for place in moving] + [back.of_or_zeros(each) for each in captured]
     last = _last(low, high, step, count)
     loop = scf.ForOp(constant_index(0), last[0], constant_index(1), starts)
     with ir.InsertionPoint(loop.body):
@@ -91,7 +95,9 @@ def _for(op: ir.Operation, back: Backward) -> None:
             given[place] = cotangent
         so_far = dict(zip(captured, inner[len(moving) :], strict=True))
         own = _backward_of(body, known, back, given, so_far)
-        scf.YieldOp([own.of_or_zeros(carried[place]) for place in moving] + [own.of_or_zeros(each) for each in captured])
+        scf.YieldOp(
+            [own.of_or_zeros(carried[place]) for place in moving] + [own.of_or_zeros(each) for each in captured]
+        )
     results = list(loop.results)
     for value, cotangent in zip(captured, results[len(moving) :], strict=True):
         back.replace(value, cotangent)

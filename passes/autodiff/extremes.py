@@ -43,10 +43,10 @@ def shared(nest: Structured, value: ir.Value, output: ir.AffineMap, result: ir.V
         return arith.cmpf(arith.CmpFPredicate.OEQ, here, mark)
 
     def count(known: Known, further: list[ir.Value], so_far: ir.Value) -> ir.Value:
-        here = holds(nest.copied(value, known), further[0])
+        here = holds(known[value], further[0])
         return arith.addf(so_far, arith.select(here, number_like(so_far, 1), number_like(so_far, 0)))
 
-    ties = nest.over_same_loops([(result, output)], zeros(result.type), output, count)
+    ties = nest.over_same_loops([value], [(result, output)], zeros(result.type), output, count)
     each = elementwise([cotangent, ties], cotangent.type, lambda values: arith.divf(*values))
     return Goal(each, result, holds)
 
@@ -69,12 +69,12 @@ def first(nest: Structured, value: ir.Value, output: ir.AffineMap, result: ir.Va
         return arith.cmpi(arith.CmpIPredicate.eq, number(), mark)
 
     def earliest(known: Known, further: list[ir.Value], so_far: ir.Value) -> ir.Value:
-        here = arith.cmpf(arith.CmpFPredicate.OEQ, nest.copied(value, known), further[0])
+        here = arith.cmpf(arith.CmpFPredicate.OEQ, known[value], further[0])
         return arith.minsi(so_far, arith.select(here, number(), arith.constant(i32, prod(sizes))))
 
     kind = ir.RankedTensorType.get(list(result.type.shape), i32)
     none = fill_with(arith.constant(i32, prod(sizes)), tensor.EmptyOp(list(kind.shape), i32).result).results[0]
-    return Goal(cotangent, nest.over_same_loops([(result, output)], none, output, earliest), holds)
+    return Goal(cotangent, nest.over_same_loops([value], [(result, output)], none, output, earliest), holds)
 
 
 def at_goal(goal: Goal, here: ir.Value, cotangent: ir.Value, mark: ir.Value) -> ir.Value:

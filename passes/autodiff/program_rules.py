@@ -14,7 +14,9 @@ def _same(op: ir.Operation, back: Backward) -> None:
     back.add(source, _like(op, cotangent, source.type))
 
 
-def _like(op: ir.Operation, operand: ir.Value, result: ir.Type, name: str | None = None, **changed: ir.Attribute) -> ir.Value:
+def _like(
+    op: ir.Operation, operand: ir.Value, result: ir.Type, name: str | None = None, **changed: ir.Attribute
+) -> ir.Value:
     attributes = {each: op.attributes[each] for each in op.attributes}
     return ir.Operation.create(name or op.name, [result], [operand], {**attributes, **changed}).results[0]
 

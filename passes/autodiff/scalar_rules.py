@@ -1,7 +1,7 @@
 """Derivatives of scalar ops of ``arith`` and ``math``: one rule for each op.
 
-A rule takes the operands of the op, its result and the cotangent of the result, and gives the cotangent of each operand;
-None where the derivative is zero. Where a function has no derivative, the rule gives what JAX gives.
+A rule takes the operands of the op, its result and the cotangent of the result, and gives the cotangent of each
+operand, None where the derivative is zero. Where a function has no derivative, the rule gives what JAX gives.
 """
 
 from collections.abc import Callable, Sequence

@@ -31,7 +31,9 @@ def loops(sizes: Sequence[int], step: Step, start: ir.Value, counters: tuple[ir.
 
 def add_at_indices(each: ir.Value, indices: Sequence[Index], start: ir.Value) -> ir.Value:
     """``start`` with every element of ``each`` added at ``indices`` of its own indices."""
-    return loops(list(each.type.shape), lambda at, into: _added(each, at, into, [index_at(i, at) for i in indices]), start)
+    return loops(
+        list(each.type.shape), lambda at, into: _added(each, at, into, [index_at(i, at) for i in indices]), start
+    )
 
 
 def add_at_points(nest: Structured, index: Sequence[ir.Value], each: ir.Value, start: ir.Value) -> ir.Value:

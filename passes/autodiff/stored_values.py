@@ -8,6 +8,7 @@ more than their results take up. Those are stored, one element of a tensor for e
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ipu_mlir.dialects.analysis.control_flow import control_op
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of, terminator
@@ -23,7 +24,7 @@ _PURE = ("arith.", "math.", "tensor.", "linalg.", "complex.")
 
 def is_pure(op: ir.Operation) -> bool:
     """True if ``op`` has no effect besides its results, and gives the same each time for the same operands."""
-    if op.name.startswith("scf."):
+    if control_op(op) is not None:
         return all(is_pure(inner) for inner in _inside(op))
     if op.name.startswith(_PURE):
         return True
@@ -68,9 +69,7 @@ class _Stored:
     stand_in: ir.Value
 
 
-def store_for(
-    forward: ir.Operation, backward: ir.Operation, last: ir.Value, count: int | None, known: Known
-) -> Known:
+def store_for(forward: ir.Operation, backward: ir.Operation, last: ir.Value, count: int | None, known: Known) -> Known:
     """Let ``forward`` store what ``backward`` needs of its iterations.
 
     Gives the new results for those of ``forward``, which is erased then; nothing if it stays.

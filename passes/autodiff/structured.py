@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest
+from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.autodiff.backward import NotDifferentiable
@@ -56,17 +56,29 @@ class Structured:
 
         return clone_slice(value, known, is_inside)
 
-    def over_same_loops(self, further: Sequence[Operand], start: ir.Value, output: ir.AffineMap, body: Body) -> ir.Value:
+    def over_same_loops(
+        self,
+        values: Sequence[ir.Value],
+        further: Sequence[Operand],
+        start: ir.Value,
+        output: ir.AffineMap,
+        body: Body,
+    ) -> ir.Value:
         """The result of an op over the same loops that reads the same operands, and ``further`` ones.
 
         Where no loop is reduced, it also reads its results rather than to compute them again. What ``body`` does not
         read is no operand of it. Loops that ``output`` does not name are reductions.
+
+        Args:
+            values: of the original body, which ``body`` needs, with all that they are computed from.
         """
         operands = [(self.op.operands[number], self.maps[number]) for number in self.reads] + list(further)
         operands += [(result, each) for result, each in zip(self.op.results, self._results_maps(), strict=False)]
         used = list(range(len(operands)))
         while True:
-            made = self._made([operands[place] for place in used], start, output, self._with(used, further, body))
+            made = self._made(
+                [operands[place] for place in used], start, output, self._with(used, values, further, body)
+            )
             arguments = list(made.regions[0].blocks[0].arguments)
             still = [place for place, argument in zip(used, arguments, strict=False) if list(argument.uses)]
             if still == used:
@@ -77,7 +89,9 @@ class Structured:
     def _results_maps(self) -> list[ir.AffineMap]:
         return self.maps[self.nest.num_inputs :] if all(self.nest.parallel) else []
 
-    def _with(self, used: Sequence[int], further: Sequence[Operand], body: Body) -> Callable[[list[ir.Value]], list[ir.Value]]:
+    def _with(
+        self, used: Sequence[int], values: Sequence[ir.Value], further: Sequence[Operand], body: Body
+    ) -> Callable[[list[ir.Value]], list[ir.Value]]:
         own = len(self.reads)
 
         def fill(arguments: list[ir.Value]) -> list[ir.Value]:
@@ -85,6 +99,8 @@ class Structured:
             known: Known = {
                 self.arguments[number]: by_place[place] for place, number in enumerate(self.reads) if place in by_place
             }
+            for value in values:
+                self.copied(value, known)
             for place, value in enumerate(self.yielded if all(self.nest.parallel) else (), start=own + len(further)):
                 if place in by_place and not isinstance(value.owner, ir.Block):
                     known[value] = by_place[place]

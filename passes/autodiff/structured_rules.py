@@ -157,10 +157,9 @@ def _summed(
     def body(known: Known, elements: list[ir.Value], so_far: ir.Value) -> ir.Value:
         given, seeds = iter(elements), dict[ir.Value, ir.Value]()
         for term in terms:
-            here = nest.copied(term.value, known)
             cotangent = next(given)
             if term.goal is not None:
-                cotangent = extremes.at_goal(term.goal, here, cotangent, next(given))
+                cotangent = extremes.at_goal(term.goal, known.get(term.value, term.value), cotangent, next(given))
             old = seeds.get(term.value)
             seeds[term.value] = cotangent if old is None else arith.addf(old, cotangent)
         found = scalar_cotangents(nest.block, known, seeds).get(value)
@@ -170,7 +169,7 @@ def _summed(
     kind = ir.RankedTensorType.get(list(shape), value.type)
     is_whole = len(set(output.results)) == output.n_dims
     start = tensor.EmptyOp(list(shape), value.type).result if is_whole else zeros(kind)
-    return nest.over_same_loops(further, start, output, body)
+    return nest.over_same_loops([term.value for term in terms], further, start, output, body)
 
 
 def _with_unit_dimensions(value: ir.Value, shape: Sequence[int], kept: Sequence[int]) -> ir.Value:

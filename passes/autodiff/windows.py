@@ -142,7 +142,9 @@ def _added(each: ir.Value, axes: Sequence[Axis], shape: Sequence[int]) -> ir.Val
         return each
     output = ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(number) for number in range(len(own))])
     start = zeros(ir.RankedTensorType.get([size for _, size in own], each.type.element_type))
-    sizes = [tensor.EmptyOp([each.type.shape[loop] for loop in points], each.type.element_type).result] if points else []
+    sizes = (
+        [tensor.EmptyOp([each.type.shape[loop] for loop in points], each.type.element_type).result] if points else []
+    )
     windows = [ir.AffineMap.get(loops, 0, [place[loop] for loop in points])] if points else []
     kinds = [True] * len(own) + [False] * len(points)
 

@@ -239,6 +239,8 @@ SCF_ITSELF = {
     "dialects/costs/scalar_ops.py",  # in bodies, which have no flows of tensors
     "ipu_mlir/compilation/supported_ops.py",  # ops that are not supported
     "ipu_mlir/tracing/batching/control.py",  # what each op is for a batch
+    "passes/autodiff/control_rules.py",  # what each op is backwards
+    "passes/autodiff/counted_whiles.py",  # writes one as the other
     "passes/importing/carried_sizes.py",  # gives loops and branches other types
     "passes/importing/stablehlo/convert_control_flow.py",  # makes them
     "passes/placement/preparation/branch_switches.py",  # writes one as the other

@@ -61,6 +61,16 @@ def outlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, of which a gradient keeps the arguments alone, and computes the rest again.
+
+        h = ipu.checkpoint(layer)(x, w)
+
+    It is outlined: the forward code stands in the program once, and in its gradient once more.
+    """
+    return outlined(function)
+
+
 def captured_by(body: Body) -> list[ir.Value]:
     """The values that ``body`` uses of what is around it: each becomes one more argument, constants are made anew."""
     inside = {body.block}

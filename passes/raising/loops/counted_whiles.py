@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, integer_of, predicate_of, terminator
+from ipu_mlir.dialects.analysis.matchers import defining_op, integer_of, predicate_of, terminator
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.raising.loops.filling_nests import body_of
 from ipu_mlir.passes.raising.loops.slice_elements import Points
 from ipu_mlir.passes.support.clone import Known
 from ipu_mlir.passes.support.linalg_builders import constant_index
+from ipu_mlir.passes.support.wrapped_scalars import scalar_op, splat_integer
 
 
 @dataclass(frozen=True)
@@ -71,45 +72,6 @@ def counted_while(loop: ir.Operation) -> CountedWhile | None:
     if not isinstance(carried[state].type, ir.RankedTensorType):
         return None
     return CountedWhile(loop, counter, first, end, state, filled[0], kept)
-
-
-def scalar_op(value: ir.Value) -> tuple[ir.Operation, list[ir.Value]] | None:
-    """The op that makes a scalar, wrapped in a tensor or not, and what it works on, without the wraps."""
-    op = defining_op(_unwrapped(value))
-    return None if op is None else (op, [_unwrapped(operand) for operand in op.operands])
-
-
-def _unwrapped(value: ir.Value) -> ir.Value:
-    """The scalar that ``value`` wraps, or the tensor without dimensions of which it is the element.
-
-    Bodies of structured ops without loops count as scalar code.
-    """
-    while True:
-        owner = value.owner
-        if isinstance(owner, ir.Block):
-            op, number = owner.owner.operation, ir.BlockArgument(value).arg_number
-            if not _is_scalar(op) or number >= len(op.operands) - len(op.results):
-                return value
-            value = op.operands[number]
-        elif owner.name in ("tensor.extract", "tensor.from_elements") and len(owner.operands) == 1:
-            value = owner.operands[0]
-        elif _is_scalar(owner.operation):
-            ends = terminator(owner.operation.regions[0].blocks[0]).operands
-            value = ends[ir.OpResult(value).result_number]
-        else:
-            return value
-
-
-def _is_scalar(op: ir.Operation) -> bool:
-    return op.name == "linalg.generic" and not len(op.attributes["iterator_types"])
-
-
-def splat_integer(value: ir.Value) -> int | None:
-    """The integer that a constant without dimensions holds."""
-    attribute = constant_of(value)
-    if not isinstance(attribute, ir.DenseIntElementsAttr) or not attribute.is_splat or attribute.type.rank:
-        return None
-    return ir.IntegerAttr(attribute.get_splat_value()).value
 
 
 def _inserts(yielded: ir.Value, carried: ir.Value) -> bool:

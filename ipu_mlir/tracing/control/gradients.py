@@ -1,4 +1,4 @@
-"""``grad``, ``value_and_grad``, ``vjp`` and ``jvp``: derivatives of traced functions.
+"""``grad``, ``value_and_grad``, ``vjp``, ``jvp`` and ``stop_gradient``: derivatives of traced functions.
 
 The function becomes one of the program, and its gradient a declaration beside it whose code ``ipu-autodiff`` makes.
 """
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.ipu import StopGradientOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.control.bodies import Body, Tree, is_weak, spec_of_leaf, tree, values_of
@@ -56,7 +57,10 @@ def value_and_grad(
             raise TraceTypeError(f"grad of {_name(fun)}, which gives {shown or 'nothing'}; it has to give one float")
         specs = called.differentiable
         cotangents = [tensor(trace, float(place == 0), spec.dtype) for place, spec in enumerate(specs)]
-        filled = [each if not spec.shape else np.zeros(spec.shape, spec.dtype) for each, spec in zip(cotangents, specs, strict=True)]
+        filled = [
+            each if not spec.shape else np.zeros(spec.shape, spec.dtype)
+            for each, spec in zip(cotangents, specs, strict=True)
+        ]
         values, gradients = called.run(values_of(trace, filled, specs))
         nested = [called.nested(place, gradients) for place in places]
         returned = called.result.nested(values)
@@ -66,7 +70,7 @@ def value_and_grad(
 
 
 def grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """A function that gives the gradient of ``fun``, as ``value_and_grad`` does; with ``has_aux`` a pair of that and the rest."""
+    """As ``value_and_grad``, but the gradient alone; with ``has_aux`` a pair of the gradient and the rest."""
     both = value_and_grad(fun, argnums, has_aux)
 
     @functools.wraps(fun)
@@ -99,8 +103,10 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
         given = called.result.like(cotangents, "cotangent")
         floats = [leaf for leaf, spec in zip(given.leaves, called.specs, strict=True) if spec.dtype.kind == "f"]
         for leaf, spec in zip(floats, called.differentiable, strict=True):
-            if not is_weak(leaf) and spec_of_leaf(leaf) != spec or is_weak(leaf) and spec.shape:
-                raise TraceTypeError(f"a cotangent is {spec_of_leaf(leaf)} for a result of {spec}; give one of that type")
+            if (not is_weak(leaf) and spec_of_leaf(leaf) != spec) or (is_weak(leaf) and spec.shape):
+                raise TraceTypeError(
+                    f"a cotangent is {spec_of_leaf(leaf)} for a result of {spec}; give one of that type"
+                )
         _, gradients = called.run(values_of(trace, floats, called.differentiable))
         return tuple(called.nested(place, gradients) for place in range(len(primals)))
 
@@ -132,6 +138,19 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     _, forward = vjp(backward, zero)
     (moved,) = forward(tuple(given.nested(given.leaves)))
     return result, moved
+
+
+def stop_gradient(x: Any) -> Any:
+    """``x``, nested as it likes, which gradients take for a constant."""
+    trace = current_trace()
+    if trace is None:
+        return x
+    taken = tree(x, "value")
+    specs = [spec_of_leaf(leaf) for leaf in taken.leaves]
+    values = values_of(trace, taken.leaves, specs)
+    with trace.emit("stop_gradient"):
+        stopped = [StopGradientOp(source=value, stopped=value.type).stopped for value in values]
+        return taken.nested([trace.wrap(v, spec.shape, spec.dtype) for v, spec in zip(stopped, specs, strict=True)])
 
 
 _OUTSIDE = "gradients are of traced functions; call this in a function that is compiled: @ipu.function, ipu.compile"
@@ -173,7 +192,9 @@ class _Called:
             own = [part.nested([next(each) for _ in part.leaves]) for part in self._taken]
             returned = fun(*own, **named.nested([next(each) for _ in named.leaves]))
             if has_aux and not (isinstance(returned, tuple) and len(returned) == 2):
-                raise TraceTypeError(f"has_aux: {_name(fun)} gives {returned!r}; return a pair: the value, and the rest")
+                raise TraceTypeError(
+                    f"has_aux: {_name(fun)} gives {returned!r}; return a pair: the value, and the rest"
+                )
             self.result: Tree = tree(returned, "result")
             self.differentiated = len(tree(returned[0], "result").leaves) if has_aux else len(self.result.leaves)
         self.specs = [spec_of_leaf(leaf) for leaf in self.result.leaves]

@@ -1,0 +1,95 @@
+// RUN: ipu-opt %s --ipu-autodiff --split-input-file --verify-diagnostics
+
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// expected-error @below {{has ipu.gradient = @f; write {of = @function, by = array<i64: 0>}}}
+func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {ipu.gradient = @f}
+
+// -----
+
+// expected-error @below {{is the gradient of @g, which is no function of one block in this module}}
+func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @g, by = array<i64: 0>}}
+
+// -----
+
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// expected-error @below {{differentiates by argument 3 of a function that has 1}}
+func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 3>}}
+
+// -----
+
+func.func private @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  return %x : tensor<4xi32>
+}
+// expected-error @below {{differentiates by argument 0, tensor<4xi32>; only floats have derivatives}}
+func.func private @df(tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+// expected-error @below {{has the type (tensor<4xf32>) -> tensor<4xf32>, and the gradient of @f has (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)}}
+func.func private @df(tensor<4xf32>) -> tensor<4xf32> attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant 1.0 : f32
+  // expected-error @below {{'scf.while' op runs a number of iterations that is known only at run time; use a loop that counts to a constant (in the gradient of @f)}}
+  %r = scf.while (%s = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    %i = arith.constant 0 : index
+    %e = tensor.extract %s[%i] : tensor<4xf32>
+    %go = arith.cmpf olt, %e, %c : f32
+    scf.condition(%go) %s : tensor<4xf32>
+  } do {
+  ^bb0(%s: tensor<4xf32>):
+    %n = math.exp %s : tensor<4xf32>
+    scf.yield %n : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
+func.func private @f(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{'scf.for' op runs a number of iterations that is known only at run time, and its derivative needs values of each of them; let it count between constants}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%c = %x) -> tensor<4xf32> {
+    %s = math.sin %c : tensor<4xf32>
+    scf.yield %s : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+func.func private @df(tensor<4xf32>, index, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'ipu.all_reduce' op combines replicas with 'max', which has no rule for its derivative}}
+  %y = "ipu.all_reduce"(%x) {op = "max"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
+func.func private @g(tensor<4xf32>) -> tensor<4xf32>
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{calls @g, whose code is not here, so it has no derivative}}
+  %y = func.call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
