@@ -11,7 +11,7 @@ from ipu_mlir.passes.autodiff.backward import Backward, NotDifferentiable
 from ipu_mlir.passes.autodiff.counted_whiles import count_whiles
 from ipu_mlir.passes.autodiff.rules import RULES
 from ipu_mlir.passes.core.base import Refusals
-from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.calls import inline_call
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 from ipu_mlir.passes.support.value_attributes import set_function_type
 
@@ -50,12 +50,22 @@ class GradientFunctions:
         self._module, self._refuse = module, refuse
         self._functions = {symbol_of(op): op for op in list_ops(module, "func.func")}
         self._waiting: set[str] = set()
+        self._taken_part: set[str] = set()
         self._of_calls: dict[tuple[str, tuple[int, ...]], str] = {}
 
     def fill(self) -> None:
         """Give all of them their code."""
         for name in list(self._functions):
             self._fill(name)
+        if not self._refuse.diagnostics:
+            self._inline_gradients()
+
+    def _inline_gradients(self) -> None:
+        """Inline the calls of gradients, and of what is differentiated: upstream leaves ops of ours alone."""
+        for call in list_ops(self._module, "func.call"):
+            callee = self._functions.get(callee_of(call))
+            if callee_of(call) in self._taken_part and OUTLINED not in call.attributes and callee is not None:
+                inline_call(call, callee)
 
     def _fill(self, name: str) -> None:
         """Give the function its code if it is a gradient that has none, after the gradients that it is made of."""
@@ -71,6 +81,7 @@ class GradientFunctions:
         self._waiting.discard(name)
         if not self._refuse.diagnostics:
             self._functions[name] = self._made(gradient)
+            self._taken_part |= {name, gradient.of}
 
     def _inlined_calls_are_filled(self, name: str) -> None:
         for call in list_ops(self._functions[name], "func.call"):
@@ -162,12 +173,7 @@ class GradientFunctions:
                 elif DERIVATIVE in callee.attributes:
                     self._call_forward(call, callee)
                 else:
-                    block = callee.regions[0].blocks[0]
-                    known: Known = dict(zip(block.arguments, call.operands, strict=True))
-                    with ir.InsertionPoint(call):
-                        for op in list(block.operations)[:-1]:
-                            clone_into(op.operation, known)
-                    replace_op(call, [known.get(value, value) for value in terminator(block).operands])
+                    inline_call(call, callee)
 
     def _call_forward(self, call: ir.Operation, callee: ir.Operation) -> None:
         """Call the forward function of the derivative that ``callee`` has, in the place of it."""
@@ -183,6 +189,7 @@ class GradientFunctions:
         made.attributes[DERIVATIVE] = ir.ArrayAttr.get(
             [said["backward"], ir.IntegerAttr.get(_I64(), len(call.results))]
         )
+        self._taken_part |= {symbol_of(forward), symbol_of(backward)}
         replace_op(call, list(made.results)[: len(call.results)])
 
     def _call(self, op: ir.Operation, back: Backward) -> None:

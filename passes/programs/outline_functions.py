@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
-from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of, terminator
+from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, callees_first, calls_in, meaning_of
 from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, UPDATED, variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.programs.promote_variables import broken_use, with_values
-from ipu_mlir.passes.support.clone import Known, clone_into
+from ipu_mlir.passes.support.calls import inline_call
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 from ipu_mlir.passes.support.value_attributes import Which, set_function_type, set_value_attributes, value_attributes
 
@@ -55,7 +55,7 @@ def _keep_or_inline(call: ir.Operation, known: "_Functions") -> None:
         first = known.first_alike(name)
         call.attributes["callee"] = ir.FlatSymbolRefAttr.get(first)
     elif name in functions and len(functions[name].regions[0].blocks) == 1 and not _calls(name, name, functions):
-        _inline(call, functions[name].regions[0].blocks[0])
+        inline_call(call, functions[name])
     else:
         del call.attributes[OUTLINED]
 
@@ -104,15 +104,6 @@ def _mark_updates(function: ir.Operation, names: Sequence[str], changed: Sequenc
             if name in names and name in changed:
                 entry[UPDATED] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), names.index(name))
         set_value_attributes(function, which, entries)
-
-
-def _inline(call: ir.Operation, block: ir.Block) -> None:
-    """Put what ``block`` does in the place of ``call``; upstream's inliner leaves functions with ops of ours alone."""
-    known: Known = dict(zip(block.arguments, call.operands, strict=True))
-    with ir.InsertionPoint(call):
-        for op in list(block.operations)[:-1]:
-            clone_into(op.operation, known)
-    replace_op(call, [known.get(value, value) for value in terminator(block).operands])
 
 
 def _calls(name: str, wanted: str, functions: dict[str, ir.Operation]) -> bool:

@@ -1,0 +1,127 @@
+"""Programs that JAX has exported without gradients, differentiated here: against ``jax.grad``."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+from ipu_mlir.dialects import ipu as dialect
+from ipu_mlir.dialects.support.parsing import parse_module
+from ipu_mlir.passes import PASSES
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.pipeline_steps import Registry
+from ipu_mlir.passes.core.registry import by_name
+from ipu_mlir.passes.pipelines import PIPELINES
+
+jax = pytest.importorskip("jax")
+jnp, lax = jax.numpy, jax.lax
+
+RNG = np.random.default_rng(20261123)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape)
+
+
+def convolution(
+    strides: tuple[int, int], padding: Any, dilation: tuple[int, int], holes: tuple[int, int], groups: int, layout: str
+) -> tuple[Callable[..., Any], tuple[np.ndarray, ...]]:
+    last = layout == "NHWC"
+    numbers = (layout, "HWIO" if last else "OIHW", layout)
+    x = normal(2, 7, 9, 4) if last else normal(2, 4, 7, 9)
+    w = normal(3, 2, 4 // groups, 8) if last else normal(8, 4 // groups, 3, 2)
+
+    def loss(x: Any, w: Any) -> Any:
+        y = lax.conv_general_dilated(
+            x, w, strides, padding, dilation, holes, dimension_numbers=numbers, feature_group_count=groups
+        )
+        return (y**2).sum()
+
+    return loss, (x, w)
+
+
+def pooling(how: str, window: tuple[int, ...], strides: tuple[int, ...], padding: str) -> tuple[Any, tuple[Any, ...]]:
+    op, start = {"max": (lax.max, -np.inf), "min": (lax.min, np.inf), "sum": (lax.add, 0.0)}[how]
+    return lambda x: (lax.reduce_window(x, start, op, window, strides, padding) ** 2).sum(), (normal(2, 7, 9, 3),)
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / 4.0
+    scores = jnp.where(jnp.tril(jnp.ones((5, 5), bool)), scores, -1e9)
+    return (jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, -1), v) ** 2).sum()
+
+
+def batch_norm(x: Any, s: Any, b: Any) -> Any:
+    return (((x - x.mean((0, 1, 2))) / jnp.sqrt(x.var((0, 1, 2)) + 1e-3) * s + b) ** 3).sum()
+
+
+def activations(x: Any) -> Any:
+    gelu = jax.nn.gelu(x).sum() + jax.nn.gelu(x, approximate=False).sum()
+    return gelu + jax.nn.silu(x).sum() + jax.nn.softplus(x).sum() + jax.nn.elu(x).sum()
+
+
+def running(x: Any) -> Any:
+    return (jnp.cumsum(x, 1) ** 2).sum() + jnp.cumprod(x, 1).sum() + lax.cumlogsumexp(x, 1).sum()
+
+
+def scattered(x: Any, u: Any, i: Any) -> Any:
+    return (x.at[i].set(u) ** 2).sum() + (x.at[i].add(u) ** 3).sum()
+
+
+def sliced(x: Any, i: Any) -> Any:
+    zero = i * 0
+    read = lax.dynamic_slice(x, (i, zero), (2, 3))
+    return (read**2).sum() + (lax.dynamic_update_slice(x, x[:1] * 2, (i, zero)) ** 2).sum()
+
+
+def scanned(x: Any, w: Any) -> Any:
+    return lax.scan(lambda c, r: (jnp.tanh(c @ w + r), c.sum()), jnp.zeros(4), x)[1].sum()
+
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "convolution": convolution((1, 1), "SAME", (1, 1), (1, 1), 1, "NHWC"),
+    "strided": convolution((2, 2), "VALID", (1, 1), (1, 1), 1, "NCHW"),
+    "padded and dilated": convolution((2, 1), [(1, 0), (2, 1)], (1, 1), (1, 2), 1, "NHWC"),
+    "transposed": convolution((1, 1), [(0, 0), (0, 0)], (2, 1), (1, 1), 1, "NCHW"),
+    "grouped": convolution((2, 2), "SAME", (1, 1), (1, 1), 2, "NHWC"),
+    "depthwise": convolution((3, 2), "SAME", (1, 1), (2, 2), 4, "NCHW"),
+    "maxima of windows": pooling("max", (1, 3, 3, 1), (1, 2, 2, 1), "SAME"),
+    "minima of windows": pooling("min", (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+    "sums of windows": pooling("sum", (1, 3, 2, 1), (1, 1, 1, 1), "SAME"),
+    "batch norm": (batch_norm, (normal(2, 5, 5, 3), normal(3), normal(3))),
+    "attention": (attention, (normal(2, 5, 2, 3), normal(2, 5, 2, 3), normal(2, 5, 2, 3))),
+    "activations": (activations, (normal(5, 4),)),
+    "embedding": (lambda t, i: (t[i] ** 2).sum(), (normal(5, 4), np.array([[0, 3], [3, 1]]))),
+    "running sums": (running, (normal(3, 4),)),
+    "sort": (lambda x: (jnp.sort(x, 1) * np.arange(4.0)).sum() + lax.top_k(x, 2)[0].sum(), (normal(3, 4),)),
+    "slices": (sliced, (normal(4, 4), np.int64(1))),
+    "scatters": (scattered, (normal(4, 4), normal(2, 4), np.array([1, 3]))),
+    "scan": (scanned, (normal(5, 4), normal(4, 4))),
+    "loop": (
+        lambda x, w: lax.fori_loop(0, 4, lambda i, c: jnp.tanh(c @ w) + x[i], x).sum(),
+        (normal(4, 4), normal(4, 4)),
+    ),
+    "switch": (lambda x, i: lax.switch(i, [jnp.sin, jnp.cos, lambda y: y * y], x).sum(), (normal(4, 8), np.int64(2))),
+    "complex numbers": (lambda x: jnp.abs(jnp.exp(1j * x) * (x + 2j)).sum(), (normal(4, 8),)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradient_is_that_of_jax(name):
+    function, arguments = CASES[name]
+    by = [place for place, each in enumerate(arguments) if each.dtype.kind == "f"]
+    with jax.enable_x64(True):
+        wanted = jax.jit(jax.grad(function, argnums=tuple(by)))(*arguments)
+        text = jax.jit(function).lower(*arguments).as_text()
+    module = parse_module(text, dialect.context())
+    numbers = ",".join(map(str, by))
+    run_steps(
+        module,
+        Registry(by_name(PASSES), PIPELINES).resolve(f"ipu-import-stablehlo,ipu-autodiff{{of=main by={numbers}}}"),
+    )
+    exe = ipu.compile(str(module), entry="main_gradient", target=ipu.Target(tiles_per_ipu=4))
+    found = exe.run([*arguments, np.float64(1)])[-len(by) :]
+    for got, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
