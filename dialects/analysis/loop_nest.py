@@ -130,7 +130,7 @@ def loop_nest(op: ir.Operation | ir.OpView) -> LoopNest | None:
     shapes = tuple([tuple(each.shape) if isinstance(each, ir.ShapedType) else () for each in types])
     indices = tuple([indices_of_map(each) for each in maps])
     inputs = len(types) - num_outputs(op)
-    loops = maps[0].value.n_dims
+    loops = maps[0].value.n_dims if len(maps) else 0  # an assertion of a constant is left without operands
     extents = _extents(loops, indices, shapes)
     if extents is None:
         return None

@@ -16,6 +16,31 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     return dict(extra("fx_decomp_util").get_decomposition_table()) | _OURS
 
 
+def _adaptive_pool_backward(gradient: Any, x: Any, rank: int) -> Any:
+    for dimension in range(-rank, 0):
+        shares = _shares(x.shape[dimension], gradient.shape[dimension], x.dtype)
+        gradient = (gradient.movedim(dimension, -1) @ shares).movedim(-1, dimension)
+    return gradient
+
+
+def _adaptive_pool(x: Any, sizes: list[int]) -> Any:
+    """Of volumes, of one image alone, or with more windows than elements, none of which torch-mlir lowers."""
+    if x.dim() == 4 and len(sizes) == 2 and all(size <= own for size, own in zip(sizes, x.shape[-2:], strict=True)):
+        return NotImplemented
+    for dimension, size in zip(range(-len(sizes), 0), sizes, strict=True):
+        shares = _shares(x.shape[dimension], size, x.dtype)
+        x = (x.movedim(dimension, -1) @ shares.T).movedim(-1, dimension)
+    return x
+
+
+def _shares(size: int, windows: int, dtype: Any) -> Any:
+    """The shares of the elements of a row in the means of windows, whose ends lie as far apart as possible."""
+    place = aten.arange(size, dtype=torch.int64).unsqueeze(0)
+    window = aten.arange(windows, dtype=torch.int64).unsqueeze(1)
+    first, last = window * size // windows, ((window + 1) * size + windows - 1) // windows
+    return torch.where((place >= first) & (place < last), 1.0 / (last - first), 0.0).to(dtype)
+
+
 def _where_mask(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """One value in all places of a mask, whose number torch-mlir would leave open."""
     mask, *others = indices
@@ -81,6 +106,10 @@ def _drawn_from(weights: Any, count: int, replacement: bool = False, generator: 
 
 
 _OURS: dict[Any, Callable[..., Any]] = {
+    aten._adaptive_avg_pool2d.default: _adaptive_pool,
+    aten._adaptive_avg_pool2d_backward.default: lambda gradient, x: _adaptive_pool_backward(gradient, x, 2),
+    aten._adaptive_avg_pool3d.default: _adaptive_pool,
+    aten._adaptive_avg_pool3d_backward.default: lambda gradient, x: _adaptive_pool_backward(gradient, x, 3),
     aten.convolution.default: convolution,
     aten.convolution_backward.default: convolution_backward,
     aten.diagonal.default: _diagonal,

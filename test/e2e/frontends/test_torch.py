@@ -225,21 +225,6 @@ def test_random_numbers_are_drawn_from_a_state_that_sessions_may_set():
     np.testing.assert_allclose(ipu.compile(f, args=[x], target=TARGET).run_per_tile([x.numpy()])[1], normal, atol=1e-6)
 
 
-@pytest.mark.parametrize("options", [{"stride": 2, "padding": 1, "output_padding": 1}, {"groups": 2, "dilation": 2}])
-def test_gradients_of_a_transposed_convolution(options):
-    torch.manual_seed(0)
-    layer = nn.ConvTranspose2d(4, 6, 3, **options)
-
-    def gradients(parameters, x):
-        def loss(parameters, x):
-            return torch.func.functional_call(layer, parameters, (x,)).sin().sum()
-
-        return torch.func.grad(loss, argnums=(0, 1))(parameters, x)
-
-    args = dict(layer.named_parameters()), torch.randn(2, 4, 5, 5)
-    assert_same(ipu.compile(gradients, args=args, target=TARGET)(*args), gradients(*args), atol=1e-4)
-
-
 def test_places_and_orders_are_drawn():
     weights = torch.tensor([0.0, 3.0, 1.0])
     program = ipu.compile(

@@ -200,3 +200,17 @@ func.func @f(%x: tensor<8x10xf32>, %y: tensor<3x8xf32>) -> tensor<3x8xf32> {
   return %r : tensor<3x8xf32>
 }""")
     assert loop_nest(op).cut_multiples == (1, 4)
+
+
+def test_an_op_without_operands_has_no_loops():
+    text = """func.func @f() {
+      %true = arith.constant true
+      "linalg.generic"() <{indexing_maps = [], iterator_types = [], operandSegmentSizes = array<i32: 0, 0>}> ({
+        cf.assert %true, "left by canonicalization"
+        linalg.yield
+      }) : () -> ()
+      return
+    }"""
+    (op,) = [each for each in list_ops(parse_module(text, ipu.context()).operation) if is_structured(each)]
+    nest = loop_nest(op)
+    assert nest is not None and nest.extents == () and nest.indices == ()

@@ -1,0 +1,36 @@
+"""Means of PyTorch over windows that share out an image, with their gradients."""
+
+import pytest
+
+import ipu_mlir as ipu
+
+torch = pytest.importorskip("torch")
+TARGET = ipu.Target(name="few", tiles_per_ipu=4)
+POOLS = (
+    # shape, sides of the result
+    ((2, 3, 7), 3),
+    ((2, 3, 8), 4),
+    ((2, 3, 7, 5), (3, 2)),
+    ((3, 8, 6), (4, 2)),
+    ((2, 3, 8, 6), (1, 1)),
+    ((2, 3, 2, 3), (4, 3)),
+    ((1, 2, 5, 4, 3), (2, 3, 2)),
+    ((1, 2, 4, 4, 3), (1, 2, 3)),
+)
+
+
+def test_adaptive_means_and_their_gradients():
+    torch.manual_seed(0)
+    tensors = [torch.randn(shape) for shape, _ in POOLS]
+
+    def all_of_them(*given):
+        found = []
+        for x, (_, sides) in zip(given, POOLS, strict=True):
+            rank = len(sides) if isinstance(sides, tuple) else 1
+            pool = getattr(torch.nn.functional, f"adaptive_avg_pool{rank}d")
+            result, gradient = torch.func.vjp(lambda x, pool=pool, sides=sides: pool(x, sides), x)
+            found.append((result, gradient(torch.cos(result))))
+        return found
+
+    compiled = ipu.compile(all_of_them, args=tensors, target=TARGET)
+    torch.testing.assert_close(compiled(*tensors), all_of_them(*tensors), atol=1e-5, rtol=1e-5)
