@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-slow lint types bench clean
+.PHONY: help demo test test-slow models lint types bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,11 @@ test: $(READY)  ## unit tests, doctests, FileCheck, corpus programs
 
 test-slow: $(READY)  ## the long tests: more random programs, larger targets
 	$(BIN)/python -m pytest -n auto -q -m slow
+
+# Those whose packages are installed: see the extras jax, torch, tensorflow and models.
+models: $(READY)  ## models of transformers, timm, diffusers, Keras, flax and equinox, with a table of their costs
+	$(BIN)/python test/e2e/models/run.py
+	$(BIN)/python scripts/write_models_page.py
 
 lint: $(READY)  ## format and lint checks
 	$(BIN)/ruff format --check .

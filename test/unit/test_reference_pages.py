@@ -29,6 +29,12 @@ def test_page_of_program_calls_is_what_their_table_says():
     assert writer["with_table"](page) == page, "run python scripts/write_program_calls_page.py"
 
 
+def test_page_of_models_is_what_their_results_say():
+    writer = runpy.run_path(str(DOCS.parent / "scripts" / "write_models_page.py"))
+    page = (DOCS / "models.md").read_text()
+    assert writer["with_table"](page) == page, "run python scripts/write_models_page.py"
+
+
 @pytest.mark.parametrize("pass_class", PASSES, ids=lambda pass_class: pass_class.name)
 def test_docstring_says_what_the_pass_needs_and_leaves(pass_class):
     assert "Needs:" in pass_class.__doc__
