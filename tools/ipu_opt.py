@@ -39,7 +39,7 @@ def _ipu_opt(argv: Sequence[str]) -> int:
         write_output(arguments.output, passes_text(registry))
         return 0
     from ipu_mlir.tools.diagnostics_output import print_diagnostics
-    from ipu_mlir.tools.reproducer import pipeline_of, read_reproducer
+    from ipu_mlir.tools.reproducer import check_inside, pipeline_of, read_reproducer
 
     if arguments.show_dialects:
         from ipu_mlir.dialects.ipu import dialect_names
@@ -50,6 +50,8 @@ def _ipu_opt(argv: Sequence[str]) -> int:
     if arguments.run_reproducer:
         parts[0], arguments.pass_pipeline = read_reproducer(parts[0])
     steps = _steps(arguments, registry)
+    if arguments.run_reproducer and not arguments.trust_reproducer:
+        check_inside(steps, parts[0].name)
     if arguments.dump_pass_pipeline:
         print(pipeline_of(steps), file=sys.stderr)
     reports = _Reports()

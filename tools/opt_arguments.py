@@ -40,6 +40,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         raise UsageError(f"{given[1]} and {given[0]} exclude each other; put all passes in one of them")
     if known.run_reproducer and known.split_input_file:
         raise UsageError("--run-reproducer and --split-input-file exclude each other: such a file is one program")
+    if known.trust_reproducer and not known.run_reproducer:
+        raise UsageError("--trust-reproducer is about --run-reproducer, which is not given")
     return known
 
 
@@ -93,6 +95,8 @@ def _parser() -> Parser:
     crash = "write the input and the pipeline to FILE if a pass fails or ends the process"
     flag("--mlir-pass-pipeline-crash-reproducer", dest="reproducer", metavar="FILE", help=crash)
     flag("--run-reproducer", action=value, help="run the pipeline that such a file holds")
+    trust = "let that pipeline have passes that reach out of the program: to files, tools, the terminal"
+    flag("--trust-reproducer", action=value, help=trust)
     flag("--mlir-pass-statistics", action=value, help="print to stderr how many ops each pass found and left")
     flag("--mlir-timing", action=value, help="print to stderr how long each pass took")
     return parser

@@ -67,6 +67,22 @@ def reproducer(path: str | None, module: "ir.Module", steps: "Sequence[Step]", v
         write_output(path, before)
 
 
+def check_inside(steps: "Sequence[Step]", file: str) -> None:
+    """Refuse ``steps`` of a file of somebody else if one of them reaches out of the program.
+
+    Raises:
+        IpuError: one does; the message says how, and gives the way out.
+    """
+    from ipu_mlir.dialects.support.errors import IpuError
+    from ipu_mlir.passes.core.outside_passes import outside
+
+    for name, reason in outside(steps):
+        raise IpuError(
+            f"the pipeline of {file} has the pass '{name}', which {reason}; if you trust whoever wrote the file, add "
+            "--trust-reproducer"
+        )
+
+
 def read_reproducer(source: "Source") -> "tuple[Source, str]":
     """The program of a file that ``reproducer`` or ``mlir-opt`` wrote, and the pipeline.
 
