@@ -91,11 +91,13 @@ from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.supersteps.copy_views import CopyViews
 from ipu_mlir.passes.supersteps.cut_copies import CutCopies
+from ipu_mlir.passes.supersteps.divide_branches import DivideBranches
 from ipu_mlir.passes.supersteps.fix_loop_types import FixLoopTypes
 from ipu_mlir.passes.supersteps.form_supersteps import FormSupersteps
 from ipu_mlir.passes.supersteps.join_updates import JoinUpdates
 from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.supersteps.merge_compute_sets import MergeComputeSets
+from ipu_mlir.passes.supersteps.rejoin_branches import RejoinBranches
 from ipu_mlir.passes.supersteps.split_updates import SplitUpdates
 from ipu_mlir.passes.supersteps.use_codelet_operands import UseCodeletOperands
 
@@ -122,6 +124,7 @@ PASSES: tuple[type[Pass], ...] = (
     CutCopies,
     DecomposeLinalgOps,
     DecomposeTensorOps,
+    DivideBranches,
     DropIdleOps,
     DropPlacement,
     DropRepeatedChecks,
@@ -176,6 +179,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseScans,
     RaiseSplats,
     ReadScopes,
+    RejoinBranches,
     RestoreLibraryCalls,
     ReuseOperands,
     SealLibraryCalls,

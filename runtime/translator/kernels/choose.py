@@ -221,12 +221,13 @@ class Kernels:
         """What is written and read at the same point of ``nest``, and nowhere else."""
         written_first: dict[Buffer, bool] = {}
         found = set()
+        these = {id(statement) for statement in inside}
         for statement in inside:
             for access in statement.sources():
                 written_first.setdefault(self._place(access.buffer), False)
             for access in statement.dests():
                 place = self._place(access.buffer)
-                if written_first.setdefault(place, True) and self._is_own(place, inside) and not access.buffer.mutable:
+                if written_first.setdefault(place, True) and self._is_own(place, these) and not access.buffer.mutable:
                     found.add(access.buffer)
         return frozenset(found)
 
@@ -237,10 +238,12 @@ class Kernels:
         for buffer in used:
             place = self._place(buffer)
             sizes[place] = max(sizes.get(place, 0), buffer.elements)
-        return frozenset(place for place, size in sizes.items() if size == 1 and self._is_own(place, statements))
+        these = {id(statement) for statement in statements}
+        return frozenset(place for place, size in sizes.items() if size == 1 and self._is_own(place, these))
 
-    def _is_own(self, place: Buffer, statements: Sequence[Statement]) -> bool:
-        return place.role is Role.TEMPORARY and self.users[place] <= {id(statement) for statement in statements}
+    def _is_own(self, place: Buffer, statements: set[int]) -> bool:
+        """True if only the statements with these ids use ``place``."""
+        return place.role is Role.TEMPORARY and self.users[place] <= statements
 
     def _place(self, buffer: Buffer) -> Buffer:
         return self.places.get(buffer, buffer)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover, is_contiguous
-from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements
+from ipu_mlir.runtime.translator.array_ir.control import Branch, Control, all_statements
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Const,
     Expression,
@@ -100,13 +100,11 @@ def without_copies(program: Program) -> Program:
 
 def without_dead(program: Program) -> Program:
     """``program`` without statements that write only buffers that nobody reads."""
-    kept, _ = _needed(program.statements, set(program.read_afterwards()))
-    return program.with_statements(kept)
+    return program.with_statements(_needed(program.statements, set(program.read_afterwards())))
 
 
-def _needed(statements: Sequence[Statement], live: set[Buffer]) -> tuple[list[Statement], set[Buffer]]:
-    """The statements that do something for the buffers that are ``live`` after them, and what is live before them."""
-    live = set(live)
+def _needed(statements: Sequence[Statement], live: set[Buffer]) -> list[Statement]:
+    """The statements that act on what is ``live`` after them; ``live`` then also has what they read."""
     kept: list[Statement] = []
     for statement in reversed(statements):
         if isinstance(statement, Control):
@@ -117,21 +115,17 @@ def _needed(statements: Sequence[Statement], live: set[Buffer]) -> tuple[list[St
         elif isinstance(statement, _ACTS) or any(dest.buffer in live for dest in statement.dests()):
             live.update(source.buffer for source in statement.sources())
             kept.append(statement)
-    return kept[::-1], live
+    return kept[::-1]
 
 
 def _needed_control(statement: Control, live: set[Buffer]) -> Control:
     """``statement`` without what is not needed; ``live`` then has what it reads. A loop is seen once per round."""
     while True:
         before = len(live)
-        blocks = []
-        for block in reversed(statement.blocks()):
-            kept, found = _needed(block, live)
-            blocks.append(kept)
-            live |= found
+        blocks = [_needed(block, live) for block in reversed(statement.blocks())]
         if any(blocks):
             live.update(access.buffer for access in statement.read_directly())
-        if len(live) == before:
+        if len(live) == before or isinstance(statement, Branch):
             return statement.with_blocks(blocks[::-1])
 
 

@@ -222,7 +222,8 @@ def branch(sketch: Sketch) -> None:
 
 def switch(sketch: Sketch) -> None:
     like, selector = carried(sketch), scalar(sketch, "index")
-    cases = sketch.draw(st.lists(st.integers(-1, 3), min_size=1, max_size=3, unique=True))
+    most = sketch.pick((3, 3, 3, 7))  # more than four are halved
+    cases = sketch.draw(st.lists(st.integers(-1, most), min_size=1, max_size=most, unique=True))
     blocks = [sketch.inside() for _ in range(len(cases) + 1)]
     wanted = [body(block, like) for block in blocks]
     name, results = _results(sketch, like)
