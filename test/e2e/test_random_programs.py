@@ -17,7 +17,7 @@ from support.compare import same_bits
 from support.llvm_jit import run_on_llvm
 from support.random.calls import Called
 from support.random.casts import casts
-from support.random.control import MOVING_KINDS, control_flow
+from support.random.control import MOVING_KINDS, VIEWING_KINDS, control_flow
 from support.random.gathers import gathers
 from support.random.layers import layers
 from support.random.maps import any_indices
@@ -53,6 +53,7 @@ KINDS = {
     "any indices": any_indices(),
     "control flow": control_flow(),
     "moves in control flow": control_flow(MOVING_KINDS),
+    "views in control flow": control_flow(VIEWING_KINDS),
     "casts": casts(),
     "narrow floats": narrow_expressions(),
 }

@@ -1,7 +1,6 @@
 """``ipu-materialize-views``: a copy where memory has to be its own."""
 
 from itertools import zip_longest
-from math import prod
 
 from ipu_mlir.dialects.analysis.control_flow import (
     CONTROL_OPS,
@@ -18,8 +17,8 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.preparation.overwritten_views import base_of, is_overwritten
 from ipu_mlir.passes.support.linalg_builders import copy_into
-from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.passes.support.tensor_views import VIEW_OPS, view_of
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
+from ipu_mlir.passes.support.tensor_views import VIEW_OPS, slice_dimensions, view_of
 
 _CASTS_TO_BE = frozenset(("ipu.place", TO_SHARD))
 """Ops of the dialect whose result is their operand in another place: they read a view, and give memory of its own."""
@@ -33,18 +32,25 @@ class MaterializeViews(Pass):
     machine has no pointers, and bufferization takes all that a result may be for one memory. It lets a ``scf.while``
     update what the round before left, even if that is a constant. What goes to the host or to other replicas is whole.
 
+    A slice of all of a tensor is a reshape: as a slice it would have a layout of its own, and what a branch gives that
+    hands on such a layout and another one would have one that is known at run time only.
+
     Needs:  linalg on tensors, after the last ``canonicalize`` (which removes copies between equal types).
-    Leaves: views whose elements are evenly spaced in the memory of their source; results of functions, destinations of
-            inserted slices, initial values of ops, and operands of ops of the dialect (but for ``ipu.place`` and
-            ``ipu.to_shard``, which will be casts) that are no parts of other tensors; no part of a tensor that is read
-            after the tensor was updated; results of branches that are new memory or one tensor in all blocks; loops
-            that hand on what they carry or new memory.
+    Leaves: slices of less than their source; views whose elements are evenly spaced in the memory of their source;
+            results of functions, destinations of inserted slices, initial values of ops, and operands of ops of the
+            dialect (but for ``ipu.place`` and ``ipu.to_shard``, which will be casts) that are no parts of other
+            tensors; no part of a tensor that is read after the tensor was updated; results of branches that are new
+            memory or one tensor in all blocks; loops that hand on what they carry or new memory.
     """
 
     name = "ipu-materialize-views"
 
     def run(self, module: ir.Operation) -> None:
         for function in list_ops(module, "func.func"):
+            for op in list_ops(function, "tensor.extract_slice"):
+                source = op.operands[0].type
+                if source.has_static_shape and list(op.attributes["static_sizes"]) == list(source.shape):
+                    replace_op(op, [_reshaped(op)])
             for op in list_ops(function, *VIEW_OPS):
                 if not (op.results[0].type.has_static_shape and op.operands[0].type.has_static_shape):
                     continue  # ipu-partition refuses it
@@ -92,11 +98,30 @@ def _owning_operands(op: ir.Operation) -> range:
     return range(0)
 
 
+def _reshaped(op: ir.Operation) -> ir.Value:
+    """The source of a slice of all of it, without the dimensions that the slice drops."""
+    source, shape = op.operands[0], op.results[0].type.shape
+    groups: list[list[int]] = [[] for _ in shape]
+    at = 0
+    for number, dimension in enumerate(slice_dimensions(source.type.shape, shape)):
+        at = at if dimension is None else dimension
+        if groups:
+            groups[at].append(number)
+    if len(shape) == len(source.type.shape):
+        return source
+    with ir.InsertionPoint(op), op.location:
+        return upstream("tensor").CollapseShapeOp(op.results[0].type, source, groups).result
+
+
 def _is_part_of_another(value: ir.Value) -> bool:
+    """True if ``value`` is made by a slice, or by reshapes of one."""
     if defining_op(value, *VIEW_OPS) is None or not value.type.has_static_shape:
         return False
-    found = view_of(value)
-    return found is None or prod(found[0].type.shape) != prod(value.type.shape)
+    while (op := defining_op(value, *VIEW_OPS)) is not None:
+        if op.name == "tensor.extract_slice":
+            return True
+        value = op.operands[0]
+    return False
 
 
 def _copy_operand(op: ir.Operation, number: int) -> None:

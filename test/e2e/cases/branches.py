@@ -8,6 +8,7 @@ from support.tensor_text import function
 
 _X = np.array([10, 20, 30, 40], np.int32)
 _V = "tensor<4xi32>"
+_ROW = "tensor<1x4xi32>"
 _START = f"""  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
@@ -125,6 +126,21 @@ CASES = (
 """,
         lambda x, p: (2 * x, x * x) if p else (x * x, _updated(2 * x, x)),
         more=1,
+    ),
+    *_cases(
+        "branch-that-gives-the-only-row",
+        f"""  %r0 = scf.if %p -> {_V} {{
+    %many = tensor.empty() : {_ROW}
+    %row = linalg.broadcast ins(%y : {_V}) outs(%many : {_ROW}) dimensions = [0]
+    %twice = linalg.add ins(%row, %row : {_ROW}, {_ROW}) outs(%many : {_ROW}) -> {_ROW}
+    %c = tensor.extract_slice %twice[0, 0] [1, 4] [1, 1] : {_ROW} to {_V}
+    scf.yield %c : {_V}
+  }} else {{
+    %d = arith.addi %z, %z : {_V}
+    scf.yield %d : {_V}
+  }}
+""",
+        lambda x, p: 4 * x if p else 2 * x * x,
     ),
     *_cases(
         "loop-that-fills-what-was-made-before-it",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
+from support.random.handed_views import small_shape, view_of
 from support.random.moves import move_step
 from support.random.scalars import clamped, condition, loaded, number, scalar, scalar_step
 from support.random.slices import compute, slice_step
@@ -11,6 +12,7 @@ from support.random.steps import Scalar, Sketch, SteppedProgram, Tensor, Values,
 
 DEEPEST = 2
 KINDS = ("compute", "compute", "slice", "scalar", "spread", "control")
+VIEWING_KINDS = ("view", "view", "compute", "scalar", "control")
 MOVING_KINDS = ("move", "move", "move", "compute", "slice", "control")
 CARRIED_SCALARS = ("i32", "index", "f32")
 
@@ -45,6 +47,9 @@ def body(sketch: Sketch, wanted: Sequence[Value]) -> list[Value]:
             slice_step(sketch)
         elif kind == "move":
             move_step(sketch)
+        elif kind == "view" and tensors:
+            chosen = sketch.pick(tensors)
+            view_of(sketch, chosen.shape, chosen.element)
         elif tensors:
             chosen = sketch.pick(tensors)
             compute(sketch, chosen.shape, chosen.element)
@@ -55,12 +60,16 @@ def _of_type(sketch: Sketch, like: Value) -> Value:
     if isinstance(like, Scalar):
         found: list[Value] = [each for each in sketch.scalars if each.element == like.element]
         return sketch.pick(found[::-1][:4]) if found else scalar(sketch, like.element)
+    if sketch.kinds is VIEWING_KINDS and sketch.maybe():
+        return view_of(sketch, like.shape, like.element)
     tensors = sketch.existing(like.shape, like.element)
     return sketch.pick(tensors[:4])
 
 
 def carried(sketch: Sketch) -> list[Value]:
     """What a loop starts from."""
+    if sketch.kinds is VIEWING_KINDS:
+        return _small(sketch)
     shape = sketch.shape(1, 2, 5)
     starts: list[Value] = []
     for _ in range(sketch.integer(1, 3)):
@@ -68,6 +77,21 @@ def carried(sketch: Sketch) -> list[Value]:
             starts.append(scalar(sketch, sketch.pick(CARRIED_SCALARS)))
         else:
             starts.append(sketch.some(shape if sketch.maybe() else sketch.shape(0, 2, 5), sketch.pick(("f32", "i32"))))
+    return starts
+
+
+def _small(sketch: Sketch) -> list[Value]:
+    """One to three small tensors, mostly of one type, so that they may change places."""
+    first = view_of(sketch, small_shape(sketch), sketch.pick(("f32", "i32")))
+    starts: list[Value] = [first]
+    for _ in range(sketch.integer(0, 2)):
+        kind = sketch.integer(0, 4)
+        if kind == 0:
+            starts.append(scalar(sketch, sketch.pick(CARRIED_SCALARS)))
+        elif kind == 1:
+            starts.append(view_of(sketch, small_shape(sketch), sketch.pick(("f32", "i32"))))
+        else:
+            starts.append(first if kind == 2 else view_of(sketch, first.shape, first.element))
     return starts
 
 

@@ -291,3 +291,34 @@ func.func @part_of_a_variable_that_is_read(%w: tensor<4xf32> {ipu.variable = @w}
   %z = tensor.insert_slice %last into %y[1] [1] [1] : tensor<1xf32> into tensor<4xf32>
   return %z : tensor<4xf32>
 }
+
+// As slices they would have layouts of their own, and what the branch gives one that is known at run time only.
+// CHECK-LABEL: func.func @slice_of_all_is_a_reshape
+// CHECK: scf.if
+// CHECK: %[[W:.*]] = linalg.exp
+// CHECK-NEXT: %[[S:.*]] = tensor.collapse_shape %[[W]] {{\[\[}}0, 1, 2]] : tensor<1x3x1xf32> into tensor<3xf32>
+// CHECK-NEXT: scf.yield %[[S]]
+// CHECK: %[[V:.*]] = linalg.exp
+// CHECK-NEXT: scf.yield %[[V]]
+func.func @slice_of_all_is_a_reshape(%x: tensor<3xf32>, %y: tensor<1x3x1xf32>, %i: index, %p: i1) -> tensor<3xf32> {
+  %r = scf.if %p -> tensor<3xf32> {
+    %e = tensor.empty() : tensor<1x3x1xf32>
+    %w = linalg.exp ins(%y : tensor<1x3x1xf32>) outs(%e : tensor<1x3x1xf32>) -> tensor<1x3x1xf32>
+    %s = tensor.extract_slice %w[%i, 0, 0] [1, 3, 1] [1, 1, 2] : tensor<1x3x1xf32> to tensor<3xf32>
+    scf.yield %s : tensor<3xf32>
+  } else {
+    %f = tensor.empty() : tensor<3xf32>
+    %v = linalg.exp ins(%x : tensor<3xf32>) outs(%f : tensor<3xf32>) -> tensor<3xf32>
+    %s = tensor.extract_slice %v[0] [3] [1] : tensor<3xf32> to tensor<3xf32>
+    scf.yield %s : tensor<3xf32>
+  }
+  return %r : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @slice_of_the_only_element
+// CHECK: tensor.collapse_shape %{{.*}} [] : tensor<1x1xf32> into tensor<f32>
+// CHECK: return
+func.func @slice_of_the_only_element(%x: tensor<1x1xf32>) -> tensor<f32> {
+  %s = tensor.extract_slice %x[0, 0] [1, 1] [1, 1] : tensor<1x1xf32> to tensor<f32>
+  return %s : tensor<f32>
+}
