@@ -76,6 +76,7 @@ from ipu_mlir.passes.programs.outline_functions import OutlineFunctions
 from ipu_mlir.passes.programs.partition_remote_buffers import PartitionRemoteBuffers
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
 from ipu_mlir.passes.programs.sink_variables import SinkVariables
+from ipu_mlir.passes.programs.trim_calls import TrimCalls
 from ipu_mlir.passes.programs.update_on_shards import UpdateOnShards
 from ipu_mlir.passes.programs.update_variables import UpdateVariables
 from ipu_mlir.passes.programs.write_in_place import WriteInPlace
@@ -193,6 +194,7 @@ PASSES: tuple[type[Pass], ...] = (
     SplitUpdates,
     SpreadShards,
     TrimWindows,
+    TrimCalls,
     UpdateOnShards,
     UpdateVariables,
     UseCodeletOperands,

@@ -85,6 +85,7 @@ NORMALIZE: tuple[str, ...] = (
     "lower-affine",
     "canonicalize",
     "cse",
+    "ipu-trim-calls",
 )
 """Linalg as it came in -> few, fused ops. What is called is not canonicalized before it is looked at: that would take a
 library call whose body passes on what it reads for nothing. Unit dimensions go first, because fusion is wider without
@@ -135,11 +136,11 @@ LOWER: tuple[str, ...] = (
     "ipu-write-in-place",
     "ipu-split-updates",
     "ipu-divide-branches",
+    "ipu-use-codelet-operands",
     "ipu-copy-views",
     "ipu-fix-loop-types",
     "ipu-bufferize-streams",
     "ipu-bufferize-collectives",
-    "ipu-use-codelet-operands",
     BUFFERIZE,
     "ipu-rejoin-branches",
     "inline{default-pipeline=}",

@@ -65,6 +65,28 @@ def roots_of(value: ir.Value) -> set[ir.Value]:
     return {root}.union(*map(roots_of, chosen))
 
 
+def memories_of(value: ir.Value) -> set[ir.Value]:
+    """The arguments of functions, constants and allocations that ``value`` may be memory of.
+
+    Views, branches, selections and loops may call them otherwise.
+    """
+    found: set[ir.Value] = set()
+    waiting, seen = [value], set[ir.Value]()
+    while waiting:
+        root = root_of(waiting.pop())
+        if root in seen:
+            continue
+        seen.add(root)
+        chosen = sources_of(root)
+        select = defining_op(root, "arith.select")
+        if select is not None:
+            chosen = list(select.operands)[1:]
+        waiting += chosen
+        if not chosen:
+            found.add(root)
+    return found
+
+
 VIEW_OPS = frozenset(
     ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast", "memref.reinterpret_cast")
 )

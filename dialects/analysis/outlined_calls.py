@@ -14,6 +14,16 @@ def callee_of(call: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
+def callee_in(call: ir.Operation) -> ir.Operation | None:
+    """The function of the same module that ``call`` calls; None if it has none of that name."""
+    module = call
+    while module.parent is not None:
+        module = module.parent.operation
+    name = callee_of(call)
+    functions = (op.operation for op in module.regions[0].blocks[0].operations if op.operation.name == "func.func")
+    return next((function for function in functions if symbol_of(function) == name), None)
+
+
 def callees_first(functions: Sequence[ir.Operation]) -> list[ir.Operation]:
     """``functions`` in their order, but each behind those that it calls; a function that calls itself is among them."""
     by_name = {symbol_of(each): each for each in functions}

@@ -50,7 +50,11 @@ class Session(Mapping[str, Any]):
         self._state = state
         self._infeeds: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "infeed"}
         self._outfeeds: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "outfeed"}
-        variables: dict[str, Any] = {name: each for name, each in declared.items() if each.kind == "variable"}
+        variables: dict[str, Any] = {  # without those whose values no function uses
+            name: each
+            for name, each in declared.items()
+            if each.kind == "variable" and state.cells.keys() >= each.specs.keys()
+        }
         inside = {leaf for variable in variables.values() for leaf in variable.specs}
         plain = {name: None for name in state.cells if name not in inside}
         buffers = {name: declared.get(name) for name in state.remote.buffers if name not in state.cells}

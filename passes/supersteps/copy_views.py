@@ -8,6 +8,7 @@ from ipu_mlir.passes.supersteps.materialize_casts import MaterializeCasts
 from ipu_mlir.passes.support.placement_hints import MAP, PARTS
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import VIEW_OPS
+from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 
 BUFFERIZE = (
     "one-shot-bufferize{use-encoding-for-memory-space bufferize-function-boundaries "
@@ -17,6 +18,8 @@ BUFFERIZE = (
 """The pass that decides about copies, with the options of this compiler."""
 _IN_PLACE = "__inplace_operands_attr__"
 """Of an op after the analysis: for each operand "true", "false" where it will be copied, or "none"."""
+_ACCESS, _EQUIVALENT = "bufferization.access", "__equivalent_func_args__"
+"""Of arguments and returns of functions after the analysis. Bufferization believes the first if it finds it."""
 _ANALYSIS = f"builtin.module({BUFFERIZE.removesuffix('}')} test-analysis-only}})"
 
 
@@ -27,7 +30,8 @@ class CopyViews(Pass):
     may be the tensor, say. It would allocate the copy with the mapping of the tensor, which has another size.
 
     Needs:  placed tensors, without casts between mappings (``ipu-materialize-casts``); ``ipu.map`` on views of parts,
-            which says where a copy would lie (``ipu-place-tensors``).
+            which says where a copy would lie (``ipu-place-tensors``); codelets that use their operands
+            (``ipu-use-codelet-operands``).
     Leaves: no view of a part that bufferization copies, and no ``ipu.map``; copies as ``ipu-materialize-casts`` leaves
             them.
     """
@@ -58,7 +62,16 @@ def _copied_parts(module: ir.Operation) -> list[ir.Operation]:
             if op.name in VIEW_OPS and str(op.attributes[_IN_PLACE][0]) == '"false"' and MAP in op.attributes:
                 found.append(op)
             del op.attributes[_IN_PLACE]
+        elif _EQUIVALENT in op.attributes:
+            del op.attributes[_EQUIVALENT]
+        elif op.name == "func.func":
+            entries = value_attributes(op, "arg_attrs")
+            set_value_attributes(op, "arg_attrs", [_without_access(entry) for entry in entries])
     return found
+
+
+def _without_access(entry: dict[str, ir.Attribute]) -> dict[str, ir.Attribute]:
+    return {name: each for name, each in entry.items() if name != _ACCESS}
 
 
 def _copy(view: ir.Operation) -> None:

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from ipu_mlir.dialects.analysis.buffers import memory_mapping, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import memories_of, memory_mapping, strides_and_offset
 from ipu_mlir.dialects.attributes.attributes import parts_to_attr
 from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.support.bindings import ir
@@ -18,7 +18,8 @@ class CutCopies(Pass):
     Bufferization makes such copies, long after ``ipu-partition`` has cut everything else.
 
     Needs:  bufferized IR whose memory spaces are mappings.
-    Leaves: ``ipu.parts`` on every copy that can run where both its buffers lie, and on no other copy.
+    Leaves: ``ipu.parts`` on every copy that can run where both its buffers lie, and on no other copy; no copy of a
+            buffer to itself, by whatever name.
     """
 
     name = "ipu-cut-copies"
@@ -26,11 +27,21 @@ class CutCopies(Pass):
     def run(self, module: ir.Operation) -> None:
         with module.context:
             for copy in list_ops(module, "memref.copy", "linalg.copy"):
+                if _is_idle(copy):
+                    copy.erase()
+                    continue
                 parts = _parts_on_tile(*(operand.type for operand in copy.operands))
                 if parts is not None:
                     copy.attributes[PARTS] = parts_to_attr(parts)
                 elif PARTS in copy.attributes:
                     del copy.attributes[PARTS]
+
+
+def _is_idle(copy: ir.Operation) -> bool:
+    """True if ``copy`` brings all of a buffer to where it is: a branch or a loop has left it there."""
+    source, dest = copy.operands
+    (memory, *others) = memories_of(source)
+    return not others and source.type == dest.type == memory.type and memories_of(dest) == {memory}
 
 
 def _parts_on_tile(source: ir.Type, dest: ir.Type) -> Parts | None:

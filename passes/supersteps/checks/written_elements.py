@@ -1,5 +1,6 @@
 """The elements that a program of supersteps has written when it reads: asked by ``ipu-check-supersteps``."""
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -10,14 +11,13 @@ from ipu_mlir.dialects.analysis.buffers import root_of, roots_of, strides_and_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, Effects, effects_of
 from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.outlined_calls import callee_in
 from ipu_mlir.dialects.analysis.variables import state_arguments, unset_arguments
 from ipu_mlir.dialects.ipu import ComputeSetOp
 from ipu_mlir.dialects.ops.compute_set import families_of
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes.core.base import Refusals
 
-_HAND_ON = frozenset(("func.return", "func.call"))
-"""Ops that give a buffer to somebody who reads it; what a loop carries may well be written inside the loop first."""
+_CALL, _RETURN = "func.call", "func.return"
 
 
 class WrittenElements:
@@ -26,16 +26,19 @@ class WrittenElements:
     Reports reads of what was not written, and writes to what stays as it is: arguments and constants.
     """
 
-    def __init__(self, refuse: Refusals) -> None:
-        self.refuse = refuse
+    def __init__(self, refuse: Callable[[Any, str], None], unset: ir.Value | None = None) -> None:
+        """Check a function by ``check``; ``unset`` is an argument that nobody has written before it begins."""
+        self.refuse, self.unset = refuse, unset
         self.written: dict[ir.Value, np.ndarray | bool] = {}
         """Per allocation, True once it is written whole, or which of its elements are."""
 
     def check(self, block: ir.Block) -> None:
         for op in block.operations:
-            if op.operation.name in _HAND_ON:
+            if op.operation.name == _RETURN:
                 for value in op.operation.operands:
                     self._read(op, value)
+            elif op.operation.name == _CALL:
+                self._called(op)
             elif is_terminator(op.operation):
                 self._yielded(op, block)
             acting = families_of(op) if isinstance(op, ComputeSetOp) else [op]
@@ -50,6 +53,16 @@ class WrittenElements:
             for inner in blocks_of(op.operation) if effects_of(op) is None else ():
                 self.check(inner)
 
+    def _called(self, op: Any) -> None:
+        """Every buffer that is handed to a function is read, unless the function begins by writing all of it."""
+        callee = callee_in(op.operation)
+        updated = set() if callee is None else state_arguments(callee)
+        for number, value in enumerate(op.operation.operands):
+            if callee is None or number not in updated or _is_read(callee, number):
+                self._read(op, value)
+        for number in updated:
+            self._write(op, op.operation.operands[number])
+
     def _yielded(self, op: Any, block: ir.Block) -> None:
         """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""
         for value in op.operation.operands:
@@ -60,7 +73,9 @@ class WrittenElements:
 
     def _read(self, op: Any, value: ir.Value) -> None:
         root = root_of(value)
-        if not isinstance(value.type, ir.MemRefType) or not _begins_unset(root) or prod(value.type.shape) == 0:
+        if not isinstance(value.type, ir.MemRefType) or prod(value.type.shape) == 0:
+            return
+        if (self.unset is None or root != self.unset) and not _begins_unset(root):
             return
         written = self.written.get(root, False)
         if written is True or (written is not False and _show(written, value.type).all()):
@@ -87,6 +102,15 @@ class WrittenElements:
         _show(known, value.type)[...] = True
         if known.all():
             self.written[root] = True
+
+
+def _is_read(function: ir.Operation, number: int) -> bool:
+    """True if ``function`` may read its argument of that number before it has written it, or leave some of it."""
+    argument = function.regions[0].blocks[0].arguments[number]
+    found: list[str] = []
+    inside = WrittenElements(lambda op, message: found.append(message), unset=argument)
+    inside.check(function.regions[0].blocks[0])
+    return bool(found) or inside.written.get(argument) is not True
 
 
 def _effects(op: ir.OpView) -> Effects:

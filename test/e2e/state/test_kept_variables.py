@@ -124,3 +124,77 @@ def test_an_offloaded_variable_is_read_again_after_it_was_assigned(tiles: int) -
     executable = ipu.compile(program, args=(np.int32(1),), target=ipu.Target(tiles_per_ipu=tiles))
     assert executable.run([np.int32(2)])[0].tolist() == [9, 10, 11, 12]
     assert v.value.tolist() == [7, 8, 9, 10]
+
+
+def test_an_outlined_function_gives_back_the_old_value_of_a_variable_that_it_changes() -> None:
+    v = ipu.Variable(FIRST, name="v")
+
+    def replace(old: Any) -> Any:
+        v.assign(v.value[::-1])
+        return old
+
+    executable = ipu.compile(lambda: ipu.outlined(replace)(v.value), args=(), target=ipu.Target(tiles_per_ipu=4))
+    for run, expected in ((executable.run, FIRST), (executable.run_per_tile, FIRST[::-1])):
+        np.testing.assert_array_equal(run([])[0], expected)
+        np.testing.assert_array_equal(v.value, expected[::-1])
+
+
+def test_a_variable_that_becomes_itself_in_a_branch_after_another_is_not_copied() -> None:
+    v = ipu.Variable(FIRST, name="v")
+
+    def program(x: Any) -> None:
+        ipu.cond(x > 0, lambda: None, lambda: _shift(v))
+        ipu.cond(x > 2, lambda: v.assign(-v.value), lambda: v.assign(v.value))
+
+    executable = ipu.compile(program, args=(np.int32(0),), target=ipu.Target(tiles_per_ipu=1))
+    for number, expected in ((0, [2, 3, 4, 9]), (1, [2, 3, 4, 9]), (3, [-2, -3, -4, -9])):
+        executable.run([np.int32(number)])
+        assert v.value.tolist() == expected
+
+
+def test_a_session_has_the_variables_that_functions_use() -> None:
+    v, unused = ipu.Variable(FIRST, name="v"), ipu.Variable(FIRST, name="unused", offload=True)
+
+    def program() -> Any:
+        _ = unused.value + 1
+        return v.value * 2
+
+    session = ipu.compile(program, args=(), target=ipu.Target(tiles_per_ipu=1)).session()
+    session()
+    assert {name: value.tolist() for name, value in session.items()} == {"v": [1, 2, 3, 4]}
+
+
+def test_a_sort_in_an_outlined_function_reads_the_variable_that_a_loop_carries() -> None:
+    v, w = ipu.Variable(np.int32([3, 1, 2, 0]), name="v"), ipu.Variable(FIRST, name="w")
+
+    def update() -> None:
+        v.assign(np.sort(v.value, axis=-1))
+        w.assign(w.value.at[0].set(w.value[-1]))
+
+    def program() -> Any:
+        old, function = v.value, ipu.outlined(update)
+
+        def body(_: Any, carried: Any) -> Any:
+            function()
+            return carried
+
+        ipu.fori_loop(0, 2, body, ())
+        return old
+
+    executable = ipu.compile(program, args=(), target=ipu.Target(tiles_per_ipu=1))
+    assert executable.run([])[0].tolist() == [3, 1, 2, 0]
+    assert v.value.tolist() == [0, 1, 2, 3] and w.value.tolist() == [4, 2, 3, 4]
+
+
+def test_results_of_an_outlined_function_that_are_one_value_are_updated_apart() -> None:
+    v = ipu.Variable(FIRST, name="v")
+
+    def program(i: Any) -> Any:
+        both = ipu.outlined(lambda x: (x, x))
+        one, other = both(both(v.value)[0])
+        return other, one.at[i].set(NINE)
+
+    executable = ipu.compile(program, args=(np.int32(0),), target=ipu.Target(tiles_per_ipu=1))
+    for run in (executable.run, executable.run_per_tile):
+        other, one = run([np.int32(1)])
+        assert other.tolist() == [1, 2, 3, 4] and one.tolist() == [1, 9, 3, 4]

@@ -87,24 +87,55 @@ func.func @calls(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.variable 
 }
 
 // CHECK-LABEL: func.func private @writes(
-// CHECK-SAME: -> memref<4xf32
-// CHECK: return %arg0
+// CHECK: return %[[E:.*]] :
 func.func private @writes(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.updated = 0 : i64})
     -> (memref<4xf32, #one> {ipu.updated = 0 : i64}, memref<4xf32, #one>) {
+  %e = memref.alloc() : memref<4xf32, #one>
   linalg.exp ins(%x : memref<4xf32, #one>) outs(%w : memref<4xf32, #one>)
-  return %w, %x : memref<4xf32, #one>, memref<4xf32, #one>
+  linalg.exp ins(%w : memref<4xf32, #one>) outs(%e : memref<4xf32, #one>)
+  return %w, %e : memref<4xf32, #one>, memref<4xf32, #one>
 }
 
-// CHECK-LABEL: func.func @calls_what_gives_other_memory(
-// CHECK: %[[R:.*]] = call @gives_other_memory(
-// CHECK: memref.copy %[[R]]
-func.func @calls_what_gives_other_memory(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.variable = @w})
-    -> (memref<4xf32, #one> {ipu.variable = @w}) {
-  %r = call @gives_other_memory(%x, %w) {ipu.outlined} : (memref<4xf32, #one>, memref<4xf32, #one>) -> memref<4xf32, #one>
+// The caller knows the memory that it handed a function under its own name: what is given back is moved aside.
+// CHECK-LABEL: func.func @calls_what_gives_an_argument_back(
+// CHECK-SAME: %[[W:.*]]: memref<4xf32, #{{.*}}> {ipu.variable = @w})
+// CHECK: %[[R:.*]] = call @gives_an_argument_back(%[[W]], %[[W]])
+// CHECK: %[[OLD:.*]] = memref.alloc
+// CHECK: memref.copy %[[W]], %[[OLD]]
+// CHECK: memref.copy %[[R]], %[[W]]
+// CHECK: return %[[OLD]]
+func.func @calls_what_gives_an_argument_back(%w: memref<4xf32, #one> {ipu.variable = @w})
+    -> (memref<4xf32, #one>, memref<4xf32, #one> {ipu.variable = @w}) {
+  %r:2 = call @gives_an_argument_back(%w, %w) {ipu.outlined} : (memref<4xf32, #one>, memref<4xf32, #one>) -> (memref<4xf32, #one>, memref<4xf32, #one>)
+  return %r#0, %r#1 : memref<4xf32, #one>, memref<4xf32, #one>
+}
+
+func.func private @gives_an_argument_back(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.updated = 0 : i64})
+    -> (memref<4xf32, #one>, memref<4xf32, #one> {ipu.updated = 0 : i64}) {
+  %e = memref.alloc() : memref<4xf32, #one>
+  linalg.exp ins(%w : memref<4xf32, #one>) outs(%e : memref<4xf32, #one>)
+  return %x, %e : memref<4xf32, #one>, memref<4xf32, #one>
+}
+
+// CHECK-LABEL: func.func @calls_what_may_give_an_argument_back(
+// CHECK: call @may_give_an_argument_back(
+func.func @calls_what_may_give_an_argument_back(%c: i1, %x: memref<4xf32, #one>) -> memref<4xf32, #one> {
+  %r = call @may_give_an_argument_back(%c, %x) {ipu.outlined} : (i1, memref<4xf32, #one>) -> memref<4xf32, #one>
   return %r : memref<4xf32, #one>
 }
 
-func.func private @gives_other_memory(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.updated = 0 : i64})
-    -> (memref<4xf32, #one> {ipu.updated = 0 : i64}) {
-  return %x : memref<4xf32, #one>
+// CHECK-LABEL: func.func private @may_give_an_argument_back(
+// CHECK: %[[R:.*]] = scf.if
+// CHECK: %[[ASIDE:.*]] = memref.alloc
+// CHECK: memref.copy %[[R]], %[[ASIDE]]
+// CHECK: return %[[ASIDE]]
+func.func private @may_give_an_argument_back(%c: i1, %x: memref<4xf32, #one>) -> memref<4xf32, #one> {
+  %e = memref.alloc() : memref<4xf32, #one>
+  linalg.exp ins(%x : memref<4xf32, #one>) outs(%e : memref<4xf32, #one>)
+  %r = scf.if %c -> memref<4xf32, #one> {
+    scf.yield %x : memref<4xf32, #one>
+  } else {
+    scf.yield %e : memref<4xf32, #one>
+  }
+  return %r : memref<4xf32, #one>
 }

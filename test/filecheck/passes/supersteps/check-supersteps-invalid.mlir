@@ -179,6 +179,24 @@ func.func @fill_of_an_accumulator_is_deleted(%x: memref<4xf32, #a>) -> memref<f3
 // -----
 
 #a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func private @reads_first(%w: memref<4xf32, #a> {ipu.updated = 0 : i64}) {
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.exp ins(%w : memref<4xf32, #a>) outs(%w : memref<4xf32, #a>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}
+func.func @function_that_updates_gets_what_was_never_written() -> memref<4xf32, #a> {
+  %x = memref.alloc() : memref<4xf32, #a>
+  // expected-error @below {{'func.call' op reads a buffer that nothing has written before}}
+  func.call @reads_first(%x) : (memref<4xf32, #a>) -> ()
+  return %x : memref<4xf32, #a>
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
 func.func private @identity(%x: memref<4xf32, #a>) -> memref<4xf32, #a> {
   return %x : memref<4xf32, #a>
 }

@@ -61,3 +61,19 @@ func.func @written_part_may_be_read_before_the_rest_is_written(%x: memref<4xf32,
 // CHECK-LABEL: func.func private @declaration
 func.func private @declaration(memref<4xf32, #one>)
 }
+
+// CHECK-LABEL: func.func @function_that_writes_all_of_it_may_get_what_was_never_written
+func.func @function_that_writes_all_of_it_may_get_what_was_never_written(%x: memref<4xf32, #one>) -> memref<4xf32, #one> {
+  %w = memref.alloc() : memref<4xf32, #one>
+  func.call @writes(%x, %w) : (memref<4xf32, #one>, memref<4xf32, #one>) -> ()
+  return %w : memref<4xf32, #one>
+}
+
+func.func private @writes(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.updated = 0 : i64}) {
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.copy ins(%x : memref<4xf32, #one>) outs(%w : memref<4xf32, #one>)
+    }) {codelet = "copy_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}

@@ -60,11 +60,13 @@ func.func @part_that_a_reader_needs_elsewhere(%x: tensor<4xf32, #rows> {bufferiz
   return %z, %t : tensor<4xf32, #rows>, tensor<2xf32, #ipu.mapping<2, [[2, 2, 1, 0]], 0, 1>>
 }
 
+// Nothing of the analysis stays: bufferization would believe it, whatever has changed since.
 // CHECK-LABEL: func.func @part_that_stays_is_a_view
+// CHECK-SAME: (%{{.*}}: tensor<4xf32, #{{.*}}> {bufferization.writable = false})
 // CHECK: tensor.extract_slice
 // CHECK-NOT: ipu.map
 // CHECK-NOT: linalg.copy
-// CHECK: return
+// CHECK: return %
 func.func @part_that_stays_is_a_view(%x: tensor<4xf32, #one> {bufferization.writable = false}) -> tensor<2xf32, #two> {
   %e = tensor.empty() : tensor<4xf32, #one>
   %y = linalg.exp {ipu.parts = #ipu.parts<[[4, 4, 0]], 0>}

@@ -27,3 +27,31 @@ func.func @a_copy_that_moves_or_cannot_be_cut_has_no_parts(%x: memref<4xf32, #ho
   memref.copy %s, %t : memref<2x2xf32, #threes> to memref<2x2xf32, #threes>
   return
 }
+
+// What a branch hands on is the buffer in both of its arms.
+// CHECK-LABEL: func.func @a_copy_of_a_buffer_to_itself_is_gone
+// CHECK: linalg.copy
+// CHECK-NOT: linalg.copy
+// CHECK: return
+func.func @a_copy_of_a_buffer_to_itself_is_gone(%p: i1, %x: memref<4xf32, #home>, %y: memref<4xf32, #home>) {
+  %r = scf.if %p -> memref<4xf32, #home> {
+    scf.yield %x : memref<4xf32, #home>
+  } else {
+    linalg.copy ins(%y : memref<4xf32, #home>) outs(%x : memref<4xf32, #home>)
+    scf.yield %x : memref<4xf32, #home>
+  }
+  linalg.copy ins(%r : memref<4xf32, #home>) outs(%x : memref<4xf32, #home>)
+  return
+}
+
+// CHECK-LABEL: func.func @a_copy_of_a_buffer_that_may_be_another_stays
+// CHECK: linalg.copy
+func.func @a_copy_of_a_buffer_that_may_be_another_stays(%p: i1, %x: memref<4xf32, #home>, %y: memref<4xf32, #home>) {
+  %r = scf.if %p -> memref<4xf32, #home> {
+    scf.yield %x : memref<4xf32, #home>
+  } else {
+    scf.yield %y : memref<4xf32, #home>
+  }
+  linalg.copy ins(%r : memref<4xf32, #home>) outs(%x : memref<4xf32, #home>)
+  return
+}

@@ -1,0 +1,201 @@
+"""Random programs on state: their variables, queues and functions, drawn from a seed."""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+from support.stateful.operations import FORMS, PURE
+from support.stateful.statements import (
+    Assign,
+    Block,
+    Branch,
+    Collective,
+    CountUp,
+    Dequeue,
+    Enqueue,
+    Fifo,
+    Form,
+    Kind,
+    Load,
+    Loop,
+    Outlined,
+    Pure,
+    Read,
+    Scan,
+    Store,
+    Swap,
+    Update,
+)
+
+SHAPES = [(4,), (4,), (4,), (3,), (2, 4), (4, 4), ()]
+DTYPES = ["int32", "int32", "float32", "float32", "float32", "int8", "bool"]
+ROWS = 5
+_SIMPLE = {"pure": 4, "form": 5, "read": 3, "assign": 4, "update": 6, "swap": 1}
+_QUEUES = {"load": 2, "store": 2, "dequeue": 1, "enqueue": 2, "fifo": 1, "collective": 2}
+_NESTED = {"loop": 3, "count": 1, "branch": 3, "scan": 1, "outlined": 2}
+
+
+@dataclass(frozen=True)
+class Variable:
+    name: str
+    kind: Kind
+    is_offloaded: bool
+
+
+COUNTER = Variable("count", ((), "int32"), is_offloaded=False)
+"""A number that is the same in all replicas: only loops that end with it change it."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function: the kinds of its arguments besides the number that comes last, and how many values it gives."""
+
+    arguments: tuple[Kind, ...]
+    body: Block
+    results: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program on state, and where and how it runs.
+
+    Attributes:
+        rows: the kind of the rows of its remote buffer.
+        fed: the kind of the elements of its infeed.
+        given: the kind of the elements of its outfeed.
+        runs: the functions in the order in which they run, the number that each is given, and whether on the per-tile
+            executor.
+        in_session: True for a session; else it runs on the state that the ``Variable`` objects hold.
+    """
+
+    seed: int
+    replicas: int
+    tiles: int
+    kernels: str
+    variables: tuple[Variable, ...]
+    rows: Kind
+    fed: Kind
+    given: Kind
+    entries: dict[str, Entry]
+    runs: tuple[tuple[str, int, bool], ...]
+    in_session: bool
+
+
+def array(random: Random, kind: Kind) -> np.ndarray[Any, Any]:
+    """Small whole numbers."""
+    shape, dtype = kind
+    least, most = (0, 1) if dtype == "bool" else (-4, 4)
+    size = int(np.prod(shape, dtype=np.int64))
+    return np.array([random.randint(least, most) for _ in range(size)]).reshape(shape).astype(dtype)
+
+
+def program(seed: int) -> Program:
+    """The program of a seed."""
+    random = Random(seed)
+    replicas = random.choice([1, 1, 1, 1, 2, 4])
+    variables = tuple(
+        Variable(f"v{number}", _kind(random), random.random() < 0.2) for number in range(random.randint(1, 3))
+    )
+    drawn = _Drawn(random, replicas, variables, _kind(random), _kind(random))
+    if not drawn.row[0]:
+        drawn.row = ((4,), drawn.row[1])
+    entries = {}
+    for number in range(random.choice([1, 1, 2, 3])):
+        arguments = tuple(_kind(random) for _ in range(random.choice([0, 0, 1, 2])))
+        entries[f"f{number}"] = Entry(arguments, drawn.block(random.randint(1, 4), 0), random.randint(1, 3))
+    in_session = random.random() < 0.5
+    per_tile = 0.0 if in_session else 0.35
+    runs = tuple(
+        (random.choice(list(entries)), random.randint(-2, 4), random.random() < per_tile)
+        for _ in range(random.randint(2, 4))
+    )
+    return Program(
+        seed,
+        replicas,
+        tiles=random.choice([1, 1, 4, 16]),
+        kernels=random.choices(["never", "auto", "always"], [7, 4, 1])[0],
+        variables=(*variables, COUNTER),
+        rows=drawn.row,
+        fed=_kind(random),
+        given=drawn.given,
+        entries=entries,
+        runs=runs,
+        in_session=in_session,
+    )
+
+
+def _kind(random: Random) -> Kind:
+    return random.choice(SHAPES), random.choice(DTYPES)
+
+
+class _Drawn:
+    """Draws statements."""
+
+    def __init__(self, random: Random, replicas: int, variables: tuple[Variable, ...], row: Kind, given: Kind) -> None:
+        self.random, self.replicas, self.variables = random, replicas, variables
+        self.row, self.given = row, given
+        self.fifos = 0
+        self.deepest = random.choice([2, 2, 2, 3])
+
+    def block(self, length: int, depth: int, *, with_queues: bool = True) -> Block:
+        weights = dict(_SIMPLE)
+        if with_queues:
+            weights |= _QUEUES if self.replicas > 1 else {k: v for k, v in _QUEUES.items() if k != "collective"}
+        if depth < self.deepest:
+            weights |= _NESTED
+        names = self.random.choices(list(weights), list(weights.values()), k=length)
+        return tuple(self._statement(name, depth, with_queues) for name in names)
+
+    def _variable(self) -> str:
+        return self.random.choice(self.variables).name
+
+    def _places(self, most: int) -> tuple[float, ...]:
+        return tuple(self.random.random() for _ in range(self.random.randint(1, most)))
+
+    def _statement(self, name: str, depth: int, with_queues: bool) -> Any:
+        random = self.random
+        place, other = random.random(), random.random()
+
+        def inner(least: int, most: int, *, queues: bool = with_queues) -> Block:
+            return self.block(random.randint(least, most), depth + 1, with_queues=queues)
+
+        match name:
+            case "pure":
+                return Pure(random.choice(list(PURE)), place, other)
+            case "form":
+                return Form(random.choice(list(FORMS)), place, other)
+            case "read":
+                return Read(self._variable())
+            case "assign":
+                return Assign(self._variable(), random.choice(list(PURE)), place, random.random() < 0.5)
+            case "update":
+                return Update(self._variable(), random.choice(list(FORMS)), place, random.random() < 0.3)
+            case "swap":
+                one = random.choice(self.variables)
+                return Swap(one.name, random.choice([each.name for each in self.variables if each.kind == one.kind]))
+            case "load":
+                return Load(place)
+            case "store":
+                return Store(place, other, self.row)
+            case "dequeue":
+                return Dequeue()
+            case "enqueue":
+                return Enqueue(place, self.given)
+            case "fifo":
+                self.fifos += 1
+                return Fifo(self.fifos, random.randint(1, 3), place)
+            case "collective":
+                return Collective(random.choice(["sum", "max", "min", "index", "last", "gather"]), place)
+            case "loop":
+                form = random.choice(["for", "for", "given", "while"])
+                return Loop(form, random.randint(0, 3), inner(1, 3), self._places(3), random.random() < 0.3)
+            case "count":
+                return CountUp(COUNTER.name, random.randint(0, 2), inner(1, 3))
+            case "branch":
+                tested = self._variable() if self.replicas == 1 and random.random() < 0.4 else None
+                return Branch(random.randint(-1, 2), tested, inner(1, 3), inner(0, 2), self._places(2))
+            case "scan":
+                return Scan(inner(1, 2), place, other)
+            case _:
+                return Outlined(inner(1, 3, queues=False), self._places(2), random.choice([1, 2, 2]))
