@@ -7,6 +7,7 @@ from ipu_mlir.passes.host.forward_copies import ForwardCopies
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
 from ipu_mlir.passes.host.replicas.batch_replicas import BatchReplicas
 from ipu_mlir.passes.importing.anchor_hints import AnchorHints
+from ipu_mlir.passes.importing.bounded.pad_bounded_sizes import PadBoundedSizes
 from ipu_mlir.passes.importing.clamp_slices import ClampSlices
 from ipu_mlir.passes.importing.convert_globals import ConvertGlobals
 from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
@@ -166,6 +167,7 @@ PASSES: tuple[type[Pass], ...] = (
     OffloadVariables,
     OutlineBranches,
     OutlineFunctions,
+    PadBoundedSizes,
     Partition,
     PartitionRemoteBuffers,
     PlaceTensors,

@@ -45,7 +45,7 @@ as long as the product takes.
 """
 _CONSTANT_NEEDED = (
     "must be a compile-time constant",
-    "'stablehlo.set_dimension_size'",
+    "a size that depends on data",
     "requires a fixed tensor list size",
 )
 """What errors say where a shape depends on an argument, or the rounds of a loop that a gradient goes through."""

@@ -33,6 +33,7 @@ ROOMS = (
     "passes/core",
     "passes/support",
     "passes/importing/stablehlo",
+    "passes/importing/bounded",
     "passes/importing",
     "passes/normalize/folding",
     "passes/normalize/indices",

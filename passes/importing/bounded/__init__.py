@@ -1,0 +1,1 @@
+"""Programs with sizes that depend on data, up to a bound."""
