@@ -3,6 +3,7 @@
 from ipu_mlir.passes.supersteps.copy_views import BUFFERIZE
 
 IMPORT_STABLEHLO: tuple[str, ...] = (
+    "ipu-check-calls",
     "ipu-pad-bounded-sizes",
     "ipu-check-stablehlo",
     "ipu-outline-branches",

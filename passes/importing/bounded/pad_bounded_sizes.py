@@ -1,5 +1,6 @@
 """``ipu-pad-bounded-sizes``: tensors of a size that depends on data have the largest one, beside the number in use."""
 
+import re
 from typing import Any
 
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
@@ -15,6 +16,8 @@ _WAY_OUT = (
 )
 
 
+_LINE = re.compile(r'":\d+:\d+')
+"""What the location of a line of a file has."""
 _RESULT = f"gives a result of {_WAY_OUT}"
 
 
@@ -75,7 +78,7 @@ def _pad_block(block: Any, known: dict[ir.Value, Counts], refuse: Refusals) -> b
 def _placed(value: ir.Value) -> ir.Operation:
     """The op that makes ``value``, or the nearest before it that knows its place in the program of the user."""
     found = op = defining_op(value)
-    while op is not None and str(op.location) == "loc(unknown)" and len(op.operands):
+    while op is not None and not _LINE.search(str(op.location)) and len(op.operands):
         op = defining_op(op.operands[0])
     result = found if op is None else op
     assert result is not None, "arguments have fixed sizes"
