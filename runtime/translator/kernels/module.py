@@ -48,7 +48,7 @@ class KernelText:
     parts: Mapping[str, str] = field(default_factory=dict)
     """Functions that it calls, and those that these call, by name; other kernels may call the same."""
     declared: Declared | None = None
-    """The uses of its arrays, if they are checked; None for the last but one, which it writes, and those before."""
+    """The uses of its arrays, if they are checked; None for a product of matrices, which takes views of all sizes."""
 
 
 KernelTexts = dict[tuple[str, str], KernelText]

@@ -1,5 +1,6 @@
 // RUN: ipu-run %s --tiles 4 --seed 3 --outputs %t.npz | filecheck %s
 // RUN: ipu-run %s --tiles 4 --seed 3 --per-tile | filecheck %s
+// RUN: ipu-run %s --tiles 4 --seed 3 --kernels=checked | filecheck %s
 // RUN: ipu-run %s --tiles 7 --ipus 2 --seed 3 --time | filecheck %s --check-prefixes=CHECK,TIME
 // RUN: ipu-run %s --tiles 4 --seed 3 --pass-pipeline='builtin.module(ipu-set-target{tiles=3},ipu-compile)' | filecheck %s
 // RUN: ipu-run - --tiles 4 < %s | filecheck %s
