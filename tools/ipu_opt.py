@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.tools.command_line import FAILED, UsageError, in_flags, run_tool, write_output
-from ipu_mlir.tools.opt_arguments import parse_arguments
+from ipu_mlir.tools.opt_arguments import parse_arguments, unknown_flag
 
 if TYPE_CHECKING:
     from ipu_mlir.dialects.support.bindings import ir
@@ -100,7 +100,7 @@ def _registry(files: Sequence[str]) -> "Registry":
 
 def _steps(arguments: argparse.Namespace, registry: "Registry") -> "tuple[Step, ...]":
     """The passes that the command line asks for; a flag for a pass on functions runs on all functions."""
-    from ipu_mlir.passes.core.pipeline_steps import WrongAnchor, leaves
+    from ipu_mlir.passes.core.pipeline_steps import UnknownPass, WrongAnchor, leaves
     from ipu_mlir.passes.core.pipeline_text import Nest, PassText, PipelineError
 
     steps: list[Step] = []
@@ -113,6 +113,8 @@ def _steps(arguments: argparse.Namespace, registry: "Registry") -> "tuple[Step, 
                 steps += registry.resolve([element])
             except WrongAnchor as error:
                 steps += registry.resolve([Nest(error.anchor, (element,))])
+            except UnknownPass as error:
+                raise UsageError(unknown_flag(name, registry)) from error
     except PipelineError as error:
         raise UsageError(str(error)) from error
     names = {step.name for step in leaves(steps)}

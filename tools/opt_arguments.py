@@ -2,8 +2,12 @@
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ipu_mlir.tools.command_line import Parser, UsageError
+
+if TYPE_CHECKING:
+    from ipu_mlir.passes.core.pipeline_steps import Registry
 
 _DESCRIPTION = "Run passes over MLIR: those of upstream by their names, and ours."
 _EPILOG = """\
@@ -112,6 +116,17 @@ def _pass_flag(argument: str) -> tuple[str, str]:
     if not name:
         raise UsageError(f"expected an option or a pass, got '{argument}'")
     return name, options.removeprefix("{").removesuffix("}") if options.startswith("{") else options
+
+
+def unknown_flag(name: str, registry: "Registry") -> str:
+    """The error that no option and no pass is called ``name``, with the nearest one that there is."""
+    from ipu_mlir.passes.core import upstream_passes
+    from ipu_mlir.passes.core.registry import suggestion
+
+    options = [option.lstrip("-") for action in _parser()._actions for option in action.option_strings]
+    near = suggestion(name, [*options, *registry.passes, *registry.pipelines, *upstream_passes.NAMES])
+    near = near.replace("mean '", "mean '--") or "; --list-passes names the passes"
+    return f"there is no option and no pass '--{name}'{near}"
 
 
 def _boolean(text: str) -> bool:

@@ -29,6 +29,14 @@ class WrongAnchor(PipelineError):
         self.anchor = anchor
 
 
+class UnknownPass(PipelineError):
+    """Nothing is called ``name``."""
+
+    def __init__(self, name: str, near: str) -> None:
+        super().__init__(f"there is no pass or pipeline '{name}'{near}")
+        self.name = name
+
+
 @dataclass(frozen=True)
 class UpstreamStep:
     """A C++ pass by its text: ``canonicalize{max-iterations=3}``."""
@@ -142,7 +150,7 @@ class Registry:
             reason = " ".join(str(error).split())
             if "does not refer to a registered pass" in reason:
                 near = suggestion(step.name, [*self.passes, *self.pipelines, *upstream_passes.NAMES])
-                raise PipelineError(f"there is no pass or pipeline '{step.name}'{near}") from error
+                raise UnknownPass(step.name, near) from error
             if restricted := _RESTRICTED.search(reason):
                 raise WrongAnchor(step.name, restricted.group(1), anchor) from error
             raise PipelineError(f"pass '{step.name}' does not take these options: '{step.text}': {reason}") from error

@@ -22,6 +22,9 @@ _REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
 }
 """Functions by the ufunc whose ``reduce`` they are; others are in ``reductions``."""
 
+_AT = {np.add: "add", np.multiply: "multiply", np.minimum: "min", np.maximum: "max"}
+"""By the ufunc, the method of ``x.at[i]`` that does what its ``at`` does."""
+
 OF_MORE_THAN_ONE_ELEMENT: dict[np.ufunc, Callable[..., Any]] = {
     np.matmul: contractions.matmul,
     np.vecdot: products.vecdot,
@@ -55,6 +58,10 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], given: Mappi
         return located(f"{name}.accumulate", running.accumulate, ufunc, *inputs, **kwargs)
     if method == "outer":
         return _outer(ufunc, *inputs, **kwargs)
+    if method == "at":
+        found = _AT.get(ufunc)
+        way_out = f"write x = x.at[i].{found}(y)" if found else "write a loop"
+        raise TraceTypeError(f"{name}.at while tracing: nothing is written in place; {way_out}")
     if method != "__call__":
         raise TraceTypeError(f"{name}.{method} is not supported while tracing; use {name} with np.where, or a loop")
     if kwargs.pop("where", True) is not True:

@@ -20,7 +20,7 @@
 // TCSH: ipu-opt: error: argument --completion: expected one of bash, zsh, fish, got 'tcsh'
 
 // RUN: not ipu-opt %s --canonicaliez 2>&1 | filecheck %s --check-prefix=NEAR
-// NEAR: there is no pass or pipeline 'canonicaliez'; did you mean 'canonicalize'?
+// NEAR: there is no option and no pass '--canonicaliez'; did you mean '--canonicalize'?
 // RUN: ipu-opt --list-passes | filecheck %s --check-prefix=LIST
 // LIST: Every pass of upstream MLIR works too
 // LIST: {{^  canonicalize$}}

@@ -8,4 +8,4 @@
 // CHECK: exit status: 0 done
 // RUN-TOOL: usage: ipu-run
 // TRANSLATE: usage: ipu-translate
-// SHORT: ipu-opt: error: there is no pass or pipeline 'pass-pipelin'
+// SHORT: ipu-opt: error: there is no option and no pass '--pass-pipelin'; did you mean '--pass-pipeline'?

@@ -97,6 +97,8 @@ CASES = [
     (lambda x: np.add(x, 1, subok=False), X, TypeError, "np.add while tracing: subok= is not supported"),
     (_add_into_an_array, X, TypeError, "nothing is written in place"),
     (lambda x: np.subtract.accumulate(x), X, TypeError, "np.subtract.accumulate is not supported.*others need a loop"),
+    (lambda x: np.add.at(x, [0], 1), X, TypeError, "np.add.at while tracing: .* write x = x.at\\[i\\].add\\(y\\)"),
+    (lambda x: np.sin.at(x, [0]), X, TypeError, "np.sin.at while tracing: .* write a loop"),
     (lambda x: np.subtract.reduce(x), X, TypeError, "np.subtract.reduce is not supported while tracing; those of sum"),
     (lambda x: np.add.reduceat(x, [0, 1]), X, TypeError, "np.add.reduceat is not supported.*with np.where, or a loop"),
     (lambda x: np.gcd(x, 2), X, TypeError, "np.gcd of float32: give integers"),
