@@ -32,6 +32,7 @@ _LONG_OPS = (
     "atan2",
     "erf",
     "erfc",
+    "gelu_erf",
     "cbrt",
     "log1p",
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
+from ipu_mlir.dialects.costs.idioms import idioms_in
 from ipu_mlir.dialects.costs.rates import BINARY, UNARY
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
@@ -69,7 +70,6 @@ _WAY_OUT = "write bodies in the ops of arith and math on numbers"
 _NO_TIME = frozenset((*_FREE, *_FREE_CASTS, *_LOADS))
 _ALL_CASTS = frozenset((*_CASTS, *_FREE_CASTS))
 _LOGICAL = ("arith.andi", "arith.ori", "arith.xori")
-_SIGMOID = ("neg", "exp", "add", "div")  # 1 / (1 + exp(-x)), as front ends write it
 
 
 def body_ops(op: ir.Operation) -> Iterator[ir.Operation]:
@@ -94,8 +94,15 @@ def is_cast(op: ir.Operation) -> bool:
 
 
 def scalar_ops(ops: Iterable[ir.Operation]) -> list[ScalarOp]:
-    """``ops`` of a body, in the tables; the four operations of a sigmoid are one."""
-    return _with_sigmoids([scalar_op(op) for op in ops])
+    """``ops`` of a body, in the tables; where the machine has one operation for several of them, they are that one."""
+    each = list(ops)
+    last: dict[ir.Operation, str] = {}
+    inside: set[ir.Operation] = set()
+    for name, (end, *others) in idioms_in(each):
+        last[end] = name
+        inside.update(others)
+    found = [op for op in each if op not in inside]
+    return [ScalarOp(Shape.UNARY, last[op], str(op.results[0].type)) if op in last else scalar_op(op) for op in found]
 
 
 def through_casts(value: ir.Value) -> ir.Value:
@@ -150,13 +157,3 @@ def _entry(op: ir.Operation) -> ScalarOp | None:
     if op.name in _PLAIN:
         return ScalarOp(Shape.INTEGER, "logical" if op.name in _LOGICAL and dtype == "i1" else "plain", dtype)
     return None
-
-
-def _with_sigmoids(ops: list[ScalarOp]) -> list[ScalarOp]:
-    """``ops`` in which the four operations of a sigmoid are one."""
-    found: list[ScalarOp] = []
-    for op in ops:
-        found.append(op)
-        if tuple(each.name for each in found[-4:]) == _SIGMOID:
-            found[-4:] = [ScalarOp(Shape.UNARY, "sigmoid", op.dtype)]
-    return found

@@ -36,7 +36,7 @@ def everywhere(elements: int, num_tiles: int) -> Mapping:
 
 def cost(source: Mapping, dest: Mapping, ipus: int = 1, element_bytes: int = 4) -> ExchangeCost:
     view = View.whole((dest.elements,))
-    return cost_between((source, view), (dest, view), element_bytes, Target(name="t", ipus=ipus, tiles_per_ipu=4))
+    return cost_between((source, view), (dest, view), element_bytes, Target(ipus=ipus, tiles_per_ipu=4))
 
 
 def test_the_busiest_sender_or_receiver_counts() -> None:
@@ -126,7 +126,7 @@ def test_ipus_pass_on_what_goes_to_ipus_further_away():
     view = View.whole((4096,))
 
     def links(order):
-        target = Target(name="t", ipus=4, tiles_per_ipu=4, selection_order=order)
+        target = Target(ipus=4, tiles_per_ipu=4, selection_order=order)
         return cost_between((source, view), (dest, view), 4, target).inter_ipu_cycles
 
     assert links("snake") == ipu_link_cycles(2048 * 4, IPU2)  # 0 and 3, 1 and 2 are neighbours
