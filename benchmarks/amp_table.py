@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects.machine.machine import machine_of, target_named
+from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.runtime.profile.profile import Profile
 
 CHANNELS = 16
@@ -68,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--smoke", action="store_true", help="only two sizes")
     arguments = parser.parse_args(argv)
     sizes = (16, 32) if arguments.smoke else tuple(MEASURED_TFLOPS)
-    peak = machine_of(target_named("ipu21")).peak_flops("f16") / 1e12
+    peak = machine_of(Target.named("ipu21")).peak_flops("f16") / 1e12
     print(f"[N, 16] x [16, 16], f16, one per tile of an ipu21; peak {peak:.1f} TFLOPS\n")
     print(f"{'N':>6}{'cycles':>10}{'estimated TF':>16}{'measured TF':>14}{'error':>10}{'of peak':>10}")
     for row in map(measure, sizes):
@@ -81,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def measure(rows: int) -> Row:
     """Compile the program with so many rows and profile its product."""
-    target = target_named("ipu21")
+    target = Target.named("ipu21")
     text = _PROGRAM.format(tiles=target.num_tiles, rows=rows, c=CHANNELS)
     profile = ipu.compile(text, target=target).profile()
     cycles, flops = product(profile)

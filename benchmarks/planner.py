@@ -19,7 +19,7 @@ from benchmarks.element_types import with_floats
 from benchmarks.run import names_of
 from benchmarks.workloads import WORKLOADS
 from ipu_mlir.compilation.variants import Variants
-from ipu_mlir.dialects.machine.machine import target_named
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.runtime.profile.profile import Profile
 
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     flag("--smoke", action="store_true", help="reduced sizes: whether everything works")
     arguments = parser.parse_args(argv)
 
-    target = target_named(CHIP)
+    target = Target.named(CHIP)
     print(f"chip: {CHIP}, {target.num_tiles:,} tiles at {target.clock_hz / 1e9:.3f} GHz")
     print(f"sizes: {'smoke' if arguments.smoke else 'full'}\nhost transfers: left out\n\n{_HEADER}")
     ratios: list[float] = []
@@ -87,7 +87,7 @@ def programs(names: Sequence[str], smoke: bool) -> list[tuple[str, str]]:
 
 def plans(text: str) -> list[Plan]:
     """A program, planned in each way."""
-    variants, target = Variants(text), target_named(CHIP)
+    variants, target = Variants(text), Target.named(CHIP)
     return [plan_of(name, variants.profile(target, Partition(plan=name))) for name in PLANS]
 
 

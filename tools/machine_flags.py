@@ -36,7 +36,11 @@ def add_entry_flag(parser: Parser) -> None:
 
 def add_chip_flags(parser: Parser) -> None:
     """The kind of chip, and how many."""
-    parser.add_argument("--chip", metavar="NAME", help="ipu1, ipu2 or ipu21 (default: the target of the module)")
+    parser.add_argument(
+        "--chip", metavar="NAME", help="ipu1, ipu2 or ipu21; or mk1, mk2, bow (default: the target of the module)"
+    )
+    about = "a figure of the machine, as host_read_bytes_per_second=5e9 (again for others; default: that of the chip)"
+    parser.add_argument("--figure", action="append", default=[], metavar="NAME=VALUE", type=figure, help=about)
     parser.add_argument("--ipus", type=int, metavar="N", help="number of IPUs (default: those of the target)")
     about = "how many replicas run at once (default: those of the target)"
     parser.add_argument("--replicas", type=int, metavar="N", help=about)
@@ -44,6 +48,25 @@ def add_chip_flags(parser: Parser) -> None:
     parser.add_argument("--selection-order", choices=("auto", "zigzag", "snake", "hoof"), metavar="ORDER", help=about)
     about = "tiles of each IPU that only take and give data of the host (default: those of the target)"
     parser.add_argument("--io-tiles", type=int, metavar="N", help=about)
+
+
+def figure(text: str) -> tuple[str, int | float | bool]:
+    """A figure of the machine and its value, of ``NAME=VALUE``."""
+    from ipu_mlir.dialects.machine.figures import FIGURES
+
+    name, _, written = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if name not in FIGURES:
+        known = ", ".join(FIGURES)
+        raise argparse.ArgumentTypeError(f"there is no figure '{name}' of the machine; there are {known}")
+    try:
+        if FIGURES[name].kind is bool:
+            return name, {"true": True, "false": False, "1": True, "0": False}[written.strip().lower()]
+        value = float(written)
+        return name, int(value) if FIGURES[name].is_count and value.is_integer() else value
+    except (KeyError, ValueError):
+        wanted = "true or false" if FIGURES[name].kind is bool else f"a number of {FIGURES[name].unit}"
+        raise argparse.ArgumentTypeError(f"{name} is {wanted}, got '{written}'") from None
 
 
 def file_name(text: str) -> str:
@@ -71,13 +94,14 @@ def machine(arguments: argparse.Namespace, of_module: "Target", **fields: object
         UsageError: there is no such chip.
         TargetError: there is no such machine.
     """
-    from ipu_mlir.dialects.machine.machine import target_named
+    from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.support.errors import TargetError
 
     try:
-        target = target_named(arguments.chip) if arguments.chip else of_module
+        target = Target.named(arguments.chip) if arguments.chip else of_module
     except TargetError as error:
         raise UsageError(f"argument --chip: {error}") from error
     own = ("ipus", "replicas", "selection_order", "io_tiles")
-    given = {**{name: getattr(arguments, name) for name in own}, **fields}
+    given = {**dict(arguments.figure), **{name: getattr(arguments, name) for name in own}}
+    given |= {name: value for name, value in fields.items() if value is not None}
     return replace(target, **{name: value for name, value in given.items() if value is not None})

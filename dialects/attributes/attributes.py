@@ -5,12 +5,12 @@ them through IR. ``from_attr`` and ``to_attr`` convert, and remember what they c
 """
 
 import json
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any
 
 from ipu_mlir.dialects.attributes.dialect import Ipu
-from ipu_mlir.dialects.machine.machine import MACHINES, target_named
+from ipu_mlir.dialects.machine.figures import FIGURES
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
@@ -121,18 +121,38 @@ def parts_to_attr(parts: Parts) -> ir.Attribute:
 
 
 def target_to_attr(target: Target) -> ir.Attribute:
-    """``target`` as an attribute of the current context."""
+    """``target`` as an attribute of the current context; figures that seldom change are in it where they are not those
+    of its chip.
+    """
     entries = {
-        key: ir.StringAttr.get(value)
-        if isinstance(value, str)
-        else ir.FloatAttr.get(ir.F64Type.get(), value, loc=ir.Location.unknown())
-        if isinstance(value, float)
-        else ir.BoolAttr.get(value)
-        if isinstance(value, bool)
-        else ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+        key: _value_attr(value, _KINDS[key])
         for key, value in asdict(target).items()
+        if key not in _SELDOM or value != FIGURES[key].of(target.name)
     }
     return TargetAttr.get(ir.DictAttr.get(entries))
+
+
+_KINDS: dict[str, type] = {
+    field.name: FIGURES[field.name].kind if field.name in FIGURES else type(field.default) for field in fields(Target)
+}
+"""The fields of a target, with the types that they have in IR."""
+
+_COMMON = (
+    *("tiles_per_ipu", "bytes_per_tile", "clock_hz", "workers", "f32_vector_width", "f16_vector_width"),
+    *("exchange_bytes_per_cycle", "sync_cycles"),
+)
+_SELDOM = frozenset(FIGURES) - frozenset(_COMMON)
+"""The figures that are written only where they are not those of the chip."""
+
+
+def _value_attr(value: Any, kind: type) -> ir.Attribute:
+    if kind is str:
+        return ir.StringAttr.get(value)
+    if kind is float:
+        return ir.FloatAttr.get(ir.F64Type.get(), float(value), loc=ir.Location.unknown())
+    if kind is bool:
+        return ir.BoolAttr.get(value)
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(value))
 
 
 @remembered
@@ -144,20 +164,18 @@ def target_from_attr(attribute: ir.Attribute) -> Target:
             sentence about an op.
         TargetError: there can be no such machine.
     """
-    kinds = {field.name: type(field.default) for field in fields(Target)}
     values: dict[str, Any] = {}
     for entry in TargetAttr(attribute).fields.maybe_downcast():
-        kind = kinds.get(entry.name)
+        kind = _KINDS.get(entry.name)
         if kind is None:
-            raise CompileError(f"has a target with the field '{entry.name}'; its fields are {', '.join(kinds)}")
+            raise CompileError(f"has a target with the field '{entry.name}'; its fields are {', '.join(_KINDS)}")
         value = getattr(entry.attr.maybe_downcast(), "value", None)
         if type(value) is not kind:
             raise CompileError(
                 f"has a target whose field '{entry.name}' is {entry.attr}; it is of type {kind.__name__}"
             )
         values[entry.name] = value
-    chip = values.get("name")
-    return replace(target_named(chip) if chip in MACHINES else Target(), **values)
+    return Target(**values)
 
 
 TARGET = "ipu.target"

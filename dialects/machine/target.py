@@ -1,14 +1,27 @@
 """The machine that a program is compiled for."""
 
+import math
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
+from ipu_mlir.dialects.machine.figures import FIGURES, MAY_BE_ABSENT, chip_named
 from ipu_mlir.dialects.support.errors import Settings, TargetError
 
 SELECTION_ORDERS = ("auto", "zigzag", "snake", "hoof")
 MOST_TILES = 1_000_000_000
 _MOST = 1 << 53
 """Beyond it, bytes and cycles are no longer exact where floats count them."""
+
+
+class _OfChip:
+    """Stands for the figure of the chip until a target is made."""
+
+    def __repr__(self) -> str:
+        return "<that of the chip>"
+
+
+OF_CHIP: Any = _OfChip()
 
 
 @dataclass(frozen=True)
@@ -18,51 +31,74 @@ class Target:
     A program may run on several ``replicas`` of them at once. Everything else here is of one replica: its IPUs, its
     tiles, its memory.
 
-    The defaults are those of the second-generation chip (GC200). Figures marked *recalled* come from public data
-    sheets that were not read again.
+    ``name`` is a chip: ``ipu1`` (or ``mk1``: GC2), ``ipu2`` (``mk2``: GC200) or ``ipu21`` (``bow``). Every figure that
+    is not given is that of the chip; ``ipu_mlir.dialects.machine.figures`` has their values, units and sources.
 
-    >>> Target(ipus=2).num_tiles
-    2944
-    >>> Target(name="test", tiles_per_ipu=16).num_tiles
+    Raises:
+        TargetError: there is no such chip, or a figure is no number that a machine can have.
+
+    >>> Target.named("bow", ipus=2).num_tiles, Target.named("bow").clock_hz
+    (2944, 1850000000.0)
+    >>> Target(tiles_per_ipu=16).num_tiles
     16
     """
 
     name: str = "ipu2"
     ipus: int = 1
-    tiles_per_ipu: int = 1472
-    bytes_per_tile: int = 638_976  # 624 KiB (recalled)
-    clock_hz: float = 1.325e9
-    workers: int = 6  # threads that share a tile's issue slots
-    f32_vector_width: int = 2
-    f16_vector_width: int = 4
-    exchange_bytes_per_cycle: int = 4  # received by one tile
-    sync_cycles: int = 100  # of all tiles of one IPU; assumed: between 70 and 160, not public
+    tiles_per_ipu: int = OF_CHIP
+    bytes_per_tile: int = OF_CHIP
+    clock_hz: float = OF_CHIP
+    workers: int = OF_CHIP  # threads that share a tile's issue slots
+    f32_vector_width: int = OF_CHIP
+    f16_vector_width: int = OF_CHIP
+    exchange_bytes_per_cycle: int = OF_CHIP  # received by one tile
+    sync_cycles: int = OF_CHIP  # of all tiles of one IPU
     selection_order: str = "auto"  # which IPU of the machine each shard is: auto, zigzag, snake or hoof
     replicas: int = 1  # of these IPUs, that run the program at the same time on data of their own
     io_tiles: int = 0  # of an IPU, its last ones: kept free of the program, for data on the way in and out
     emulated: bool = False  # no real machine: a program that does not fit its memory is compiled all the same
+    external_sync_cycles: int = OF_CHIP  # of the IPUs of one device
+    tiles_per_shared_bus: int = OF_CHIP
+    amp_units: int = OF_CHIP
+    amp_weight_bytes_per_unit: int = OF_CHIP
+    amp_takes_f8: bool = OF_CHIP
+    amp_f16_cycles: int = OF_CHIP
+    amp_f32_cycles: int = OF_CHIP
+    coefficient_load_bytes_per_cycle: int = OF_CHIP
+    ipu_link_bytes_per_second: float = OF_CHIP
+    host_write_bytes_per_second: float = OF_CHIP
+    host_read_bytes_per_second: float = OF_CHIP
+    streaming_bytes_per_second: float = OF_CHIP
+    streaming_bytes: int = OF_CHIP
+    gateway_bytes_per_second: float = OF_CHIP
+
+    @classmethod
+    def named(cls, name: str, ipus: int = 1, **figures: Any) -> "Target":
+        """``ipus`` chips of the kind that is called ``name``, with these ``figures`` in the place of its own.
+
+        Raises:
+            TargetError: as of the class.
+
+        >>> Target.named("mk1", ipus=4).num_tiles
+        4864
+        """
+        return cls(name, ipus, **figures)
 
     def __post_init__(self) -> None:
-        counts = ("ipus", "tiles_per_ipu", "bytes_per_tile", "workers", "exchange_bytes_per_cycle", "replicas")
-        for field in (*counts, "sync_cycles", "io_tiles"):
-            value: int = getattr(self, field)
-            if not isinstance(value, Integral):
-                raise TargetError(f"a target needs {field} as a whole number, got {value!r}")
-            name = Settings({field: None})
-            if field in counts and value < 1:
-                raise TargetError(f"a target needs {name} >= 1, got {value}", settings=(name,))
-            if value >= _MOST:
-                raise TargetError(f"a target needs {name} < {_MOST:,}, got {value:,}", settings=(name,))
+        object.__setattr__(self, "name", chip_named(self.name))
+        for field, figure in FIGURES.items():
+            if getattr(self, field) is OF_CHIP:
+                object.__setattr__(self, field, figure.of(self.name))
+            _check_figure(field, getattr(self, field))
+        _check_count("ipus", self.ipus, 1)
+        _check_count("replicas", self.replicas, 1)
+        _check_count("io_tiles", self.io_tiles, -_MOST)
         if self.num_tiles > MOST_TILES:
             raise TargetError(f"a target has at most {MOST_TILES:,} tiles, got {self.num_tiles:,}")
         if self.selection_order not in SELECTION_ORDERS:
             raise TargetError(
                 f"a target needs selection_order as one of {', '.join(SELECTION_ORDERS)}, got {self.selection_order!r}"
             )
-        if not isinstance(self.clock_hz, Real) or self.clock_hz <= 0:
-            raise TargetError(f"a target needs clock_hz as a number above 0, got {self.clock_hz!r}")
-        if self.sync_cycles < 0:
-            raise TargetError(f"a target needs sync_cycles >= 0, got {self.sync_cycles}")
         if not 0 <= self.io_tiles < self.tiles_per_ipu:
             raise TargetError(
                 f"a target needs io_tiles between 0 and {self.tiles_per_ipu - 1}, so that one of its "
@@ -82,3 +118,28 @@ class Target:
     def num_tiles(self) -> int:
         """Tiles of all IPUs together."""
         return self.ipus * self.tiles_per_ipu
+
+
+def _check_figure(name: str, value: object) -> None:
+    figure = FIGURES[name]
+    if figure.kind is bool:
+        if not isinstance(value, bool):
+            raise TargetError(f"a target needs {name} as True or False, got {value!r}")
+    elif figure.is_count:
+        _check_count(name, value, int(figure.least))
+    else:
+        may_be_zero = name in MAY_BE_ABSENT
+        is_number = isinstance(value, Real) and math.isfinite(value)
+        if not is_number or not (value >= 0 if may_be_zero else value > 0):
+            least = "of at least 0" if may_be_zero else "above 0"
+            raise TargetError(f"a target needs {name} as a number {least}, in {figure.unit}, got {value!r}")
+
+
+def _check_count(field: str, value: object, least: int) -> None:
+    if not isinstance(value, Integral):
+        raise TargetError(f"a target needs {field} as a whole number, got {value!r}")
+    name = Settings({field: None})
+    if value < least:
+        raise TargetError(f"a target needs {name} >= {least}, got {value}", settings=(name,))
+    if value >= _MOST:
+        raise TargetError(f"a target needs {name} < {_MOST:,}, got {value:,}", settings=(name,))

@@ -110,18 +110,17 @@ def _with_more_tiles(report: MemoryReport, fixed: int, found: list[Advice]) -> l
         return found or [Advice("a program with fewer ops: every tile has code for all of them")]
     tiles = ceil_div(target.num_tiles * (worst - fixed), report.limit - fixed)
     needed = f"at least about {tiles:,} are needed"
-    chip = MACHINES[target.name].tiles_per_ipu if target.name in MACHINES else 0
+    chip = MACHINES[target.name].tiles_per_ipu
     if target.tiles_per_ipu < chip:
         ipus = max(target.ipus, ceil_div(tiles, chip))
         settings = Settings(tiles_per_ipu=chip, **({"ipus": ipus} if ipus > target.ipus else {}))
         have = f"an {target.name} has" if ipus == 1 else f"{ipus} IPUs of the kind {target.name} have"
         return [Advice(f"more tiles: {needed}, {have} {ipus * chip:,} ({settings})", settings), *found]
-    if chip:
-        ipus = ceil_div(tiles, chip)
-        settings = Settings(ipus=ipus)
-        text = f"more IPUs: at least about {tiles:,} tiles are needed, {ipus} IPUs have {ipus * chip:,} ({settings})"
-        return [*found, Advice(text, settings)]
-    return [*found, Advice(f"more tiles: {needed}, there are {target.num_tiles:,}")]
+    each = target.tiles_per_ipu
+    ipus = ceil_div(tiles, each)
+    settings = Settings(ipus=ipus)
+    text = f"more IPUs: at least about {tiles:,} tiles are needed, {ipus} IPUs have {ipus * each:,} ({settings})"
+    return [*found, Advice(text, settings)]
 
 
 def _longer_pieces(report: MemoryReport, tile: int) -> str:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ipu_mlir.dialects.attributes.attributes import TARGET, module_target, target_to_attr
-from ipu_mlir.dialects.machine.machine import target_named
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -14,9 +13,9 @@ from ipu_mlir.passes.core.base import Pass
 class SetTarget(Pass):
     """Name the machine that the module is compiled for.
 
-    Options: ``chip`` (ipu1, ipu2 or ipu21), ``tiles`` per IPU, ``ipus``, ``io-tiles`` (the last tiles of an
-    IPU, that no op runs on), ``selection-order`` (auto, zigzag, snake or hoof: which IPU each shard is), ``emulated``
-    (memory that is too small is warned of, and no error).
+    Options: ``chip`` (ipu1, ipu2 or ipu21; mk1, mk2 or bow), ``tiles`` per IPU, ``ipus``, ``io-tiles`` (the last tiles
+    of an IPU, that no op runs on), ``selection-order`` (auto, zigzag, snake or hoof: which IPU each shard is),
+    ``emulated`` (memory that is too small is warned of, and no error).
 
     Needs:  a module.
     Leaves: the module attribute ``ipu.target``. A target that the module names already stays, unless one is asked for.
@@ -51,8 +50,6 @@ class SetTarget(Pass):
         ):
             base = module_target(module)
         else:
-            base = self.target or (target_named(self.chip) if self.chip else Target())
-        if self.tiles is not None and self.target is None:
-            base = replace(base, name="custom")
+            base = self.target or (Target.named(self.chip) if self.chip else Target())
         with module.context:
             module.attributes[TARGET] = target_to_attr(replace(base, **asked))

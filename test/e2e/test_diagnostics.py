@@ -18,7 +18,7 @@ func.func @main(%x: tensor<3x4xf32>, %n: tensor<3x4xf32>) -> tensor<3x4xf32> {
 }
 """
 X = np.ones((3, 4), np.float32)
-SMALL = ipu.Target(name="small", tiles_per_ipu=4)
+SMALL = ipu.Target(tiles_per_ipu=4)
 
 
 @pytest.fixture(scope="module")

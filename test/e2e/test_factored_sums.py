@@ -109,7 +109,7 @@ def test_random_sums_of_products(seed: int) -> None:
         text, more = factored(sums.text())
         changed += more
         inputs = sums.inputs(number)
-        executable = ipu.compile(text, target=ipu.Target(name="small", tiles_per_ipu=4))
+        executable = ipu.compile(text, target=ipu.Target(tiles_per_ipu=4))
         for run in (executable.run, executable.run_per_tile):
             np.testing.assert_array_equal(run(inputs)[0], sums.expected(*inputs[:2]), err_msg=sums.text())
     assert changed
@@ -126,6 +126,6 @@ def test_rounding_is_no_worse() -> None:
     exact = np.einsum("iuk,kn->in", a.astype(np.float64), b.astype(np.float64))
     errors = []
     for each in (text, factored(text)[0]):
-        (found,) = ipu.compile(each, target=ipu.Target(name="small", tiles_per_ipu=4)).run([a, b])
+        (found,) = ipu.compile(each, target=ipu.Target(tiles_per_ipu=4)).run([a, b])
         errors.append(np.abs(found - exact).max())
     assert errors[1] < 1.5 * errors[0]

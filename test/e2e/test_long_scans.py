@@ -8,7 +8,7 @@ from support.tensor_text import function, shape_of
 
 import ipu_mlir as ipu
 
-_SMALL = ipu.Target(name="small", tiles_per_ipu=64, bytes_per_tile=8192)
+_SMALL = ipu.Target(tiles_per_ipu=64, bytes_per_tile=8192)
 """One vertex scans 256 elements of f32 at most."""
 
 

@@ -29,7 +29,7 @@ b: [[1. 1.] [1. 1.]]
 
 
 def test_both_executors_show_what_the_program_prints(capfd):
-    exe = ipu.compile(TEXT, target=ipu.Target(name="small", tiles_per_ipu=4))
+    exe = ipu.compile(TEXT, target=ipu.Target(tiles_per_ipu=4))
     bf16 = exe.argument_specs[2].dtype
     inputs = [np.arange(4, dtype=np.float32), np.array([-56, 3, 8], np.int8), np.ones((2, 2), bf16), np.int32(3)]
     for run in (exe.run, exe.run_per_tile, lambda inputs: exe.session()(*inputs)):

@@ -35,7 +35,7 @@ func.func @main(%x: tensor<9x10xf32>, %n: tensor<index>) -> tensor<9x10xf32> {
 
 def check(source: object, inputs: list[np.ndarray], tiles: int) -> int:
     """Compare the profile of a run with what the executor did in it; how many exchanges ran."""
-    executable = ipu.compile(source, target=ipu.Target(name="t", tiles_per_ipu=tiles))
+    executable = ipu.compile(source, target=ipu.Target(tiles_per_ipu=tiles))
     profile = executable.profile(inputs)
     with context():
         executor = PerTileExecutor(ir.Module.parse(executable.mlir()))
@@ -91,7 +91,7 @@ def test_what_a_loop_writes_costs_the_same_made_before_it_or_in_it(begin: str, o
   }}
   return %r : tensor<64x64xf32>
 }}"""
-        found = ipu.compile(text, target=ipu.Target(name="t", tiles_per_ipu=16)).profile().execution.cycles
+        found = ipu.compile(text, target=ipu.Target(tiles_per_ipu=16)).profile().execution.cycles
         return [found.compute, found.exchange, found.sync]
 
     assert cycles(begin, "") == cycles("", begin)

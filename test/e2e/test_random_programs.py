@@ -80,12 +80,12 @@ Check = Callable[[Any, int], None]
 
 def check(program: AnyProgram, tiles: int) -> None:
     """Both executors against each other and NumPy."""
-    check_text(program.text, program, ipu.Target(name="random", tiles_per_ipu=tiles))
+    check_text(program.text, program, ipu.Target(tiles_per_ipu=tiles))
 
 
 def check_on_ipus(program: AnyProgram, tiles: int) -> None:
     """As ``check``, where most ops say on which of three IPUs they run."""
-    check_text(on_ipus(program.text, 3, tiles), program, ipu.Target(name="random", ipus=3, tiles_per_ipu=tiles))
+    check_text(on_ipus(program.text, 3, tiles), program, ipu.Target(ipus=3, tiles_per_ipu=tiles))
 
 
 def check_text(text: str, program: AnyProgram, target: ipu.Target) -> None:
@@ -117,7 +117,7 @@ def check_with_llvm(program: AnyProgram, tiles: int) -> None:
 def check_with_kernels(program: AnyProgram, tiles: int) -> None:
     """Machine code against the per-tile executor: other functions, otherwise the same numbers, and no others."""
     note(program.text)
-    inputs, target = program.inputs(), ipu.Target(name="random", tiles_per_ipu=tiles)
+    inputs, target = program.inputs(), ipu.Target(tiles_per_ipu=tiles)
     executable = ipu.compile(program.text, target=target, kernels="checked")
     fast = executable.run(inputs)
     per_tile = executable.run_per_tile(inputs)

@@ -13,7 +13,7 @@ from ipu_mlir.dialects.analysis.shards import SHARD, shard_attribute
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.support.rewriting import list_outside_bodies
 
-TARGET = ipu.Target(name="test", ipus=3, tiles_per_ipu=4)
+TARGET = ipu.Target(ipus=3, tiles_per_ipu=4)
 OFTEN = [*CASES][::12]
 """A few of the cases; the long run takes all of them."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any, List, Tuple, Union  # noqa: UP035 - as the guide writes the types of options
 
-from ipu_mlir.dialects.machine.machine import target_named
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.tensorflow.devices import LISTING, REMOTE_MERGING, SYSTEM, Device, flags, report_folder
 from ipu_mlir.tensorflow.option_tree import AttributeMetadata, Category, Group, Option
 
@@ -275,7 +275,7 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
     connection = config.device_connection.type
     is_offline = connection in (DeviceConnectionType.PRE_COMPILE, DeviceConnectionType.NEVER)
     kind = config.device_connection.version if is_offline else config.ipu_model.version
-    target = target_named(kind)
+    target = Target.named(kind)
     if config.ipu_model.tiles_per_ipu:
         target = replace(target, tiles_per_ipu=config.ipu_model.tiles_per_ipu)
     one = Device(

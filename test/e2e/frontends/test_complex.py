@@ -5,7 +5,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-TARGET = ipu.Target(name="small", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 RNG = np.random.default_rng(2)
 X = RNG.standard_normal((3, 8)).astype(np.float32)
 C = (X + 1j * X[::-1]).astype(np.complex64)

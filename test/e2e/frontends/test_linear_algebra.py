@@ -5,7 +5,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-TARGET = ipu.Target(name="small", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 RNG = np.random.default_rng(1)
 A = RNG.standard_normal((2, 3, 3)).astype(np.float32) + 3 * np.eye(3, dtype=np.float32)
 B = RNG.standard_normal((2, 3, 2)).astype(np.float32)

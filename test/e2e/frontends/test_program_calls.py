@@ -5,7 +5,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-TARGET = ipu.Target(name="small", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 LOOP = """
 func.func @main(%t: tensor<i32>, %x: tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -101,7 +101,7 @@ def test_the_host_is_called_in_a_loop(replicas: int):
         asked.append((value.tolist(), int(number)))
         return value / 2, np.uint8(200)
 
-    exe = ipu.compile(ASKING, target=ipu.Target(name="small", tiles_per_ipu=4, replicas=replicas))
+    exe = ipu.compile(ASKING, target=ipu.Target(tiles_per_ipu=4, replicas=replicas))
     x = np.float32([1, 2, 3, 4])
     with pytest.raises(ipu.RunError, match="host function 'half' has no function"):
         exe(x)

@@ -7,7 +7,7 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
-OPTIONS = {"target": ipu.Target(name="small", tiles_per_ipu=16)}
+OPTIONS = {"target": ipu.Target(tiles_per_ipu=16)}
 
 
 def model():

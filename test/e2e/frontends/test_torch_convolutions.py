@@ -7,7 +7,7 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
-TARGET = ipu.Target(name="few", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 FORMS = (
     # channels in, out, groups, kernel, stride, padding, dilation
     (4, 6, 1, 3, 2, 1, 1),

@@ -108,7 +108,7 @@ def test_a_false_assumption_ends_the_run() -> None:
 
 DIVERGENT = """
 #one = #ipu.mapping<1, [[1, 1, 1, 0]], 0, 0>
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 2}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 2}>} {
 func.func @main(%flag: memref<i1, #one>, %x: memref<f32, #one>, %y: memref<f32, #one>) -> memref<f32, #one> {
   %c = "ipu.read_control"(%flag) : (memref<i1, #one>) -> i1
   %z = scf.if %c -> memref<f32, #one> {
@@ -156,7 +156,7 @@ def test_the_per_tile_executor_refuses_replicas_that_part() -> None:
 CALLS = """
 #one = #ipu.mapping<1, [[1, 1, 1, 0]], 0, 0>
 #s = affine_map<() -> ()>
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 2}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 2}>} {
 func.func private @twice(%x: memref<f32, #one>) -> memref<f32, #one> {
   %y = memref.alloc() : memref<f32, #one>
   "ipu.compute_set"() ({ "ipu.vertices"() ({

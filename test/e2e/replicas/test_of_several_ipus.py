@@ -9,8 +9,8 @@ import pytest
 
 import ipu_mlir as ipu
 
-TARGET = ipu.Target(name="small", ipus=2, tiles_per_ipu=8, replicas=2)
-WITH_IO_TILES = ipu.Target(name="small", ipus=2, tiles_per_ipu=10, replicas=2, io_tiles=2)
+TARGET = ipu.Target(ipus=2, tiles_per_ipu=8, replicas=2)
+WITH_IO_TILES = ipu.Target(ipus=2, tiles_per_ipu=10, replicas=2, io_tiles=2)
 TARGETS = pytest.mark.parametrize("target", [TARGET, WITH_IO_TILES], ids=["", "io tiles"])
 EXECUTORS = pytest.mark.parametrize("executor", ["run", "run_per_tile"])
 W = np.arange(12, dtype=np.float32).reshape(3, 4) / 4

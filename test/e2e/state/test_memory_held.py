@@ -16,7 +16,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
 
 TABLES = (elementwise, contractions, reductions, views, float_ops, integer_ops, comparisons_and_casts)
-TARGET = ipu.Target(name="small", tiles_per_ipu=16)
+TARGET = ipu.Target(tiles_per_ipu=16)
 LOOPS_AND_GATHERS = {
     "loop": (
         """

@@ -9,7 +9,7 @@ _MODULE = """\
 #parts = #ipu.parts<[[2, 12, 1]], 0>
 #same = affine_map<(i) -> (i)>
 #reversed = affine_map<(i) -> (11 - i)>
-module attributes {ipu.target = #ipu.target<{name = "t", tiles_per_ipu = 6}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 6}>} {
 func.func private @mirrored(%x: memref<12xf32, #home>, %y: memref<12xf32, #whole>) -> memref<12xf32, #home> {
   %sum = memref.alloc() : memref<12xf32, #home>
   "ipu.compute_set"() ({

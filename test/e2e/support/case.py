@@ -12,7 +12,7 @@ from support.tensor_text import DTYPES, element_of, shape_of
 
 import ipu_mlir as ipu
 
-TARGETS = {tiles: ipu.Target(name=f"{tiles}-tiles", tiles_per_ipu=tiles) for tiles in (1, 4, 7, 64)}
+TARGETS = {tiles: ipu.Target(tiles_per_ipu=tiles) for tiles in (1, 4, 7, 64)}
 """By the number of their tiles. Seven divides hardly any size: parts are ragged there."""
 
 ROUNDINGS = 8

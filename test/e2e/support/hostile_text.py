@@ -149,7 +149,7 @@ def superstep_program(text: Callable[[], str], entry: str) -> str:
     return f"""
 #home = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
 #same = affine_map<(i) -> (i)>
-module attributes {{ipu.target = #ipu.target<{{name = "t", tiles_per_ipu = 2}}>}} {{
+module attributes {{ipu.target = #ipu.target<{{tiles_per_ipu = 2}}>}} {{
   memref.global "private" constant @{constant} : memref<4xf32, #home> = dense<[1.0, 1.0, 1.0, 1.0]> loc({q()})
   func.func @{quoted(entry)}(%x: memref<4xf32, #home> loc({q()})) -> memref<4xf32, #home> {{
     %one = memref.get_global @{constant} : memref<4xf32, #home> loc({q()})

@@ -142,5 +142,5 @@ def _program(
     )
     arrays = [given + REPLICA_STEP * replica for replica in range(machine.replicas)]
     x = np.asarray(np.stack(arrays) if machine.differ else given, np.int32)
-    target = ipu.Target(name="views", tiles_per_ipu=machine.tiles, ipus=2, replicas=machine.replicas)
+    target = ipu.Target(tiles_per_ipu=machine.tiles, ipus=2, replicas=machine.replicas)
     return Moved(text, [x, np.int32(1)], target)

@@ -8,13 +8,13 @@ from support.case import assert_close
 
 import ipu_mlir as ipu
 
-FOUR = ipu.Target(name="small", tiles_per_ipu=8, replicas=4)
+FOUR = ipu.Target(tiles_per_ipu=8, replicas=4)
 
 
-TWO = ipu.Target(name="small", tiles_per_ipu=8, replicas=2)
+TWO = ipu.Target(tiles_per_ipu=8, replicas=2)
 
 
-ALONE = ipu.Target(name="small", tiles_per_ipu=8)
+ALONE = ipu.Target(tiles_per_ipu=8)
 
 
 X = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)

@@ -32,7 +32,7 @@
 // SEED: ipu-run: error: argument --seed: expected a whole number from 0, got '-1'
 
 // RUN: not ipu-run %s --chip ipu9 2>&1 | filecheck %s --check-prefix=CHIP
-// CHIP: ipu-run: error: argument --chip: no target is called 'ipu9'; there are ipu1, ipu2, ipu21, and --tiles for others
+// CHIP: ipu-run: error: argument --chip: no chip is called 'ipu9'; there are ipu1 (mk1), ipu2 (mk2), ipu21 (bow), whose figures can be changed, as --tiles
 
 // RUN: not ipu-run %s --available-memory-proportion 2 2>&1 | filecheck %s --check-prefix=SHARE
 // SHARE: ipu-run: error: argument --available-memory-proportion: a proportion is more than 0 and at most 1, got '2'

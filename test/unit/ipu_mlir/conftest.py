@@ -23,7 +23,7 @@ _TO_LLVM = (
     "convert-math-to-llvm,convert-math-to-libm,convert-to-llvm,reconcile-unrealized-casts)"
 )
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+SMALL = ipu.Target(tiles_per_ipu=3)
 Check = Callable[..., None]
 
 

@@ -10,7 +10,7 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.dialects.memory.problems import Problem
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=16)
+SMALL = ipu.Target(tiles_per_ipu=16)
 
 
 @ipu.function
@@ -62,7 +62,7 @@ def test_whoever_takes_the_tiles_that_are_named_soon_has_enough(args: list[Any])
 
 
 def test_a_part_of_a_chip_is_told_of_the_whole_chip() -> None:
-    args, part = specs(4096, 512, 8), ipu.Target(name="ipu1", tiles_per_ipu=16)
+    args, part = specs(4096, 512, 8), ipu.Target(name="ipu1", tiles_per_ipu=16, bytes_per_tile=638_976)
     found = problem(layers, args, target=part)
     first, *others = found.tries
     assert re.fullmatch(r"more tiles: at least about \d+ are needed, an ipu1 has 1,216 \(tiles_per_ipu=1216\)", first)
@@ -102,7 +102,7 @@ def test_a_smaller_proportion_and_a_smaller_batch_are_advised_where_they_save_en
 
 
 def test_code_that_is_too_much_moves_into_a_loop() -> None:
-    target = ipu.Target(name="code", tiles_per_ipu=64, bytes_per_tile=40_000)
+    target = ipu.Target(tiles_per_ipu=64, bytes_per_tile=40_000)
     found = problem(layers, specs(64, 64, 60), target=target)
     assert found.kind == "code"
     advised(found, "a loop (scf.for)")
@@ -128,13 +128,13 @@ func.func @main(%x: tensor<64x64xf32>, %w: tensor<60x64x64xf32>) -> tensor<64x64
 
 
 def test_exchanges_with_most_code_are_named_with_their_place() -> None:
-    target = ipu.Target(name="code", tiles_per_ipu=152, bytes_per_tile=40_000)
+    target = ipu.Target(tiles_per_ipu=152, bytes_per_tile=40_000)
     found = problem(layers, specs(64, 64, 60), target=target)
     assert re.search(r"of their code here: [\d,]+ B at test_memory_advice.py:\d+:\d+", advised(found, "longer blocks"))
 
 
 def test_vertices_on_every_tile_need_a_smaller_program() -> None:
-    target = ipu.Target(name="code", tiles_per_ipu=64, bytes_per_tile=10_000)
+    target = ipu.Target(tiles_per_ipu=64, bytes_per_tile=10_000)
     found = problem(layers, specs(64, 64, 60), target=target)
     assert not any(each.startswith("more tiles") for each in found.tries)
     tiny = problem(layers, specs(64, 64, 1), target=replace(target, bytes_per_tile=1000))

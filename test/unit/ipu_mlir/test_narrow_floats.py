@@ -110,7 +110,7 @@ def test_integers_of_64_bits_are_rounded_once():
     ]
     numbers = [tie + near for tie in ties for near in (-1, 0, 1)] + [0, 1, 2**53 + 1, 2**64 - 1] + [3] * 12
     x = np.array(numbers, np.uint64).view(np.int64)
-    executable = ipu.compile(FROM_INTEGERS, target=ipu.Target(name="t", tiles_per_ipu=4))
+    executable = ipu.compile(FROM_INTEGERS, target=ipu.Target(tiles_per_ipu=4))
     for run in (executable.run, executable.run_per_tile):
         from_unsigned, from_signed = run([x])
         np.testing.assert_array_equal(from_unsigned, [nearest(n) for n in numbers])

@@ -20,7 +20,7 @@ func.func @main(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf3
 
 
 def small(**fields: bool) -> ipu.Target:
-    return ipu.Target(name="small", tiles_per_ipu=4, bytes_per_tile=12_000, **fields)
+    return ipu.Target(tiles_per_ipu=4, bytes_per_tile=12_000, **fields)
 
 
 def test_the_error_names_tile_step_and_bytes_and_carries_the_report() -> None:
@@ -38,7 +38,7 @@ def test_the_error_names_tile_step_and_bytes_and_carries_the_report() -> None:
 def test_the_text_of_the_error_compiles_for_a_larger_machine() -> None:
     with pytest.raises(ipu.OutOfMemoryError) as raised:
         ipu.compile(MATMUL, target=small())
-    enough = ipu.Target(name="small", tiles_per_ipu=4)
+    enough = ipu.Target(tiles_per_ipu=4)
     executable = ipu.compile(raised.value.module_text, target=enough)
     ones = np.ones((64, 64), np.float32)
     assert (executable.run([ones, ones])[0] == 64).all()

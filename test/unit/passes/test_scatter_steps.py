@@ -26,7 +26,7 @@ func.func @main(%x: tensor<40x6xf32>, %at: tensor<300xindex>, %v: tensor<300x6xf
 
 @pytest.mark.parametrize(("proportion", "steps"), [(0.6, 1), (0.004, 2), (0.001, 8)])
 def test_later_updates_win(proportion, steps):
-    target = ipu.Target(name="t", tiles_per_ipu=8)
+    target = ipu.Target(tiles_per_ipu=8)
     executable = ipu.compile(SET, target=target, available_memory_proportion=proportion)
     assert executable.mlir().count('"scatter_set_f32"') >= steps
     rng = np.random.default_rng(0)

@@ -116,7 +116,7 @@ def test_a_machine_that_is_emulated_only_warns_of_too_little_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (
-        'module attributes {ipu.target = #ipu.target<{name = "tiny", tiles_per_ipu = 2, bytes_per_tile = 100}>} {\n'
+        "module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 2, bytes_per_tile = 100}>} {\n"
         "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {\n"
         "%y = arith.addf %x, %x : tensor<64xf32>\nreturn %y : tensor<64xf32>\n}\n}"
     )

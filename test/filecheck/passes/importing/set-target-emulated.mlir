@@ -2,6 +2,5 @@
 
 // The target that the module names stays as it is, but is emulated.
 // CHECK: emulated = true
-// CHECK-SAME: name = "small"
 // CHECK-SAME: tiles_per_ipu = 4
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4}>} {}
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {}

@@ -9,7 +9,7 @@
 // CHECK: #ipu.mapping<64, {{\[}}[32, 64, 1, 1]], 0, 0>
 // ALL: a target needs io_tiles between 0 and 7, so that one of its 8 tiles is left for the program; got 8
 // TWO: io_tiles = 4, ipus = 2
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 8}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 8}>} {
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %e = tensor.empty() : tensor<64xf32>
   %y = linalg.exp ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>

@@ -15,7 +15,7 @@
 
 // ASKED: #[[T:t[0-9]+]] = #ipu.target<{
 // ASKED-SAME: ipus = 2,
-// ASKED-SAME: name = "custom"
+// ASKED-SAME: name = "ipu2"
 // ASKED-SAME: selection_order = "snake"
 // ASKED-SAME: tiles_per_ipu = 16
 // ASKED: module attributes {ipu.target = #[[T]]}

@@ -5,7 +5,7 @@
 #ipu1 = #ipu.mapping<8, [[2, 8, 1, 1]], 0, 4>
 #turned = #ipu.mapping<8, [[2, 8, 1, -1]], 0, 7>
 
-module attributes {ipu.target = #ipu.target<{name = "t", ipus = 2, tiles_per_ipu = 4}>} {
+module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
   // CHECK-LABEL: func.func @from_ipu_to_ipu
   // CHECK: tensor.cast %{{.*}} {ipu.links} : tensor<8xf32, #[[A:.*]]> to tensor<8xf32, #[[B:.*]]>
   // CHECK-NOT: ipu.links

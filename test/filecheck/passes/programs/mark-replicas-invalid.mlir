@@ -1,6 +1,6 @@
 // RUN: ipu-opt %s --split-input-file --verify-diagnostics --ipu-mark-replicas
 
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 4}>} {
 func.func @branch(%x: tensor<f32>) -> tensor<f32> {
   %r = "ipu.replica_index"() : () -> tensor<i32>
   %i = tensor.extract %r[] : tensor<i32>
@@ -19,7 +19,7 @@ func.func @branch(%x: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 4}>} {
 func.func @loop(%x: tensor<f32> {ipu.varies = true}, %ten: f32) -> tensor<f32> {
   // expected-error @below {{'scf.while' op goes the way that a value says which differs between replicas, because of}}
   %y = scf.while (%a = %x) : (tensor<f32>) -> tensor<f32> {
@@ -37,7 +37,7 @@ func.func @loop(%x: tensor<f32> {ipu.varies = true}, %ten: f32) -> tensor<f32> {
 
 // -----
 
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 4}>} {
 func.func @group(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @below {{'ipu.all_reduce' op has a replica group size (got 3) that does not evenly divide the total number of replicas (got 4)}}
   %y = "ipu.all_reduce"(%x) {op = "add", group = 3} : (tensor<8xf32>) -> tensor<8xf32>
@@ -47,7 +47,7 @@ func.func @group(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 4}>} {
 func.func @gathered(%x: tensor<8xf32>) -> tensor<2x8xf32> {
   // expected-error @below {{'ipu.all_gather' op gives tensor<2x8xf32> for tensor<8xf32>; of 4 replicas it gives the shape 4x8}}
   %y = "ipu.all_gather"(%x) : (tensor<8xf32>) -> tensor<2x8xf32>
@@ -57,7 +57,7 @@ func.func @gathered(%x: tensor<8xf32>) -> tensor<2x8xf32> {
 
 // -----
 
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 4}>} {
 func.func @exchanged(%x: tensor<6xf32>) -> tensor<6xf32> {
   // expected-error @below {{'ipu.all_to_all' op cuts dimension 0 of tensor<6xf32> into 4 blocks, one for each replica; it must be a dimension whose size is a multiple of that}}
   %y = "ipu.all_to_all"(%x) {split_dimension = 0, concat_dimension = 0} : (tensor<6xf32>) -> tensor<6xf32>
@@ -67,7 +67,7 @@ func.func @exchanged(%x: tensor<6xf32>) -> tensor<6xf32> {
 
 // -----
 
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 4}>} {
 func.func @root(%x: tensor<6xf32>) -> tensor<6xf32> {
   // expected-error @below {{'ipu.broadcast' op has root 4, but the replicas of a group are 0 to 3}}
   %y = "ipu.broadcast"(%x) {root = 4} : (tensor<6xf32>) -> tensor<6xf32>

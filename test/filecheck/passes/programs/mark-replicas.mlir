@@ -1,6 +1,6 @@
 // RUN: ipu-opt %s --ipu-promote-variables --ipu-mark-replicas | filecheck %s
 
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4, replicas = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4, replicas = 4}>} {
 
 "ipu.infeed"() {sym_name = "q", types = [tensor<8xf32>]} : () -> ()
 // A variable that gets what all replicas have together is one value; one that gets the data of a replica is not.

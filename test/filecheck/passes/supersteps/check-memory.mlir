@@ -4,7 +4,7 @@
 
 #home = #ipu.mapping<64, [[64, 64, 1, 0]], 0, 0>
 #next = #ipu.mapping<64, [[64, 64, 1, 0]], 0, 1>
-module attributes {ipu.target = #ipu.target<{name = "t", tiles_per_ipu = 2, bytes_per_tile = 1000}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 2, bytes_per_tile = 1000}>} {
   // CHECK-LABEL: func.func @fits
   // CHECK: return
   func.func @fits(%x: memref<64xf32, #home>) -> memref<64xf32, #next> {

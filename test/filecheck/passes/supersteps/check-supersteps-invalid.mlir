@@ -43,13 +43,13 @@ func.func @structured_op_outside_vertices(%x: memref<4xf32, #a>) {
 // -----
 
 #a = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 3>
-module attributes {ipu.target = #ipu.target<{name = "small", tiles_per_ipu = 4}>} {
-// expected-error @below {{'func.func' op has argument 0 on tiles 3 to 4, but the target 'small' has tiles 0 to 3: memref<4xf32}}
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
+// expected-error @below {{'func.func' op has argument 0 on tiles 3 to 4, but the target 'ipu2' has tiles 0 to 3: memref<4xf32}}
 func.func @vertices_beyond_the_target(%x: memref<4xf32, #a>) {
-  // expected-error @below {{'memref.alloc' op has result on tiles 3 to 4, but the target 'small' has tiles 0 to 3}}
+  // expected-error @below {{'memref.alloc' op has result on tiles 3 to 4, but the target 'ipu2' has tiles 0 to 3}}
   %y = memref.alloc() : memref<4xf32, #a>
   "ipu.compute_set"() ({
-    // expected-error @below {{'ipu.vertices' op runs on tiles 3 to 4, but the target 'small' has tiles 0 to 3}}
+    // expected-error @below {{'ipu.vertices' op runs on tiles 3 to 4, but the target 'ipu2' has tiles 0 to 3}}
     "ipu.vertices"() ({
       linalg.exp ins(%x : memref<4xf32, #a>) outs(%y : memref<4xf32, #a>)
     }) {codelet = "exp_f32", parts = #ipu.parts<[[2, 4, 1]], 3>} : () -> ()

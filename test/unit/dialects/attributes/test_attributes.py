@@ -55,7 +55,7 @@ def test_parts_come_back_from_their_attribute(parts):
 
 @pytest.mark.parametrize(
     "target",
-    [Target(), Target(name="my own", ipus=4, tiles_per_ipu=64), Target(clock_hz=1.85e9, bytes_per_tile=262_144)],
+    [Target(), Target(ipus=4, tiles_per_ipu=64), Target(clock_hz=1.85e9, bytes_per_tile=262_144)],
     ids=lambda target: target.name,
 )
 def test_target_comes_back_from_its_attribute(target):

@@ -24,7 +24,7 @@ func.func @main(%x: tensor<{n}x{m}xf32>, %y: tensor<{m}x{n}xf32>) -> tensor<{n}x
 
 @pytest.mark.parametrize(("n", "m"), [(5, 3), (1, 4), (4, 1), (1, 1)])
 def test_a_call_between_elementwise_ops_reads_all_and_keeps_its_shape(n, m):
-    exe = ipu.compile(SORTED.format(n=n, m=m), target=ipu.Target(name="small", tiles_per_ipu=4))
+    exe = ipu.compile(SORTED.format(n=n, m=m), target=ipu.Target(tiles_per_ipu=4))
     rng = np.random.default_rng(n)
     x, y = (rng.integers(-9, 9, shape).astype(np.float32) for shape in ((n, m), (m, n)))
     for (found,) in (exe.run([x, y]), PerTileExecutor(exe.module()).run([x, y])):

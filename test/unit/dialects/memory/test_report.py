@@ -13,7 +13,7 @@ from ipu_mlir.dialects.support.parsing import parse_module
 PROGRAM = """
 #both = #ipu.mapping<10, [[5, 10, 1, 1]], 0, 0>
 #one = #ipu.mapping<10, [[10, 10, 1, 0]], 0, 1>
-module attributes {ipu.target = #ipu.target<{name = "t", tiles_per_ipu = 2, bytes_per_tile = BYTES, emulated = true}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 2, bytes_per_tile = BYTES, emulated = true}>} {
   memref.global constant @ones : memref<10xf32, #both> = dense<1.0>
   memref.global constant @unused : memref<10xf32, #both> = dense<2.0>
   func.func @main(%x: memref<10xf32, #both> loc("image")) -> memref<10xf32, #one> {

@@ -12,7 +12,7 @@ PROGRAM = """
 #map = affine_map<(d0) -> (d0 * 2)>
 #home = #ipu.mapping<12, [[2, 3, 4, 1], [4, 4, 1, 0]], 0, 0>
 #one = #ipu.mapping<12, [[12, 12, 1, 0]], 0, 0>
-module attributes {ipu.target = #ipu.target<{clock_hz = 1.5, name = "t : i64", tiles_per_ipu = 4}>,
+module attributes {ipu.target = #ipu.target<{clock_hz = 1.5, tiles_per_ipu = 4}>,
                    ipu.note = "\\22#ipu.mapping<4, [], 0, 0>\\22 // #m0"} {
   func.func private @parts() attributes {ipu.parts = #ipu.parts<[[3, 3, 0], [4, 4, 0]], 0>, ipu.map = #map}
   func.func @main(%x: memref<3x4xf32, #home>) -> memref<3x4xf32, strided<[4, 1], offset: 0>, #one> {
@@ -39,7 +39,7 @@ def test_text_parses_to_the_same_module(locations: bool, generic: bool) -> None:
 def test_each_attribute_is_written_once() -> None:
     text = to_text(parse_module(PROGRAM, ipu.context()))
     assert text.startswith(
-        '#t0 = #ipu.target<{clock_hz = 1.500000e+00, name = "t : i64", tiles_per_ipu = 4}>\n'
+        "#t0 = #ipu.target<{clock_hz = 1.500000e+00, tiles_per_ipu = 4}>\n"
         "#p0 = #ipu.parts<[[3, 3, 0], [4, 4, 0]], 0>\n"
         "#m0 = #ipu.mapping<12, [[2, 3, 4, 1], [4, 4, 1, 0]], 0, 0>\n"
         "#m1 = #ipu.mapping<12, [[12, 12, 1, 0]], 0, 0>\n"

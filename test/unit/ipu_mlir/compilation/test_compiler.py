@@ -28,7 +28,7 @@ func.func @other(%x: tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
 """
 X = np.arange(24, dtype=np.float32).reshape(6, 4)
 W = np.arange(20, dtype=np.float32).reshape(4, 5)
-SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+SMALL = ipu.Target(tiles_per_ipu=3)
 
 
 def check(exe):
@@ -42,7 +42,7 @@ def test_a_program_compiles_for_a_target():
 
 
 def test_a_target_in_the_module_counts_unless_another_is_given():
-    text = f'module attributes {{ipu.target = #ipu.target<{{name = "own", tiles_per_ipu = 2}}>}} {{{TEXT}}}'
+    text = f"module attributes {{ipu.target = #ipu.target<{{tiles_per_ipu = 2}}>}} {{{TEXT}}}"
     assert 'name = "own"' in ipu.compile(text).mlir()
     assert 'name = "small"' in ipu.compile(text, target=SMALL).mlir()
     assert 'name = "ipu2"' in ipu.compile(TEXT).mlir()
@@ -175,7 +175,7 @@ def test_collectives_that_give_few_bytes_together_have_one_sync(most: int, syncs
         x = ipu.replica_index().astype(np.float32) * np.arange(4, dtype=np.float32)
         return [ipu.all_reduce(x + np.float32(offset)) for offset in range(3)]
 
-    target = ipu.Target(name="small", tiles_per_ipu=4, replicas=2)
+    target = ipu.Target(tiles_per_ipu=4, replicas=2)
     alone, merged = (ipu.compile(three, args=(), target=target, merge_collectives=each) for each in (None, most))
     saved = alone.profile().execution.cycles.sync - merged.profile().execution.cycles.sync
     machine = machine_of(target)  # what was between two collectives is one compute set

@@ -5,7 +5,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=4)
+SMALL = ipu.Target(tiles_per_ipu=4)
 X = np.arange(24, dtype=np.float32).reshape(6, 4)
 
 

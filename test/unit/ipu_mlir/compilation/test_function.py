@@ -10,7 +10,7 @@ import pytest
 import ipu_mlir as ipu
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
-SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+SMALL = ipu.Target(tiles_per_ipu=3)
 
 Pair = namedtuple("Pair", "first second")
 

@@ -20,7 +20,7 @@ from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.tracing.errors import TraceError
 from ipu_mlir.tracing.user_places import Place
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=4)
+SMALL = ipu.Target(tiles_per_ipu=4)
 TEXT = """
 func.func @scale(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %weights = arith.constant dense<[WEIGHTS]> : tensor<16xf32>

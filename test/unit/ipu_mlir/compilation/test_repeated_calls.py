@@ -11,7 +11,7 @@ import ipu_mlir as ipu
 from ipu_mlir.compilation import function as function_module
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
-SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+SMALL = ipu.Target(tiles_per_ipu=3)
 Pair = namedtuple("Pair", "first second")
 
 

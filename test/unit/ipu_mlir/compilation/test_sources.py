@@ -16,7 +16,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 }
 """
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
-SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+SMALL = ipu.Target(tiles_per_ipu=3)
 
 
 def bytecode(text):

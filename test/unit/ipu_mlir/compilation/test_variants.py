@@ -56,5 +56,5 @@ def test_programs_that_cannot_vary_are_refused(program: str, message: str) -> No
 def test_the_machine_is_that_of_the_program() -> None:
     text = PRODUCT.read_text()
     assert Variants(text).target == Target()
-    named = f'module attributes {{ipu.target = #ipu.target<{{name = "t", tiles_per_ipu = 3}}>}} {{\n{text}\n}}'
-    assert Variants(named).target == Target(name="t", tiles_per_ipu=3)
+    named = f"module attributes {{ipu.target = #ipu.target<{{tiles_per_ipu = 3}}>}} {{\n{text}\n}}"
+    assert Variants(named).target == Target(tiles_per_ipu=3)

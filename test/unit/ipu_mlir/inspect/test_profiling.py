@@ -16,7 +16,7 @@ func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 
 def target(**fields: bool | int) -> ipu.Target:
-    return ipu.Target(name="small", tiles_per_ipu=2, **fields)
+    return ipu.Target(tiles_per_ipu=2, **fields)
 
 
 def test_a_program_that_does_not_fit_has_a_profile() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-TARGET = ipu.Target(name="small", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 F32 = np.float32
 TABLE = np.random.default_rng(11).integers(-8, 8, (12, 4)).astype(F32)
 IDS = np.array([0, 3, 3, 7, 11, 3], np.int32)

@@ -31,7 +31,7 @@ def compiled(merged, replicas=1, partition=False, outlined=True):
         count.assign(count.value + 1)
         return x
 
-    target = ipu.Target(name="small", tiles_per_ipu=4, replicas=replicas)
+    target = ipu.Target(tiles_per_ipu=4, replicas=replicas)
     return ipu.compile(main, args=(X,), target=target, merge_remote_buffers=merged)
 
 

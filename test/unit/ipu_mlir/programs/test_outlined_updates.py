@@ -106,7 +106,7 @@ def compiled(program, outlined, replicas=1, **options):
         own = x + ipu.replica_index() if replicas > 1 else x
         return program(state, own.astype(F) if replicas > 1 else own)
 
-    target = ipu.Target(name="small", tiles_per_ipu=3, replicas=replicas)
+    target = ipu.Target(tiles_per_ipu=3, replicas=replicas)
     return ipu.compile(main, args=(X,), target=target, **options)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-TARGET = ipu.Target(name="small", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 F32 = np.float32
 
 
@@ -235,7 +235,7 @@ def test_more_than_the_memory_of_the_target_or_of_this_machine():
     with pytest.raises(ipu.OutOfMemoryError, match=r"has no memory beside its chips.*try keep a buffer on the host"):
         using(10, ipu.Target(name="ipu1", tiles_per_ipu=4))
     with pytest.warns(ipu.MemoryWarning):
-        exe = using(1 << 50, ipu.Target(name="small", tiles_per_ipu=4, emulated=True))
+        exe = using(1 << 50, ipu.Target(tiles_per_ipu=4, emulated=True))
     assert [each.kind for each in exe.profile().compilation.problems] == ["remote"]
     with pytest.raises(ipu.RunError, match=r"needs 4,611,686,018,427,387,904 B, which this machine does not have"):
         exe.session()

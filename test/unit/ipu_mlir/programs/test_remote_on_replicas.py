@@ -7,7 +7,7 @@ import ipu_mlir as ipu
 
 F32 = np.float32
 R = 2
-TARGET = ipu.Target(name="small", tiles_per_ipu=4, replicas=R)
+TARGET = ipu.Target(tiles_per_ipu=4, replicas=R)
 START = np.arange(24, dtype=F32).reshape(6, 4)
 
 
@@ -109,7 +109,7 @@ def test_tables_take_the_updates_of_all_replicas(every, differs):
     np.testing.assert_array_equal(words.own.array, after)
 
 
-THREE = ipu.Target(name="small", tiles_per_ipu=4, replicas=3)
+THREE = ipu.Target(tiles_per_ipu=4, replicas=3)
 IDS = np.int32([[0, 9], [6, 6]])
 
 
@@ -137,7 +137,7 @@ def test_replicas_keep_parts_of_rows(dtype):
 
 
 @pytest.mark.parametrize("partition", ["encoding", "token"])
-@pytest.mark.parametrize("target", [THREE, ipu.Target(name="small", tiles_per_ipu=4)], ids=["three", "one"])
+@pytest.mark.parametrize("target", [THREE, ipu.Target(tiles_per_ipu=4)], ids=["three", "one"])
 @pytest.mark.parametrize("every", [1, 2])
 def test_replicas_share_a_table(partition, target, every, tmp_path):
     start = np.random.default_rng(2).integers(-8, 8, (10, 4)).astype(F32)

@@ -12,7 +12,7 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.support.rewriting import list_ops
 
 TILES = 8
-TARGET = ipu.Target(name="small", ipus=2, tiles_per_ipu=TILES)
+TARGET = ipu.Target(ipus=2, tiles_per_ipu=TILES)
 F32 = np.float32
 
 
@@ -136,7 +136,7 @@ def test_two_replicas_of_two_ipus() -> None:
             return ipu.all_reduce(np.exp(a))
 
     (x,) = arrays((9,))
-    target = ipu.Target(name="small", ipus=2, tiles_per_ipu=TILES, replicas=2)
+    target = ipu.Target(ipus=2, tiles_per_ipu=TILES, replicas=2)
     check(net, np.exp(x) + np.exp(2 * x), x, target=target)
 
 
@@ -153,7 +153,7 @@ def on_shards(function: Callable[[list[Any]], list[Any]]) -> Callable[..., Any]:
     return net
 
 
-FOUR = ipu.Target(name="small", ipus=4, tiles_per_ipu=TILES)
+FOUR = ipu.Target(ipus=4, tiles_per_ipu=TILES)
 
 
 def test_collectives_within_a_replica() -> None:

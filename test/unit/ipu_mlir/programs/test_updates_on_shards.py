@@ -31,7 +31,7 @@ def adam(shape, partition, replicas=3, offload=True, gradients=F32, every=1, res
         ipu.fori_loop(0, 2 * every, body, np.int32(0))
         return tuple({"m": m, "v": v, "w": w}[name].value for name in results)
 
-    target = ipu.Target(name="small", tiles_per_ipu=4, replicas=replicas)
+    target = ipu.Target(tiles_per_ipu=4, replicas=replicas)
     return ipu.compile(main, args=[np.zeros(shape, F32)], target=target)
 
 
@@ -64,5 +64,5 @@ def test_integers_that_are_divided_are_whole():
         return count.value
 
     x = np.full(5, 60, np.int32)
-    exe = ipu.compile(main, args=[x], target=ipu.Target(name="small", tiles_per_ipu=4, replicas=3))
+    exe = ipu.compile(main, args=[x], target=ipu.Target(tiles_per_ipu=4, replicas=3))
     np.testing.assert_array_equal(exe(x), [60, 30, 20, 15, 12])

@@ -18,7 +18,7 @@ SPECS = [tf.TensorSpec((4, 4))] * 3
 
 
 def program_of(function, specs=SPECS):
-    return Program(function, specs, Device(Target(name="small", tiles_per_ipu=4)), "main")
+    return Program(function, specs, Device(Target(tiles_per_ipu=4)), "main")
 
 
 def functions_in(program):

@@ -19,7 +19,7 @@ def test_threads_of_products(width, threads):
     set_threads, get_threads = thread_control()
     before = get_threads()
     specs = [tf.TensorSpec((512, width)), tf.TensorSpec((width, 512))]
-    program = Program(lambda a, b: a @ b, specs, Device(Target(name="small", tiles_per_ipu=16)), "product")
+    program = Program(lambda a, b: a @ b, specs, Device(Target(tiles_per_ipu=16)), "product")
     run, seen = program.executable.engine.run, []
     program.executable.engine.run = lambda *given: [seen.append(get_threads()), *run(*given)][1:]
     try:

@@ -5,7 +5,7 @@ import numpy as np
 import ipu_mlir as ipu
 from ipu_mlir.dialects.mapping.build import blocks
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=8)
+SMALL = ipu.Target(tiles_per_ipu=8)
 X = np.arange(48, dtype=np.float32).reshape(8, 6)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ipu_mlir as ipu
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+SMALL = ipu.Target(tiles_per_ipu=3)
 FEW = 10
 HOWS = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
 

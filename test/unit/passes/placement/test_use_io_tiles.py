@@ -7,7 +7,7 @@ import ipu_mlir as ipu
 
 
 def test_too_large_tensors_stay_on_tiles_that_compute_with_a_warning():
-    target = ipu.Target(name="small", tiles_per_ipu=5, io_tiles=1, bytes_per_tile=20_000)
+    target = ipu.Target(tiles_per_ipu=5, io_tiles=1, bytes_per_tile=20_000)
     feed = ipu.Infeed([(np.ones(5000, np.float32), np.float32(2))], name="feed")
 
     def main():

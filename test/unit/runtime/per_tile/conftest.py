@@ -31,7 +31,7 @@ def executor() -> Iterator[Callable[..., PerTileExecutor]]:
     with ipu.context():
 
         def make(functions: str, strict: bool = True, tiles: int = 4) -> PerTileExecutor:
-            target = f'#ipu.target<{{name = "test", tiles_per_ipu = {tiles}}}>'
+            target = f"#ipu.target<{{tiles_per_ipu = {tiles}}}>"
             text = f"{ALIASES}\nmodule attributes {{ipu.target = {target}}} {{\n{functions}\n}}"
             return PerTileExecutor(parse_unverified(text), strict=strict)
 

@@ -14,7 +14,7 @@ PROGRAM = """
 #home = #ipu.mapping<20, [[2, 5, 4, 1], [4, 4, 1, 0]], 0, 0>
 #operand = #ipu.mapping<20, [[5, 5, 4, 0], [2, 4, 1, 1]], 0, 0>
 #sums = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
-module attributes {ipu.target = #ipu.target<{name = "test", tiles_per_ipu = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
 func.func @main(%x: memref<5x4xf32, #home>) -> memref<2x2xf32, #sums> {
   %a = memref.alloc() : memref<5x4xf32, #home>
   "ipu.compute_set"() ({

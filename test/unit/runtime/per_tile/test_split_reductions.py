@@ -65,7 +65,7 @@ def executors(results: str, types: str) -> tuple[PerTileExecutor, Engine]:
     text = PRODUCT.replace("RESULT_TYPES", f"({types})").replace("RESULTS", f"{results} : {types}")
     for name, mapping in ALIASES.items():
         text = text.replace(f"{name}>", f"{mapping}>")
-    target = '#ipu.target<{name = "test", tiles_per_ipu = 3}>'
+    target = "#ipu.target<{tiles_per_ipu = 3}>"
     module = parse_module(f"module attributes {{ipu.target = {target}}} {{ {text} }}", ipu.context())
     on_host = module.operation.clone()
     to_host(on_host.operation)

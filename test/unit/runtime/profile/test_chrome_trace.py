@@ -30,7 +30,7 @@ func.func @main(%x: tensor<64xf32>, %n: tensor<index>) -> tensor<64xf32> {
 
 
 def profile(times: int, ipus: int = 1) -> Profile:
-    target = ipu.Target(name="t", ipus=ipus, tiles_per_ipu=4, clock_hz=1e6)  # a cycle is a microsecond
+    target = ipu.Target(ipus=ipus, tiles_per_ipu=4, clock_hz=1e6)  # a cycle is a microsecond
     return ipu.compile(PROGRAM, target=target).profile([np.zeros(64, np.float32), np.array(times, np.int64)])
 
 
@@ -74,7 +74,7 @@ def test_every_ipu_is_a_process_with_its_tracks() -> None:
             assert lengths == [busy for busy, *_ in step.per_ipu or ()]
 
 
-TWO = ipu.Target(name="t", ipus=2, tiles_per_ipu=4, clock_hz=1e6)
+TWO = ipu.Target(ipus=2, tiles_per_ipu=4, clock_hz=1e6)
 X = np.linspace(0, 1, 64, dtype=np.float32)
 
 
@@ -106,7 +106,7 @@ def until(x, n):
 
 
 @pytest.mark.parametrize("program", [meeting, apart, until])
-@pytest.mark.parametrize("target", [TWO, ipu.Target(name="t", ipus=3, tiles_per_ipu=2, clock_hz=1e6)])
+@pytest.mark.parametrize("target", [TWO, ipu.Target(ipus=3, tiles_per_ipu=2, clock_hz=1e6)])
 def test_what_ipus_do_at_the_same_time_is_drawn_at_the_same_time(program, target) -> None:
     args = X, np.int32(7)
     found = ipu.compile(program, args=args, target=target).profile(list(args))
@@ -123,7 +123,7 @@ def test_io_tiles_are_a_process_of_their_own() -> None:
     def main(x):
         return ipu.fori_loop(0, 4, lambda i, x: np.tanh(x + feed.dequeue()), x)
 
-    target = ipu.Target(name="t", tiles_per_ipu=6, io_tiles=2, clock_hz=1e6)
+    target = ipu.Target(tiles_per_ipu=6, io_tiles=2, clock_hz=1e6)
     found = ipu.compile(main, args=(X,), target=target).profile()
     received = next((begin, end) for name, begin, end in boxes(found, 5, 1) if name == "receive of @feed")
     assert received[0] == 100 and "receive of @feed" not in [name for name, *_ in boxes(found, None, 0)]
@@ -162,7 +162,7 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   return %r : tensor<64xf32>
 }
 """
-    target = ipu.Target(name="t", tiles_per_ipu=4, clock_hz=1e6)
+    target = ipu.Target(tiles_per_ipu=4, clock_hz=1e6)
     found = ipu.compile(text, target=target).profile([np.zeros(64, np.float32)])
     lengths = {name: end - begin for name, begin, end in boxes(found, track=1)}
     cycles = {step.name: found.execution.steps[step.id].compute for step in found.compilation.steps}

@@ -15,7 +15,7 @@ HEAD = """
 #s = #ipu.mapping<1, [[1, 1, 1, 0]], 0, 0>
 #twice = affine_map<(d0) -> (d0)>
 #scalar = affine_map<() -> ()>
-module attributes {ipu.target = #ipu.target<{name = "t", tiles_per_ipu = 4}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 4}>} {
 """
 TWICE = """"ipu.compute_set"() ({ "ipu.vertices"() ({
     linalg.add ins(%x, %x : memref<4xf32, #h>, memref<4xf32, #h>) outs(%out : memref<4xf32, #h>)

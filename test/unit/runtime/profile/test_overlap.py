@@ -8,7 +8,7 @@ import pytest
 import ipu_mlir as ipu
 from ipu_mlir.runtime.profile.overlap import Stretch, then, times
 
-TARGET = ipu.Target(name="small", ipus=2, tiles_per_ipu=8)
+TARGET = ipu.Target(ipus=2, tiles_per_ipu=8)
 
 
 def own(*cycles):
@@ -131,13 +131,13 @@ def test_loops_overlap_round_by_round():
 
 
 def test_one_ipu_never_waits():
-    found = profile(chain, X, target=ipu.Target(name="small", tiles_per_ipu=8)).execution
+    found = profile(chain, X, target=ipu.Target(tiles_per_ipu=8)).execution
     assert found.cycles.overlapped == 0 and [each.waiting for each in found.ipus] == [0]
 
 
 @pytest.mark.parametrize(("order", "ipus"), [("snake", [0, 1, 3, 2]), ("hoof", [0, 2, 3, 1]), ("auto", [0, 1, 2, 3])])
 def test_ipus_are_named_as_in_the_machine(order, ipus):
-    target = ipu.Target(name="small", ipus=4, tiles_per_ipu=4, selection_order=order)
+    target = ipu.Target(ipus=4, tiles_per_ipu=4, selection_order=order)
     assert [each.ipu for each in profile(np.exp, X, target=target).execution.ipus] == ipus
 
 
@@ -152,7 +152,7 @@ def test_neighbours_on_the_ladder_are_nearer():
         order: profile(
             ring,
             np.zeros(4096, np.float32),
-            target=ipu.Target(name="small", ipus=4, tiles_per_ipu=4, selection_order=order),
+            target=ipu.Target(ipus=4, tiles_per_ipu=4, selection_order=order),
         ).execution.cycles.inter_ipu
         for order in ("zigzag", "snake", "hoof")
     }
@@ -180,7 +180,7 @@ def streamed(io_tiles, steps=20, logs=True):
 
         return ipu.fori_loop(0, steps, step, w)
 
-    return ipu.compile(main, args=(W,), target=ipu.Target(name="small", tiles_per_ipu=8 + io_tiles, io_tiles=io_tiles))
+    return ipu.compile(main, args=(W,), target=ipu.Target(tiles_per_ipu=8 + io_tiles, io_tiles=io_tiles))
 
 
 def test_io_tiles_take_and_give_data_of_the_host_while_the_others_compute():
@@ -219,7 +219,7 @@ def test_what_belongs_to_no_ipu_is_on_the_first_one_where_io_tiles_lie_between_i
         with ipu.shard(-1):
             return first + x
 
-    exe = ipu.compile(main, args=(W,), target=ipu.Target(name="small", ipus=2, tiles_per_ipu=8, io_tiles=2))
+    exe = ipu.compile(main, args=(W,), target=ipu.Target(ipus=2, tiles_per_ipu=8, io_tiles=2))
     assert np.allclose(exe.run_per_tile([W])[0], exe(W), atol=1e-3)
     sizes = exe.profile().tile_bytes(including_gaps=False)
     assert (sizes[:6] > 7000).all() and (sizes[6:] < 200).all()  # these have code of the control program
@@ -248,8 +248,8 @@ def layers_on_two_ipus(target):
 
 
 def test_io_tiles_of_each_ipu_are_at_work_beside_the_others():
-    found = layers_on_two_ipus(ipu.Target(name="small", ipus=2, tiles_per_ipu=20, io_tiles=4))
-    without = layers_on_two_ipus(ipu.Target(name="small", ipus=2, tiles_per_ipu=16))
+    found = layers_on_two_ipus(ipu.Target(ipus=2, tiles_per_ipu=20, io_tiles=4))
+    without = layers_on_two_ipus(ipu.Target(ipus=2, tiles_per_ipu=16))
     assert found.total_cycles < without.total_cycles
     names = [step.name for step in found.compilation.steps]
     io = {name: (step.io, step.io_ipus) for name, step in zip(names, found.execution.steps, strict=True) if step.io}
@@ -286,7 +286,7 @@ def test_io_tiles_of_each_ipu_are_at_work_beside_the_others():
 
 
 def test_rows_of_remote_memory_come_by_io_tiles_of_the_ipu_that_needs_them():
-    target = ipu.Target(name="small", ipus=2, tiles_per_ipu=10, io_tiles=2)
+    target = ipu.Target(ipus=2, tiles_per_ipu=10, io_tiles=2)
     rows = ipu.RemoteBuffer(np.ones((12, 64), np.float32), name="rows")
 
     def main(x):

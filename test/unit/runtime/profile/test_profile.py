@@ -38,9 +38,9 @@ func.func @main(%x: tensor<12x20xf32> loc("x"), %w: tensor<20x9xf32> loc("w"), %
 }
 """
 TARGETS = (
-    ipu.Target(name="t", tiles_per_ipu=1),
-    ipu.Target(name="t", tiles_per_ipu=7),
-    ipu.Target(name="t", tiles_per_ipu=5, ipus=3),
+    ipu.Target(tiles_per_ipu=1),
+    ipu.Target(tiles_per_ipu=7),
+    ipu.Target(tiles_per_ipu=5, ipus=3),
 )
 
 
@@ -184,7 +184,7 @@ def test_the_host_hands_over_arguments_and_takes_results(profile: Profile) -> No
     executed = profile.execution.steps
     assert executed[first.id].host > 0 and executed[last.id].host > 0
     if profile.target.ipus == 1:
-        machine = machine_of(ipu.Target(name="t", tiles_per_ipu=profile.target.tiles_per_ipu))
+        machine = machine_of(ipu.Target(tiles_per_ipu=profile.target.tiles_per_ipu))
         held = 4 * (12 * 20 + 20 * 9) + 8
         assert executed[first.id].host == -(-held * machine.clock_hz // machine.host_write_bytes_per_second)
 
@@ -251,4 +251,4 @@ def test_the_summary_says_where_cycles_go(profile: Profile) -> None:
     assert f"{profile.total_cycles:,}" in text
     assert ("links between IPUs" in text) is (profile.target.ipus > 1)
     assert "fits" in text and "linalg.matmul at layer.mlir:9:8" in text
-    assert repr(profile) == f"<Profile of main on t: {profile.total_cycles:,} cycles>"
+    assert repr(profile) == f"<Profile of main on ipu2: {profile.total_cycles:,} cycles>"

@@ -11,7 +11,7 @@ from ipu_mlir.runtime.profile.source_ops import op_names
 STEP = """
 #h = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
 #o = #ipu.mapping<4, [[1, 4, 1, 1]], 0, 0>
-module attributes {{ipu.target = #ipu.target<{{name = "t", tiles_per_ipu = 4}}>}} {{
+module attributes {{ipu.target = #ipu.target<{{tiles_per_ipu = 4}}>}} {{
 func.func @main(%x: memref<4xf32, #h>) -> memref<4xf32, #o> {{
   %a = memref.alloc() : memref<4xf32, #o>
   "ipu.exchange"(%x, %a) : (memref<4xf32, #h>, memref<4xf32, #o>) -> () loc({0})
@@ -64,7 +64,7 @@ def test_ops_of_a_traced_function_stand_at_its_lines() -> None:
     def twice(x: ipu.Tensor) -> ipu.Tensor:
         return ipu.nn.relu(x @ x)
 
-    executable = ipu.compile(twice, args=[ipu.TensorSpec((8, 8))], target=ipu.Target(name="t", tiles_per_ipu=4))
+    executable = ipu.compile(twice, args=[ipu.TensorSpec((8, 8))], target=ipu.Target(tiles_per_ipu=4))
     found = {op.name: op.location or "" for op in executable.profile().ops}
     assert {"matmul", "np.maximum"} <= set(found)
     assert all(place.startswith("test_source_ops.py:") for place in found.values())

@@ -86,7 +86,7 @@ def test_the_table_has_a_row_per_setting(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_what_does_not_fit_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    target = '#ipu.target<{name = "small", tiles_per_ipu = 4, bytes_per_tile = BYTES}>'
+    target = "#ipu.target<{tiles_per_ipu = 4, bytes_per_tile = BYTES}>"
     program = tmp_path / "small.mlir"
     text = f"module attributes {{ipu.target = {target}}} {{\n{PRODUCT.read_text()}\n}}\n"
     program.write_text(text.replace("BYTES", "400000"))
@@ -146,7 +146,7 @@ def test_the_page_has_its_data_and_cannot_be_broken_by_names() -> None:
         ("--tiles", "0", "expected whole numbers from 1, separated by commas, got '0'"),
         ("--most-partials", "1,few", "expected whole numbers from 1 or none, separated by commas, got 'few'"),
         ("--output", "sweep.txt", "'sweep.txt' says not what to write; it ends in .html, .json, .csv"),
-        ("--chip", "ipu9", "no target is called 'ipu9'; there are ipu1, ipu2, ipu21"),
+        ("--chip", "ipu9", "no chip is called 'ipu9'; there are ipu1 (mk1), ipu2 (mk2), ipu21 (bow)"),
     ],
 )
 def test_wrong_usage_is_one_line(option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 // RUN: ipu-opt %s --ipu-partition=plan=balanced | filecheck %s
 // RUN: ipu-opt %s --ipu-partition --ipu-place-tensors | filecheck %s --check-prefix=PLACED
 
-module attributes {ipu.target = #ipu.target<{name = "t", ipus = 2, tiles_per_ipu = 4}>} {
+module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
   // CHECK-DAG: #[[HOME0:.*]] = #ipu.mapping<8, {{\[}}[2, 8, 1, 1]], 0, 0>
   // CHECK-DAG: #[[HOME1:.*]] = #ipu.mapping<8, {{\[}}[2, 8, 1, 1]], 0, 4>
   // CHECK-DAG: #[[PARTS0:.*]] = #ipu.parts<{{\[}}[2, 8, 1]], 0>

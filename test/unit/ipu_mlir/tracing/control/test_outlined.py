@@ -5,7 +5,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-TARGET = ipu.Target(name="small", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 X = np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8)
 
 
@@ -208,7 +208,7 @@ def test_replicas_share_a_function_that_takes_what_differs_and_what_does_not(sum
     def main(x, w):
         return mixed(mixed(x, w), w), mixed(w, w)
 
-    target = ipu.Target(name="two", tiles_per_ipu=4, replicas=2)
+    target = ipu.Target(tiles_per_ipu=4, replicas=2)
     x = np.stack([X, X + 1])
     exe = ipu.compile(main, args=[ipu.per_replica(X), X], target=target)
     own, common = exe(x, X)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ipu_mlir as ipu
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=3)
+SMALL = ipu.Target(tiles_per_ipu=3)
 X = np.arange(2 * 3 * 4 * 5, dtype=np.float32).reshape(2, 3, 4, 5)
 COMBINE: dict[str, Callable[..., Any]] = {
     "set": lambda old, new: new,

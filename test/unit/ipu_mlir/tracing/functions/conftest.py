@@ -8,7 +8,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=4)
+SMALL = ipu.Target(tiles_per_ipu=4)
 RNG = np.random.default_rng(416)
 INPUTS: dict[str, np.ndarray] = {
     "x": RNG.uniform(-2, 2, (3, 4)).astype(np.float32),

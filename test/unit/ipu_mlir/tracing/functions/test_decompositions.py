@@ -186,7 +186,7 @@ def test_a_batch_of_functions_solves_a_stack():
 @pytest.mark.parametrize(("stack", "width", "tiles"), [((8,), 1, 8), ((), 8, 4), ((), 1, 1)])
 def test_matrices_of_a_stack_and_right_sides_lie_on_different_tiles(stack, width, tiles):
     a, b = np.zeros((*stack, 40, 40), np.float32), np.zeros((*stack, 40, width), np.float32)
-    target = ipu.Target(name="small", tiles_per_ipu=8)
+    target = ipu.Target(tiles_per_ipu=8)
     exe = ipu.compile(ipu.function(np.linalg.solve), args=(a, b), target=target)
     module = exe.module()
     (solve,) = (op for op in list_ops(module.operation, "ipu.vertices") if "solve_f32" in str(op.attributes["codelet"]))

@@ -17,7 +17,7 @@ from ipu_mlir.tracing.surface import namespace
 EXAMPLES = int(os.environ.get("IPU_ARRAY_API_EXAMPLES", "3"))
 """How many shapes and types are drawn for each group; the standard is met for hundreds of them as well."""
 
-SMALL = ipu.Target(name="small", tiles_per_ipu=4)
+SMALL = ipu.Target(tiles_per_ipu=4)
 FLOATS, COMPLEX, BOOLS = ("float32", "float64"), ("complex64", "complex128"), ("bool",)
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 Call = Callable[..., Any]

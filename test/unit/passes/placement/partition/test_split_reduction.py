@@ -15,7 +15,7 @@ PLACE = (
     "ipu-reuse-operands",
     "ipu-lower",
 )
-TARGET = ipu.Target(name="t", tiles_per_ipu=16)
+TARGET = ipu.Target(tiles_per_ipu=16)
 
 REDUCTIONS = {
     "addf": ("f32", "addf", lambda x, y: x.astype(np.float64).sum(axis=1) + y),
@@ -116,7 +116,7 @@ def test_the_sign_of_a_sum_of_nothings_does_not_depend_on_the_number_of_tiles(st
     }"""
     inputs = [np.full((4, 64), -0.0, np.float32), np.full(4, start, np.float32)]
     for tiles in (1, 4, 64):
-        program = ipu.compile(text, target=ipu.Target(name="t", tiles_per_ipu=tiles))
+        program = ipu.compile(text, target=ipu.Target(tiles_per_ipu=tiles))
         (found,) = program.run_per_tile(inputs)
         np.testing.assert_array_equal(np.signbit(found), np.signbit(inputs[1]))
         np.testing.assert_array_equal(program.run(inputs)[0], inputs[1])

@@ -26,7 +26,7 @@ from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Ope
 from ipu_mlir.passes.placement.planner.search import best_grids
 
 ADD = ScalarOp(Shape.BINARY, "add", "f32")
-TILES = Target(name="t", tiles_per_ipu=64)
+TILES = Target(tiles_per_ipu=64)
 
 
 def use(dimensions, extents, home=None):
@@ -188,7 +188,7 @@ def test_equal_operations_are_decided_once(monkeypatch):
     assert Fastest()(replace(operation, location="a.mlir:4:8"), TILES) == first and len(decided) == 1
     for other in (replace(operation, temporary_bytes=20_000), matmul(72, 88, 104, (by_rows((72, 104), 8), None))):
         assert Fastest()(other, TILES) == decide(Fastest(), other, TILES)
-    Fastest()(operation, Target(name="t", tiles_per_ipu=32))
+    Fastest()(operation, Target(tiles_per_ipu=32))
     assert len(decided) == 4
 
 

@@ -26,7 +26,7 @@ func.func @main(%x: tensor<2xf32>, %s: tensor<1xf32>, %n: tensor<i32>) -> (tenso
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_what_a_switch_hands_on_does_not_change(number):
-    executable = ipu.compile(PROGRAM, target=ipu.Target(name="t", tiles_per_ipu=4))
+    executable = ipu.compile(PROGRAM, target=ipu.Target(tiles_per_ipu=4))
     x, s = np.array([1, 2], np.float32), np.array([9], np.float32)
     expected = 2 * np.exp(x) if number == 0 else np.exp(x)
     for run in (executable.run, executable.run_per_tile):
@@ -52,7 +52,7 @@ func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>, %n: tensor<i32>) -> tensor
 
 @pytest.mark.parametrize("number", [4, 5])
 def test_a_switch_that_only_chooses(number):
-    executable = ipu.compile(CHOICE, target=ipu.Target(name="t", tiles_per_ipu=4))
+    executable = ipu.compile(CHOICE, target=ipu.Target(tiles_per_ipu=4))
     x, y = np.array([1, 2], np.float32), np.array([3, 4], np.float32)
     for run in (executable.run, executable.run_per_tile):
         np.testing.assert_array_equal(run([x, y, np.array(number, np.int32)])[0], x if number == 4 else y)
