@@ -17,7 +17,6 @@ from ipu_mlir.runtime.translator.translate import Translation
 class CheckedMemory(Memory):
     """As ``Memory``. A block loop runs twice from the same memory: its blocks in any order, each on scratch memory that
     nobody has written, with checked kernels; then on all threads, which gives the same.
-
     """
 
     def __init__(self, translation: Translation, threads: int, kernels: Mapping[str, Kernel]) -> None:
@@ -77,8 +76,9 @@ class CheckedMemory(Memory):
         shared = {"the temporaries": self._bytes}
         shared |= {f"array {n}": each for n, each in enumerate(arrays) if isinstance(each, np.ndarray)}
         before = {name: array.copy() for name, array in shared.items()}
-        writers = {name: np.full(bits_of(array).shape, -1) for name, array in shared.items()}
         starts = list(range(0, units, size))
+        number = np.min_scalar_type(-len(starts))  # one for each byte of the temporaries: a small one
+        writers = {name: np.full(bits_of(array).shape, -1, number) for name, array in shared.items()}
         self._random.shuffle(starts)
         for lo in starts:
             self._fill_scratch()
@@ -90,8 +90,9 @@ class CheckedMemory(Memory):
                 if twice.any():
                     at = np.unravel_index(int(twice.argmax()), twice.shape)
                     place = f"element {[int(n) for n in at]} of {name}"
-                    refuse(f"writes {place} in the block from {lo} and in that from {writers[name][at]}")
-                writers[name][changed] = lo
+                    other = int(writers[name][at]) * size
+                    refuse(f"writes {place} in the block from {lo} and in that from {other}")
+                writers[name][changed] = lo // size
         if len(blocks) == 1 or len(starts) == 1:
             return
         after = {name: array.copy() for name, array in shared.items()}
