@@ -26,7 +26,7 @@ class FixLoopTypes(Pass):
     def run(self, module: ir.Operation) -> None:
         functions: dict[ir.Type, str] = {}
         with module.context, module.location:
-            for loop in _deep_loops(module):
+            for loop in list(_deep_loops(module)):  # all before any has other operands, and by them another hash
                 for number, value in enumerate(loop.operands):
                     if isinstance(value.type, ir.RankedTensorType):
                         loop.operands[number] = _same(value, loop, functions, module.regions[0].blocks[0])
