@@ -56,15 +56,24 @@ def reproducer(path: str | None, module: "ir.Module", steps: "Sequence[Step]", v
     file = Path(path).resolve()
     if path == "-" or (file.exists() and not file.is_file()):
         raise UsageError(f"--mlir-pass-pipeline-crash-reproducer needs a file, and {path} is none")
-    before = file.read_bytes() if file.exists() else None
+    before = _content(file)
     section = _SECTION % (json.dumps(pipeline_of(steps)), str(verify).lower())
     about = f"// configuration: ipu-opt --run-reproducer {' '.join(path.split())}\n"
     write_output(path, about + to_text(module, locations=True) + section)
     yield
     if before is None:
-        file.unlink()
+        file.unlink(missing_ok=True)
     else:
         write_output(path, before)
+
+
+def _content(file: Path) -> bytes | None:
+    from ipu_mlir.dialects.support.errors import IpuError
+
+    try:
+        return file.read_bytes() if file.exists() else None
+    except OSError as error:
+        raise IpuError(f"cannot read {file}, which the reproducer replaces for a while: {error.strerror}") from error
 
 
 def check_inside(steps: "Sequence[Step]", file: str) -> None:

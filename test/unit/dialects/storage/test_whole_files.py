@@ -98,13 +98,13 @@ def test_the_owner_is_kept(tmp_path: Path) -> None:
 
 _UNPRIVILEGED = """
 import os, sys
-from ipu_mlir.dialects.storage.whole_files import write_whole
+from ipu_mlir.dialects.storage.whole_files import STATE, write_whole
 from ipu_mlir.dialects.support.errors import IpuError
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
 try:
-    write_whole(sys.argv[1], b"new")
+    write_whole(sys.argv[1], b"new", STATE)
 except IpuError as error:
     print(error)
 """
@@ -160,6 +160,15 @@ def test_a_place_where_no_file_can_be_is_said(tmp_path: Path, name: str, said: s
         write_whole(path, b"new")
     assert str(raised.value) == f"cannot write {path}: {said.format(folder=tmp_path)}"
     assert sorted(os.listdir(tmp_path)) == ["file", "folder", "pipe"]
+
+
+def test_a_folder_whose_names_may_not_be_read_gets_a_file(open_folder: Path) -> None:
+    folder = open_folder / "there"
+    folder.mkdir()
+    folder.chmod(0o333)
+    assert said_without_privileges(folder / "out") == ""
+    folder.chmod(0o755)
+    assert (folder / "out").read_bytes() == b"new" and os.listdir(folder) == ["out"]
 
 
 def test_an_empty_name_is_said() -> None:
