@@ -59,7 +59,7 @@ class DynamicExecutable:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In the caller's structure, as ``Executable``."""
-        inputs = self._call.flatten(args, kwargs) if self._call else [np.asarray(each) for each in args]
+        inputs = self._call.flatten(args, kwargs) if self._call else list(args)
         return self.specialized(inputs)(*args, **kwargs)
 
     def run_per_tile(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

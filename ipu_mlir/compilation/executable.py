@@ -188,7 +188,7 @@ class Executable:
     ) -> Any:
         if self._call is not None:
             return self._call_nested(run, self._call, args, kwargs)
-        results = run([np.asarray(array) for array in args])
+        results = run(list(args))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _call_nested(

@@ -24,6 +24,8 @@ def form_of(value: Any, leaves: list[Any]) -> Any:
         return dict, *value, *[form_of(child, leaves) for child in value.values()]
     if kind is tuple or kind is list:
         return kind, *[form_of(child, leaves) for child in value]
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError("masks are looked at, and refused, where calls are flattened")
     if isinstance(value, np.ndarray | np.generic):
         leaves.append(np.asarray(value))
         return value.shape, value.dtype

@@ -13,6 +13,7 @@ from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX
 from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
+from ipu_mlir.runtime.engine.arguments import as_argument
 from ipu_mlir.specs.specs import TensorSpec
 
 Shape = tuple[int | None, ...]
@@ -32,9 +33,9 @@ class JaxCall:
 
     in_tree: Any
     out_tree: Any
-    inputs: tuple[tuple[Shape, str], ...]
+    inputs: tuple[tuple[Shape, np.dtype[Any] | str], ...]
     kept: tuple[int, ...]
-    outputs: tuple[tuple[Shape, str], ...]
+    outputs: tuple[tuple[Shape, np.dtype[Any] | str], ...]
     static: Mapping[int | str, Any]
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
@@ -45,12 +46,39 @@ class JaxCall:
         """
         for key, value in self.static.items():
             found = kwargs.get(key, value) if isinstance(key, str) else args[key] if key < len(args) else value
-            if found != value:
+            if found is not value and found != value:  # as JAX compares them
                 raise RunError(f"static argument {key} is {found!r}, the program was compiled for {value!r}")
         leaves, tree = jax.tree.flatten(_without_static(args, kwargs, self.static))
         if tree != self.in_tree:
             raise RunError(f"the arguments are {tree}, the program was compiled for {self.in_tree}")
-        return [_array(leaves[number], *self.inputs[number], number) for number in self.kept]
+        return [self._array(leaves[number], number) for number in self.kept]
+
+    def _array(self, leaf: Any, number: int) -> np.ndarray:
+        """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers, and
+        its complex numbers are pairs."""
+        shape, dtype = self.inputs[number]
+        if not isinstance(dtype, np.dtype):
+            return self._key_data(leaf, number)
+        array = np.asarray(leaf) if isinstance(leaf, jax.Array) and not _is_key(leaf) else leaf
+        if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
+            array = as_argument(array, shape, dtype, lambda: self._name(number))
+        if dtype.kind == "c":
+            return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*array.shape, 2)
+        return array.view(f"i{array.itemsize}") if dtype.kind == "u" else array
+
+    def _key_data(self, leaf: Any, number: int) -> np.ndarray:
+        _, dtype = self.inputs[number]
+        found = str(getattr(leaf, "dtype", type(leaf).__name__))
+        if found != dtype:
+            raise RunError(f"{self._name(number)} has dtype {found}, expected {dtype}; make it with jax.random.key")
+        return np.asarray(jax.random.key_data(leaf)).view(np.int32)
+
+    def _name(self, number: int) -> str:
+        """Where a leaf stands: ``argument args[0]['w']``."""
+        positional, named = jax.tree.unflatten(self.in_tree, range(len(self.inputs)))
+        leaves, _ = jax.tree_util.tree_flatten_with_path({"args": positional, "kwargs": named})
+        path = next(path for path, leaf in leaves if leaf == number)
+        return f"argument {path[0].key}{jax.tree_util.keystr(path[1:])}"
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as JAX arrays, nested as the function has them."""
@@ -119,35 +147,21 @@ def _call(exported: export.Exported, static: Mapping[int | str, Any]) -> JaxCall
     return JaxCall(exported.in_tree, exported.out_tree, inputs, exported.module_kept_var_idx, outputs, static)
 
 
-def _shape_and_type(aval: Any) -> tuple[Shape, str]:
-    return tuple(size if isinstance(size, int) else None for size in aval.shape), str(aval.dtype)
+def _shape_and_type(aval: Any) -> tuple[Shape, np.dtype[Any] | str]:
+    """Of random keys, the type as text."""
+    dtype = aval.dtype if isinstance(aval.dtype, np.dtype) else str(aval.dtype)
+    return tuple(size if isinstance(size, int) else None for size in aval.shape), dtype
 
 
-def _array(leaf: Any, shape: Shape, dtype: str, number: int) -> np.ndarray:
-    """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers, and its
-    complex numbers are pairs."""
-    if dtype.startswith("key<"):
-        return np.asarray(jax.random.key_data(leaf)).view(np.int32)
-    array = np.asarray(leaf)
-    if not hasattr(leaf, "dtype"):
-        array = array.astype(dtype)  # a Python number
-    fits = len(array.shape) == len(shape) and all(b in (a, None) for a, b in zip(array.shape, shape, strict=True))
-    if not fits or str(array.dtype) != dtype:
-        expected = ", ".join("?" if size is None else str(size) for size in shape)
-        raise RunError(
-            f"leaf {number} of the arguments is {array.dtype}{list(array.shape)}, the program was compiled for "
-            f"{dtype}[{expected}]; compile it for these"
-        )
-    if array.dtype.kind == "c":
-        return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*array.shape, 2)
-    return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
+def _is_key(leaf: jax.Array) -> bool:
+    return jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
-def _jax_array(result: np.ndarray, wanted: tuple[Shape, str]) -> Any:
+def _jax_array(result: np.ndarray, wanted: tuple[Shape, np.dtype[Any] | str]) -> Any:
     _, dtype = wanted
-    if dtype.startswith("key<"):
+    if not isinstance(dtype, np.dtype):
         name = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}[dtype]
         return jax.random.wrap_key_data(jax.numpy.asarray(result.view(np.uint32)), impl=name)
-    if dtype.startswith("complex"):
+    if dtype.kind == "c":
         return jax.numpy.asarray(np.ascontiguousarray(result).view(dtype)[..., 0])
-    return jax.numpy.asarray(result.view(dtype) if dtype.startswith("uint") else result)
+    return jax.numpy.asarray(result.view(dtype) if dtype.kind == "u" else result)

@@ -19,6 +19,7 @@ from ipu_mlir.frontends.onnx_folding import fold_sizes
 from ipu_mlir.frontends.onnx_sizes import deciding_inputs, named_sizes, with_sizes, with_values
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
+from ipu_mlir.runtime.engine.arguments import as_argument
 from ipu_mlir.specs.specs import TensorSpec
 
 _TO_TORCH = "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}"
@@ -55,9 +56,13 @@ class OnnxCall:
         for name, value in self.known.items():
             if not np.array_equal(array_of(given[name]), value):
                 raise RunError(f"input {name} is {given[name]}, the program was compiled for {value}")
-        arrays = {name: array_of(given[name]) for name in self.inputs if name not in self.known}
+        arrays = {name: self._array(given[name], name) for name in self.inputs if name not in self.known}
         list(named_sizes(self.declared, {name: array.shape for name, array in arrays.items()}))  # refuses them
         return list(map(signless, arrays.values()))
+
+    def _array(self, value: Any, name: str) -> np.ndarray:
+        value = array_of(value) if isinstance(value, onnx.TensorProto) else value
+        return as_argument(value, None, _dtype(self.declared[name]), f"input {name}")
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results with the types that the model says."""

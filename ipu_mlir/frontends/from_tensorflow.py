@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.table import Imported, OpenProgram
+from ipu_mlir.runtime.engine.arguments import as_argument, check_constant
 from ipu_mlir.specs.specs import TensorSpec
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64")
@@ -43,12 +44,16 @@ class TensorFlowCall:
             tf.nest.assert_same_structure(self.structure, given)
         except (TypeError, ValueError) as error:
             raise RunError(f"the arguments are not those that the program was compiled for: {error}") from error
-        pairs = list(zip(tf.nest.flatten(given), tf.nest.flatten(self.structure), strict=True))
-        for value, known in pairs:
-            if not isinstance(known, tf.TypeSpec) and not np.array_equal(value, known):
-                raise RunError(f"an argument is {value!r}, the program was compiled for {known!r}")
-        own = [_array(leaf, spec.dtype) for leaf, spec in pairs if isinstance(spec, tf.TensorSpec)]
-        return [*own, *(_array(each, each.dtype) for each in self.captured)]
+        own = []
+        for place, (value, known) in enumerate(
+            zip(tf.nest.flatten(given), tf.nest.flatten(self.structure), strict=True)
+        ):
+            if isinstance(known, tf.TensorSpec):
+                dtype = np.dtype(known.dtype.as_numpy_dtype)
+                own.append(_parts(as_argument(value, tuple(known.shape), dtype, f"leaf {place} of the arguments")))
+            elif not isinstance(known, tf.TypeSpec):
+                check_constant(value, known, f"leaf {place} of the arguments")
+        return [*own, *(_parts(np.asarray(each, dtype=each.dtype.as_numpy_dtype)) for each in self.captured)]
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as tensors, nested as the function has them."""
@@ -63,9 +68,8 @@ class TensorFlowCall:
         return [f"result{place}" for place, _ in enumerate(tf.nest.flatten(self.results, expand_composites=True))]
 
 
-def _array(leaf: Any, dtype: tf.DType) -> np.ndarray:
-    """A tensor as the program takes it: its integers have no sign, and its complex numbers are pairs."""
-    array = np.asarray(leaf, dtype=dtype.as_numpy_dtype)
+def _parts(array: np.ndarray) -> np.ndarray:
+    """An array as the program takes it: its integers have no sign, and its complex numbers are pairs."""
     if array.dtype.kind == "c":
         return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*array.shape, 2)
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array

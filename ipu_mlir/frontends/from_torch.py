@@ -1,5 +1,6 @@
 """PyTorch: modules, functions on tensors, exported programs."""
 
+import functools
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -21,6 +22,7 @@ from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_constants import bind_last_arguments, constants_last, without_state
 from ipu_mlir.frontends.torch_decompositions import decompositions
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
+from ipu_mlir.runtime.engine.arguments import as_argument, check_constant, refuse_type
 from ipu_mlir.specs.specs import TensorSpec
 
 _TO_TORCH = "func.func(torch-match-quantized-custom-ops), torchdynamo-export-to-torch-backend-pipeline"
@@ -55,11 +57,27 @@ class TorchCall:
         if spec != self.in_spec:
             raise RunError(f"the arguments are {spec}, the program was compiled for {self.in_spec}")
         for place, known in self.known.items():
-            value = leaves[place]
-            if isinstance(value, torch.Tensor) or value != known:
-                raise RunError(f"leaf {place} of the arguments is {value!r}, the program was compiled for {known!r}")
-        pairs = zip(leaves, self.types, strict=True)
-        return [to_numpy(leaf, kind) for leaf, kind in pairs if kind is not None]
+            check_constant(leaves[place], known, functools.partial(self._name, place))
+        return [self._array(leaf, place) for place, leaf in enumerate(leaves) if place not in self.known]
+
+    def _array(self, leaf: Any, place: int) -> np.ndarray:
+        kind = self.types[place]
+        assert kind is not None, "known leaves are no arguments"
+        if not isinstance(leaf, torch.Tensor):
+            leaf = _from_numpy(as_argument(leaf, None, _numpy_type(kind), lambda: self._name(place)))
+        elif leaf.dtype != kind:
+            raise refuse_type(self._name(place), leaf.dtype, kind, f"convert it with .to({kind})")
+        try:
+            return to_numpy(leaf, kind)
+        except (TypeError, RuntimeError) as error:
+            raise RunError(f"{self._name(place)} has no elements in memory: {error}; give a dense tensor") from error
+
+    def _name(self, place: int) -> str:
+        """Where a leaf stands: ``argument args[0]['w']``."""
+        positional, named = pytree.tree_unflatten(range(self.in_spec.num_leaves), self.in_spec)
+        leaves, _ = pytree.tree_flatten_with_path({"args": positional, "kwargs": named})
+        path = next(path for path, leaf in leaves if leaf == place)
+        return f"argument {path[0].key}{pytree.keystr(path[1:])}"
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as tensors, nested as the function has them."""
@@ -78,12 +96,22 @@ class TorchCall:
         return [f"result{place}" for place in range(count) if place not in self.constants]
 
 
-def to_numpy(leaf: Any, kind: torch.dtype) -> np.ndarray:
+def to_numpy(leaf: torch.Tensor, kind: torch.dtype) -> np.ndarray:
     """A tensor as NumPy's array, of the memory of the tensor where there is such a type."""
-    tensor = torch.as_tensor(leaf, dtype=kind).detach().cpu().resolve_conj()
+    tensor = leaf.detach().cpu().resolve_conj().resolve_neg()
     if kind == torch.bfloat16:
         return tensor.contiguous().view(torch.int16).numpy().view(host_dtype("bf16"))
     return tensor.contiguous().view(torch.int8).numpy() if kind == torch.uint8 else tensor.numpy()
+
+
+@functools.cache
+def _numpy_type(kind: torch.dtype) -> np.dtype[Any]:
+    """The type of NumPy's arrays of numbers that a tensor of ``kind`` can hold."""
+    return host_dtype("bf16") if kind == torch.bfloat16 else torch.empty(0, dtype=kind).numpy().dtype
+
+
+def _from_numpy(array: np.ndarray) -> torch.Tensor:
+    return to_torch(np.array(array))  # PyTorch warns of arrays that cannot be written, and takes no negative strides
 
 
 def to_torch(result: np.ndarray) -> torch.Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.runtime.engine.arguments import as_argument
 from ipu_mlir.specs.specs import PerReplica, TensorSpec
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 from ipu_mlir.tracing.errors import TraceTypeError
@@ -225,15 +226,15 @@ class Call:
         structure, leaves = flatten_arguments(self.bind(args, kwargs), self.static)
         if structure != self.arguments:
             raise RunError(f"{_difference(self.arguments, structure, _ALL)}; compile the function for these")
-        arrays = [np.asarray(leaf) for leaf in leaves]
-        for path, array, spec in zip(paths(structure), arrays, self.specs, strict=True):
-            if isinstance(spec, PerReplica):
-                continue  # how many replicas there are is known where it runs
-            if array.shape != spec.shape or array.dtype != spec.dtype:
-                found = TensorSpec(array.shape, array.dtype)
-                raise RunError(
-                    f"argument {path} is {found}, the program was compiled for {spec}; {_way_out(found, spec)}"
-                )
+        arrays = [
+            as_argument(
+                leaf,
+                None if isinstance(spec, PerReplica) else spec.shape,  # how many there are is known where it runs
+                spec.dtype,
+                f"argument {path}",
+            )
+            for path, leaf, spec in zip(paths(structure), leaves, self.specs, strict=True)
+        ]
         return [as_in_programs(array, array.dtype) for array in arrays]
 
     @property
@@ -271,12 +272,6 @@ def _static(name: str, value: Any) -> Static:
     if isinstance(value, Symbol):
         raise TraceTypeError(f"{name} is static, and {value} is known only when the program runs")
     return Static(value)
-
-
-def _way_out(found: TensorSpec, spec: TensorSpec) -> str:
-    if found.shape == spec.shape:
-        return f"convert it with astype(np.{spec.dtype})"
-    return "compile the program for this shape"
 
 
 def _difference(expected: Structure, found: Structure, path: str) -> str:

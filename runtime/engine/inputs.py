@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.dialects.support.narrow_floats import holds_bits
+from ipu_mlir.runtime.engine.arguments import as_signless
 from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Variable
 
 
@@ -48,28 +48,5 @@ def as_expected(value: Any, spec: ArraySpec | RemoteSpec | Variable, where: str)
     Raises:
         RunError: another shape or dtype; ``where`` begins the message.
     """
-    if not hasattr(value, "dtype"):
-        value = _from_python(value, spec, where)
-    array = np.asarray(value)
-    if array.dtype.kind == "u" and spec.dtype.kind == "i" and array.dtype.itemsize == spec.dtype.itemsize:
-        array = array.view(spec.dtype)  # integers of the IR have no sign of their own: the bits are what counts
-    if holds_bits(array.dtype, spec.dtype):
-        array = array.view(spec.dtype)
-    if array.dtype != spec.dtype:
-        raise RunError(
-            f"{where} has dtype {array.dtype}, expected {spec.dtype}; convert it with .astype('{spec.dtype}')"
-        )
-    if array.shape != spec.shape:
-        raise RunError(f"{where} has shape {array.shape}, expected {spec.shape}")
-    return np.ascontiguousarray(array).reshape(spec.shape).astype(spec.dtype, copy=False)
-
-
-def _from_python(value: Any, spec: ArraySpec | RemoteSpec | Variable, where: str) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-        kinds = {"b": "b", "i": "bi", "u": "bi", "f": "bif", "V": "bif"}[spec.dtype.kind]
-        if array.dtype.kind not in kinds:
-            raise RunError(f"{where} is {value!r:.60}, expected numbers that fit {spec.dtype}")
-        return np.asarray(value, spec.dtype)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise RunError(f"{where} is {value!r:.60}, expected an array {spec}: {error}") from error
+    array = as_signless(value, spec.shape, spec.dtype, where)
+    return np.ascontiguousarray(array).reshape(spec.shape)

@@ -40,7 +40,7 @@ def test_arguments_and_results_are_pytrees():
     assert exe.placements()  # names every result
     with pytest.raises(ipu.RunError, match="the program was compiled for"):
         exe(params, [jnp.ones((4, 5))])
-    with pytest.raises(ipu.RunError, match=r"float32\[2\]"):
+    with pytest.raises(ipu.RunError, match=r"argument args\[1\]\[1\] has dtype float32, expected int32"):
         exe(params, [jnp.ones((4, 5)), jnp.ones(2)])
 
 
@@ -194,7 +194,7 @@ def test_symbolic_sizes_come_with_the_arguments():
         assert_same(program(x, y), f(x, y))
     with pytest.raises(ipu.CompileError, match=r"args\[1\]\.shape\[0\] \(= 3\) and the specification 'm' \(= 2\)\n"):
         program(jnp.ones((2, 2)), jnp.ones((3, 3)))
-    with pytest.raises(ipu.RunError, match=r"leaf 1 of the arguments is float32\[2, 4\], .* for float32\[\?, 3\]"):
+    with pytest.raises(ipu.RunError, match=r"argument args\[1\] has shape \(2, 4\), expected \(\?, 3\); reshape"):
         program(jnp.ones((2, 2)), jnp.ones((2, 4)))
 
 
