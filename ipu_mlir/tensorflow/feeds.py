@@ -50,7 +50,7 @@ class Feed:
         self.ordinal = ordinal
         self.name = f"infeed_{next(_NUMBERS)}"
         self.element_spec = dataset.element_spec
-        self._depth, self._dataset = prefetch_depth, dataset if tf.executing_eagerly() else _out_of_graph(dataset)
+        self._depth, self._dataset = prefetch_depth, out_of_graph(dataset)
         self._queue: Infeed | None = None
         self._own: Iterator[Any] | None = None
         self._lock = threading.Lock()
@@ -151,8 +151,10 @@ def _elements(dataset: Any) -> Iterator[Any]:
         return _ITERATE(dataset)
 
 
-def _out_of_graph(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """A dataset of the graph that is being made, for iterators of eager mode."""
+def out_of_graph(dataset: Any) -> Any:
+    """A dataset for iterators of eager mode, one of the graph that is being made too."""
+    if tf.executing_eagerly():
+        return dataset
     variant = dataset._variant_tensor
     whole = variant.graph.as_graph_def()
     definition = tf.compat.v1.graph_util.extract_sub_graph(whole, [variant.op.name])

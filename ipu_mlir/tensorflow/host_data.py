@@ -10,11 +10,12 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 
 from ipu_mlir.dialects.storage.whole_files import write_whole
+from ipu_mlir.tensorflow.feeds import out_of_graph
 
 
 def flat_elements(source: Any) -> Iterator[list[np.ndarray]]:
     """The tensors of the elements of a dataset or a queue, from the first one on."""
-    dataset = source if isinstance(source, tf.data.Dataset) else source._feed._dataset
+    dataset = out_of_graph(source) if isinstance(source, tf.data.Dataset) else source._feed._dataset
     with context.eager_mode(), tf.device("/cpu:0"):
         for element in dataset.as_numpy_iterator():
             yield [np.asarray(leaf) for leaf in tf.nest.flatten(element)]

@@ -238,6 +238,7 @@ def configure_ipu_system(config: IPUConfig, device: str = "cpu", reset_configura
     devices = _devices(config)
     if len(SYSTEM) and not reset_configuration and SYSTEM.config.to_dict() != config.to_dict():
         raise RuntimeError("the IPU system is configured already; give reset_configuration=True to configure it anew")
+    _say_how_floats_behave(config)
     SYSTEM.configure(devices, deepcopy(config))
     if "tensorflow" in sys.modules:
         from ipu_mlir.tensorflow.placement import take_over_devices
@@ -372,6 +373,20 @@ def _merging_options(config: IPUConfig) -> tuple[tuple[str, int], ...]:
             raise ValueError(f"optimizations.{name} is a number of bytes from 0 on, got {value}")
         found += [(option, value)] if value else []
     return tuple(found)
+
+
+def _say_how_floats_behave(config: IPUConfig) -> None:
+    """Say in the log that options of floats which are set have no effect."""
+    asked = config.floating_point_behaviour
+    names = [name for name in ("inv", "div0", "oflo", "nanoo") if getattr(asked, name) or asked.set_all]
+    if asked.esr is not StochasticRoundingBehaviour.OFF or asked.set_all:
+        names.append("esr")
+    for name in names:
+        _LOG.warning(
+            "floating_point_behaviour.%s has no effect: numbers are rounded to the nearest, those that overflow are "
+            "infinite, and nothing traps; the machine with its defaults keeps float16 below 65504",
+            name,
+        )
 
 
 _PROPORTIONS = {"matmuls": "matmul_memory_proportion", "convolutions": "conv_memory_proportion"}

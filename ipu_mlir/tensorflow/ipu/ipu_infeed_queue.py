@@ -114,7 +114,9 @@ class IPUInfeedQueue:
 
 
 def _arguments(element: Any) -> Any:
-    """The arguments that an element is: those of a dict by name."""
+    """The arguments that an element is: those of a dict, also if it is all of a tuple, by name."""
+    if isinstance(element, tuple) and len(element) == 1 and isinstance(element[0], dict):
+        element = element[0]
     if isinstance(element, tuple):
         return list(element)
     return element if isinstance(element, dict) and all(isinstance(key, str) for key in element) else [element]

@@ -1,5 +1,6 @@
 """Contexts that place and annotate operations (guide 21.3)."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,7 @@ from ipu_mlir.tensorflow.outside import on_host
 from ipu_mlir.tensorflow.placement import named, on_device, on_shard, take_over_devices
 from ipu_mlir.tensorflow.variables import is_tracing
 
+_LOG = logging.getLogger("ipu_mlir.tensorflow")
 take_over_devices()
 
 
@@ -82,6 +84,8 @@ def stochastic_rounding(override: bool) -> Iterator[None]:
     """
     if not isinstance(override, bool):
         raise TypeError(f"stochastic rounding is on or off, got {override!r}")
+    if override:
+        _LOG.warning("scopes.stochastic_rounding has no effect: numbers are rounded to the nearest")
     yield
 
 

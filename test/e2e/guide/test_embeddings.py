@@ -176,7 +176,7 @@ REFUSED = {
         r"The serialization_factor \(7\) must divide the size of the 0th dimension of params \(10\)",
     ),
     "no parts": (lambda: ops.embedding_lookup(TABLE, [0], serialization_factor=0), ValueError, "at least 1, but was 0"),
-    "vector": (lambda: ops.embedding_lookup(TABLE[0], [0]), ValueError, "params has two dimensions"),
+    "number": (lambda: ops.embedding_lookup(1.0, [0]), ValueError, "params has rows along its first dimension"),
 }
 
 
@@ -185,6 +185,14 @@ def test_refused(name):
     make, error, message = REFUSED[name]
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize("shape", [(20,), (20, 7, 2)])
+def test_embedding_lookup_of_rows_of_any_shape(shape):
+    table = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    program = tf.function(lambda rows, ids: ops.embedding_lookup(rows, ids, serialization_factor=4), jit_compile=True)
+    found = ipu.ipu_strategy.IPUStrategy().run(program, args=(table, np.int32([[3, 19], [0, 3]])))
+    np.testing.assert_array_equal(found, table[[[3, 19], [0, 3]]])
 
 
 def test_embedding_lookup_has_a_gradient():

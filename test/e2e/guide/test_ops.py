@@ -238,11 +238,22 @@ def test_collectives_of_shards_and_their_gradients():
     for call, message in [
         (lambda: within.all_gather([]), "a tensor for each shard, got none"),
         (lambda: within.all_gather([tf.ones(2), tf.ones(2, tf.int32)]), r"got float32\(2,\), int32\(2,\)"),
-        (lambda: within.all_reduce([tf.ones((2, 2))] * 2, "COLLECTIVE_OP_ADD"), "takes numbers or vectors"),
-        (lambda: within.reduce_scatter([tf.ones(2)] * 2, "SUM"), "no 'SUM'; there are COLLECTIVE_OP_ADD"),
+        (lambda: within.all_reduce(tf.unstack(tf.ones((2, 2, 2))), "COLLECTIVE_OP_ADD"), "takes numbers or vectors"),
+        (lambda: within.reduce_scatter(tf.unstack(tf.ones((2, 2))), "SUM"), "no 'SUM'; there are COLLECTIVE_OP_ADD"),
+        (lambda: within.all_reduce([tf.ones(2)] * 2, "COLLECTIVE_OP_ADD"), "got one twice"),
     ]:
         with pytest.raises(ValueError, match=message):
             call()
+
+    def reversed_shards(x):
+        made = []
+        for index in (1, 0):
+            with ipu.scopes.ipu_shard(index):
+                made.append(x * (index + 1.0))
+        return within.all_gather(made)
+
+    with pytest.raises(tf.errors.FailedPreconditionError, match=r"in their order, got those of shards \[1, 0\]"):
+        strategy.run(tf.function(reversed_shards, jit_compile=True), args=(tf.ones(2),))
 
 
 def test_slices_as_a_loop_copies_them_and_their_gradients():

@@ -114,6 +114,9 @@ def test_elements_are_arguments_of_the_body(strategy):
         other = repeat(3, lambda total, b, a: total + 2 * a + b, [0.0], named)
         return one, other
 
+    alone = mapped(lambda x: ({"b": x},))
+    total = strategy.run(compiled(lambda: repeat(3, lambda total, b: total + b, [0.0], alone)))
+    assert float(total) == 3, "a tuple of one dict is the dict"
     assert [float(x) for x in strategy.run(f)] == [9, 3]
     assert pairs.dequeued
     assert [float(x) for x in strategy.run(f)] == [36, 12], "the next elements"

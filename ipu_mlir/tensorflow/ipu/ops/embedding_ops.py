@@ -217,19 +217,19 @@ def embedding_lookup(params: Any, ids: Any, name: str | None = None, serializati
     """The rows of ``params`` whose numbers are in ``ids``, on the device.
 
     Args:
-        params: of two dimensions.
+        params: rows of any shape, one after another along the first dimension.
         serialization_factor: in how many parts the rows are looked up on the chip; the compiler decides here.
 
     Returns:
         A tensor of the shape of ``ids``, with that of a row behind it.
 
     Raises:
-        ValueError: the factor is below 1 or does not divide the number of rows, or ``params`` has other dimensions.
+        ValueError: the factor is below 1 or does not divide the number of rows, or ``params`` is a number.
     """
     params, ids = tf.convert_to_tensor(params), tf.convert_to_tensor(ids)
+    if not params.shape.rank:
+        raise ValueError(f"params has rows along its first dimension, got a shape of {params.shape}")
     factor, rows = int(serialization_factor), params.shape[0]
-    if len(params.shape) != 2:
-        raise ValueError(f"params has two dimensions, tokens and the elements of each, got {params.shape}")
     if factor < 1:
         raise ValueError(f"serialization_factor has to be at least 1, but was {serialization_factor}.")
     if rows % factor:

@@ -1,5 +1,6 @@
 """Collectives over the IPUs of one replica (guide 21.15.14): a tensor for each shard, in their order, in and out."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
@@ -10,6 +11,7 @@ from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.placement import on_shard
 from ipu_mlir.tensorflow.variables import is_tracing
 
+_SHARD = re.compile(r"ipu\.shard\.(\d+)")
 _COMBINERS: dict[str, Callable[[Any, Any], Any]] = {
     "ADD": tf.add,
     "MUL": tf.multiply,
@@ -26,7 +28,8 @@ def all_gather(input_shards: Sequence[Any], axis: int = 0) -> list[Any]:
     """On every shard all of the tensors, one after the other along ``axis``; numbers as a vector.
 
     Raises:
-        ValueError: there is no tensor, or they are of several types or numbers of dimensions.
+        ValueError: there is no tensor, one twice, or they are of several types or numbers of dimensions.
+        FailedPreconditionError: they were made on shards of another order.
     """
     rows = _checked("all_gather", input_shards)
     return [_on(index, lambda: tf.concat(rows, axis)) for index in range(len(rows))]
@@ -110,4 +113,15 @@ def _checked(name: str, tensors: Sequence[Any]) -> list[Any]:
     if len({(each.dtype, each.shape.rank) for each in rows}) > 1:
         found = ", ".join(f"{each.dtype.name}{each.shape}" for each in rows)
         raise ValueError(f"{name} takes tensors of one type and one number of dimensions, got {found}")
+    if len({id(each) for each in rows}) < len(rows):
+        raise ValueError(
+            f"{name} takes a tensor of its own for each shard, got one twice; use tf.identity on its shard"
+        )
+    if not tf.executing_eagerly():
+        found = [_SHARD.findall(each.op.name) for each in rows]
+        shards = [int(each[-1]) for each in found if each]
+        if shards != sorted(shards):
+            raise tf.errors.FailedPreconditionError(
+                None, None, f"{name} takes the tensors of shards in their order, got those of shards {shards}"
+            )
     return [tf.reshape(each, [1]) for each in rows] if rows[0].shape.rank == 0 else rows

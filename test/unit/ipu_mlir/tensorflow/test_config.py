@@ -173,6 +173,15 @@ def test_configuring_twice():
         config.configure_ipu_system({})
 
 
+def test_options_of_floats_say_that_they_have_no_effect(caplog):
+    configured(convolutions__poplar_options={})
+    assert "floating_point_behaviour" not in caplog.text
+    configured(floating_point_behaviour__nanoo=True, floating_point_behaviour__oflo=True)
+    for name in ("nanoo", "oflo"):
+        assert f"floating_point_behaviour.{name} has no effect: numbers are rounded to the nearest" in caplog.text
+    assert "esr" not in caplog.text
+
+
 def test_library_options_without_a_meaning_here_are_said(caplog):
     configured(convolutions__poplar_options={"partialsType": "half"})
     assert "convolutions.poplar_options: partialsType has no effect here" in caplog.text
