@@ -48,7 +48,7 @@ from ipu_mlir.dialects.ops.streams import (
     ReceiveOp,
 )
 from ipu_mlir.dialects.ops.to_shard import ToShardOp
-from ipu_mlir.dialects.ops.variables import AssignOp, ReadOp, VariableOp
+from ipu_mlir.dialects.ops.variables import AssignedOp, AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.ops.vertices import VerticesOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import collect
@@ -65,6 +65,7 @@ __all__ = [
     "AllReduceOp",
     "AllToAllOp",
     "AssignOp",
+    "AssignedOp",
     "AssumeEqualOp",
     "BroadcastOp",
     "CollectiveOp",

@@ -61,6 +61,9 @@ from ipu_mlir.passes.placement.shards.anchor_shards import AnchorShards
 from ipu_mlir.passes.placement.shards.assign_shards import AssignShards
 from ipu_mlir.passes.placement.shards.spread_shards import SpreadShards
 from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
+from ipu_mlir.passes.programs.assignments.mark_assignments import MarkAssignments
+from ipu_mlir.passes.programs.assignments.update_variables import UpdateVariables
+from ipu_mlir.passes.programs.assignments.write_in_place import WriteInPlace
 from ipu_mlir.passes.programs.bufferize_collectives import BufferizeCollectives
 from ipu_mlir.passes.programs.bufferize_streams import BufferizeStreams
 from ipu_mlir.passes.programs.check_calls import CheckCalls
@@ -79,8 +82,6 @@ from ipu_mlir.passes.programs.promote_variables import PromoteVariables
 from ipu_mlir.passes.programs.sink_variables import SinkVariables
 from ipu_mlir.passes.programs.trim_calls import TrimCalls
 from ipu_mlir.passes.programs.update_on_shards import UpdateOnShards
-from ipu_mlir.passes.programs.update_variables import UpdateVariables
-from ipu_mlir.passes.programs.write_in_place import WriteInPlace
 from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raising.elements.raise_extremes import RaiseExtremes
@@ -89,6 +90,7 @@ from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
 from ipu_mlir.passes.raising.scans.raise_scans import RaiseScans
+from ipu_mlir.passes.supersteps.checks.check_assignments import CheckAssignments
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 from ipu_mlir.passes.supersteps.copy_views import CopyViews
@@ -113,6 +115,7 @@ PASSES: tuple[type[Pass], ...] = (
     BufferizeCollectives,
     BufferizeStreams,
     CheckCalls,
+    CheckAssignments,
     CheckMemory,
     CheckRemoteBuffers,
     CheckStablehlo,
@@ -153,6 +156,7 @@ PASSES: tuple[type[Pass], ...] = (
     InlineScalarOps,
     JoinUpdates,
     LegalizeTypes,
+    MarkAssignments,
     MarkReplicas,
     ExpandPowers,
     MaskTerms,

@@ -1,7 +1,8 @@
-"""``ipu.variable``, ``ipu.read``, ``ipu.assign``: memory of the device that lives from run to run."""
+"""``ipu.variable``, ``ipu.read``, ``ipu.assign``, ``ipu.assigned``: memory of the device that lives from run to run."""
 
 from typing import Any
 
+from ipu_mlir.dialects.analysis.effects import Effects
 from ipu_mlir.dialects.attributes.dialect import Ipu
 from ipu_mlir.dialects.support.bindings import ext, ir
 from ipu_mlir.dialects.support.diagnostics import fail
@@ -64,3 +65,30 @@ class AssignOp(Ipu.Operation, name="assign"):
 
     variable: ir.FlatSymbolRefAttr
     value: ext.Operand[Any]
+
+
+class AssignedOp(Ipu.Operation, name="assigned"):
+    """Say that an argument which is a variable has, behind this place, the value that the program gives it.
+
+        "ipu.assigned"() {argument = 1 : i64} : () -> ()
+
+    ``ipu-mark-assignments`` puts it where a block that assigns the variable ends: ops that write to the memory of the
+    variable stand before it. It takes no tensor, so that bufferization leaves it where it is.
+    """
+
+    argument: ir.IntegerAttr
+    effects = Effects(ordered=True)
+
+    @staticmethod
+    @verifier
+    def verify_invariants(op: Any) -> bool:
+        around = op.operation.parent.operation
+        while around.name != "func.func" and around.parent is not None:
+            around = around.parent.operation
+        number = ir.IntegerAttr(op.operation.attributes["argument"]).value
+        if around.name != "func.func":
+            return fail(op, "stands outside of functions; a function assigns its variables")
+        count = len(ir.FunctionType(ir.TypeAttr(around.attributes["function_type"]).value).inputs)
+        if not 0 <= number < count:
+            return fail(op, f"is about argument {number} of a function with {count} arguments")
+        return True

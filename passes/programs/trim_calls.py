@@ -5,7 +5,7 @@ from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
 from ipu_mlir.dialects.analysis.variables import UPDATED, updated_arguments
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.programs.call_results import Operand, Result, drop_results
+from ipu_mlir.passes.support.call_results import Operand, Result, drop_results
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.value_attributes import set_value_attributes, value_attributes
 

@@ -39,6 +39,7 @@ ROOMS = (
     "passes/normalize/indices",
     "passes/normalize",
     "passes/autodiff",
+    "passes/programs/assignments",
     "passes/programs",
     "passes/raising/scans",
     "passes/raising/loops",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.dialects.analysis.variables import state_arguments
 
 F32 = np.float32
 FIRST = F32([1, 2, 3, 4])
@@ -64,6 +65,14 @@ def test_a_function_that_only_reads_leaves_the_variable(form: str, tiles: int, k
     for run in (executable.run, executable.run_per_tile, executable.run):
         np.testing.assert_array_equal(run([np.int32(0)])[0], F32(expected))
         np.testing.assert_array_equal(v.value, FIRST)
+
+
+@pytest.mark.parametrize("form", ["at an index", "a slice", "in a loop", "in a while", "in a branch"])
+def test_a_variable_that_would_be_overwritten_is_refused(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ipu_mlir.passes.placement.place_tensors.assigned_arguments", state_arguments)
+    v = ipu.Variable(FIRST, name="v")
+    with pytest.raises(ipu.IpuError, match="writes variable @v, which the program does not assign behind it"):
+        ipu.compile(lambda i: READERS[form][0](v, i), args=(np.int32(0),), target=ipu.Target(tiles_per_ipu=4))
 
 
 def _swap(v: ipu.Variable) -> None:

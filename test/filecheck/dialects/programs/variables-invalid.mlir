@@ -53,3 +53,16 @@ func.func @read_without_a_name() -> tensor<4xf32> {
 
 // expected-error @below {{'ipu.variable' op is cut for replicas, but lies on their tiles; give it offload as well}}
 "ipu.variable"() {sym_name = "w", type = tensor<4xf32>, init = dense<0.0> : tensor<4xf32>, partition} : () -> ()
+
+// -----
+
+func.func @argument_that_is_not_there(%x: memref<4xf32>) {
+  // expected-error @below {{'ipu.assigned' op is about argument 1 of a function with 1 arguments}}
+  "ipu.assigned"() {argument = 1 : i64} : () -> ()
+  return
+}
+
+// -----
+
+// expected-error @below {{'ipu.assigned' op stands outside of functions; a function assigns its variables}}
+"ipu.assigned"() {argument = 0 : i64} : () -> ()

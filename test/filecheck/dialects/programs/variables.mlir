@@ -16,3 +16,10 @@ func.func @variable_is_read_and_assigned(%x: tensor<4xf32>) {
   "ipu.assign"(%new) {variable = @w} : (tensor<4xf32>) -> ()
   return
 }
+
+// CHECK-LABEL: func.func @argument_is_assigned
+// CHECK: "ipu.assigned"() {argument = 0 : i64} : () -> ()
+func.func @argument_is_assigned(%x: memref<4xf32>) {
+  "ipu.assigned"() {argument = 0 : i64} : () -> ()
+  return
+}

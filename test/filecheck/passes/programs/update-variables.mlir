@@ -5,6 +5,7 @@
 // CHECK-LABEL: func.func @new_value_is_copied_at_the_end(
 // CHECK-SAME: %[[X:.*]]: memref<4xf32, #{{.*}}>, %[[W:.*]]: memref<4xf32, #{{.*}}> {ipu.variable = @w}) {
 // CHECK: memref.copy %[[X]], %[[W]]
+// CHECK-NEXT: "ipu.assigned"() {argument = 1 : i64}
 // CHECK-NEXT: return
 func.func @new_value_is_copied_at_the_end(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.variable = @w})
     -> (memref<4xf32, #one> {ipu.variable = @w}) {
@@ -38,7 +39,7 @@ func.func @loop_that_hands_on_the_variable_is_not_copied(%n: index, %w: memref<4
 // CHECK: %[[OLD:.*]] = memref.alloc
 // CHECK: memref.copy %[[W]], %[[OLD]]
 // CHECK: memref.copy %[[X]], %[[W]]
-// CHECK-NEXT: return %[[OLD]]
+// CHECK: return %[[OLD]]
 func.func @old_value_is_given_back_from_a_copy(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.variable = @w})
     -> (memref<4xf32, #one>, memref<4xf32, #one> {ipu.variable = @w}) {
   return %w, %x : memref<4xf32, #one>, memref<4xf32, #one>

@@ -4,9 +4,10 @@ from ipu_mlir.dialects.analysis.buffers import memories_of
 from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
+from ipu_mlir.dialects.ipu import AssignedOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.programs.call_results import Operand, Result, drop_results
+from ipu_mlir.passes.support.call_results import Operand, Result, drop_results
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.value_attributes import set_function_type, set_value_attributes, value_attributes
 
@@ -20,8 +21,8 @@ class UpdateVariables(Pass):
 
     Needs:  bufferized functions with ``ipu.variable`` on arguments and results (``ipu-promote-variables``), or
             ``ipu.updated`` (``ipu-outline-functions``).
-    Leaves: ``ipu.variable`` on arguments only, whose memory has the new values when the function returns; outlined
-            functions that give new memory only.
+    Leaves: ``ipu.variable`` on arguments only, whose memory has the new values when the function returns, with
+            ``ipu.assigned`` behind the copies; outlined functions that give new memory only.
     """
 
     name = "ipu-update-variables"
@@ -76,6 +77,8 @@ def _update(function: ir.Operation) -> None:
         ]
         for value, (_, variable) in zip(waiting, copies, strict=True):
             upstream("memref").CopyOp(value, variable)
+            number = ir.BlockArgument(variable).arg_number
+            AssignedOp(argument=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number))
         ir.Operation.create("func.return", [], given_back)
     end.erase()
     kept = [entry for number, entry in enumerate(value_attributes(function, "res_attrs")) if number not in results]

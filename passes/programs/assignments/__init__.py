@@ -1,0 +1,1 @@
+"""Passes about the memory of variables that functions assign."""
