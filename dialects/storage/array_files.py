@@ -14,7 +14,7 @@ from ipu_mlir.dialects.storage.locks import folder_lock
 from ipu_mlir.dialects.storage.npy_header import Header, NoArrayError, read_header
 from ipu_mlir.dialects.storage.problems import reason_of
 from ipu_mlir.dialects.storage.space import reserve
-from ipu_mlir.dialects.storage.whole_files import Kind, unfinished
+from ipu_mlir.dialects.storage.whole_files import Kind, place_of, unfinished
 from ipu_mlir.dialects.support.errors import IpuError
 
 _NEW = Kind(is_durable=True, replaces=False)
@@ -40,7 +40,7 @@ class ArrayFile:
         path: "str | os.PathLike[str]",
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
-        begin: Callable[[np.ndarray], None],
+        begin: Callable[[np.ndarray], object],
     ) -> None:
         """Map the file ``path``; if there is none, make it, of zeros that ``begin`` may change first.
 
@@ -50,7 +50,7 @@ class ArrayFile:
         name = os.fspath(path)
         self._expected = _header(shape, dtype)
         try:
-            self.path = os.path.realpath(name)
+            self.path = place_of(name)
             if not os.path.exists(self.path):
                 self._make(begin)
             self.array = self._mapped("r+", is_reserved=True)
@@ -60,7 +60,7 @@ class ArrayFile:
         except (OSError, ValueError) as error:
             raise ArrayFileError(f"{name}: {reason_of(error, name, self._expected.end - _on_disk(name))}") from error
 
-    def _make(self, begin: Callable[[np.ndarray], None]) -> None:
+    def _make(self, begin: Callable[[np.ndarray], object]) -> None:
         with folder_lock(os.path.dirname(self.path)):  # or each would take the bytes of a file that only one makes
             if os.path.exists(self.path):
                 return

@@ -84,7 +84,7 @@ def unfinished(path: "str | os.PathLike[str]", kind: Kind) -> Iterator[BinaryIO]
         OSError, ValueError: it cannot be made, or not take its place.
         FileExistsError: there is a file ``path``, and ``kind`` replaces none.
     """
-    place = _place_of(os.fspath(path))
+    place = place_of(os.fspath(path))
     folder = os.path.dirname(place)
     old = _state_of(place)
     if old is not None and kind.replaces:
@@ -143,8 +143,13 @@ def _is_at(handle: int, path: str) -> bool:
         return False
 
 
-def _place_of(name: str) -> str:
-    """The path of the file itself, behind all links."""
+def place_of(name: str) -> str:
+    """The path of the file itself, behind all links.
+
+    Raises:
+        OSError: it is empty, or that of a folder.
+        ValueError: it has a zero byte.
+    """
     if not name or name.endswith(os.sep):
         raise _error(errno.EISDIR) if name else FileNotFoundError(errno.ENOENT, "the name of the file is empty")
     return os.path.realpath(name)

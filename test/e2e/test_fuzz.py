@@ -157,6 +157,13 @@ _WORDS = [
     "{}",
     "%s",
     "--tiles=4,8",
+    "--run-reproducer",
+    "--trust-reproducer",
+    "--mlir-pass-pipeline-crash-reproducer=again.mlir",
+    "--mlir-pass-pipeline-crash-reproducer=.",
+    "again.mlir",
+    "absent/output",
+    "input.mlir/output",
 ]
 
 

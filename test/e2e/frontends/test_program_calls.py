@@ -122,7 +122,7 @@ def test_the_host_is_called_in_a_loop(replicas: int):
 
 
 def test_a_function_of_the_host_that_uses_its_session_is_told_so():
-    session = ipu.compile(ASKING, target=ipu.Target(name="small", tiles_per_ipu=4)).session()
+    session = ipu.compile(ASKING, target=ipu.Target(tiles_per_ipu=4)).session()
     x = np.float32([1, 2, 3, 4])
     session.serve("half", lambda value, number: session(value))
     with pytest.raises(ipu.RunError, match=r"host function 'half' uses <Session of main with no variables>"):

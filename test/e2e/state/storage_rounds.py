@@ -26,7 +26,7 @@ import ipu_mlir as ipu
 from ipu_mlir.runtime.engine import code_cache
 
 ROWS, COLUMNS = 12, 512
-TARGET = ipu.Target(name="small", tiles_per_ipu=16)
+TARGET = ipu.Target(tiles_per_ipu=16)
 SHAPE = (40, 256)
 FULL_BYTES = 64 << 10
 """Of the disk that gets full: less than a state or a file of rows, and more than a page."""

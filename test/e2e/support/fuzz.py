@@ -219,7 +219,7 @@ def _wrong_with(run: Run) -> str:
         return f"status {status}"
     if status and not (err.text() or out.text()):
         return f"status {status} without a word"
-    left = {file.name for file in Path().iterdir()} - {"input.mlir", "input.html", *run.arguments}
+    left = {file.name for file in Path().iterdir()} - {"input.mlir", "input.html", "again.mlir", *run.arguments}
     if left:
         return f"left {sorted(left)}"
     return f"status {status}, but there is an output" if status and Path(run.output).exists() else ""

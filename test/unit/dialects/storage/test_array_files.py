@@ -17,7 +17,7 @@ from ipu_mlir.dialects.storage.array_files import ArrayFile, ArrayFileError
 SHAPE, DTYPE = (8, 16), np.dtype(np.float32)
 
 
-def opened(path: Path, begin: Callable[[np.ndarray], None] = lambda array: None) -> ArrayFile:
+def opened(path: Path | str, begin: Callable[[np.ndarray], None] = lambda array: None) -> ArrayFile:
     return ArrayFile(path, SHAPE, DTYPE, begin)
 
 
@@ -96,6 +96,7 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path: Path, what
         ("absent/a.npy", "No such file or directory: there is no folder"),
         ("file/a.npy", "is a file, not a folder"),
         ("a\0b.npy", "embedded null byte"),
+        ("new/", "Is a directory"),
     ],
 )
 def test_a_place_where_no_array_can_be_is_said(tmp_path: Path, name: str, said: str) -> None:
@@ -103,7 +104,9 @@ def test_a_place_where_no_array_can_be_is_said(tmp_path: Path, name: str, said: 
     (tmp_path / "file").write_text("")
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ArrayFileError, match=said):
-        opened(tmp_path / name)
+        opened(f"{tmp_path}/{name}")
+    with pytest.raises(ArrayFileError, match="the name of the file is empty"):
+        opened("")
 
 
 def test_a_link_leads_to_the_file(tmp_path: Path) -> None:
