@@ -22,7 +22,7 @@ def check(seed: int) -> None:
     ipus = 2 + seed % 2
     program = draw(seed, ipus)
     inputs = inputs_of(program, seed)
-    target = ipu.Target(name="shards", ipus=ipus, tiles_per_ipu=TILES)
+    target = ipu.Target(ipus=ipus, tiles_per_ipu=TILES)
     executable = ipu.compile(function_of(program, is_traced=True), args=inputs, target=target)
     found = ipus_by_size(executable.module("l3").operation, TILES)
     for block, shard in blocks_of(program):

@@ -20,7 +20,7 @@ TILES = (1, 2, 3, 16)
 def check(seed: int) -> None:
     function, arguments = program(seed)
     expected = [np.asarray(each) for each in function(*arguments)]
-    target = ipu.Target(name="small", tiles_per_ipu=TILES[seed % len(TILES)])
+    target = ipu.Target(tiles_per_ipu=TILES[seed % len(TILES)])
     executable = ipu.compile(function, args=arguments, target=target)
     for results in (executable.run(arguments), executable.run_per_tile(arguments)):
         for number, (found, wanted) in enumerate(zip(results, expected, strict=True)):
