@@ -37,6 +37,7 @@ from ipu_mlir.passes.normalize.fold_transposes import FoldTransposes
 from ipu_mlir.passes.normalize.folding.fold_constants import FoldConstants
 from ipu_mlir.passes.normalize.fuse_elementwise_ops import FuseElementwiseOps
 from ipu_mlir.passes.normalize.generalize_ops import GeneralizeOps
+from ipu_mlir.passes.normalize.guard_integers import GuardIntegers
 from ipu_mlir.passes.normalize.hoist_invariants import HoistInvariants
 from ipu_mlir.passes.normalize.indices.normalize_indices import NormalizeIndices
 from ipu_mlir.passes.normalize.mask_terms import MaskTerms
@@ -150,6 +151,7 @@ PASSES: tuple[type[Pass], ...] = (
     ForwardCopies,
     FuseElementwiseOps,
     GeneralizeOps,
+    GuardIntegers,
     HoistCasts,
     HoistInvariants,
     InferSizes,

@@ -171,7 +171,7 @@ def _left_shift(a: ir.Value, b: ir.Value) -> ir.Value:
 
 def _right_shift(a: ir.Value, b: ir.Value) -> ir.Value:
     """Copies of the sign where all bits are shifted out."""
-    return arith.shrsi(a, arith.select(_in_width(a, b), b, like(b, a.type.width - 1)))
+    return arith.shrsi(a, arith.minui(b, like(b, a.type.width - 1)))
 
 
 def _right_shift_u(a: ir.Value, b: ir.Value) -> ir.Value:
