@@ -41,6 +41,13 @@ def _shares(size: int, windows: int, dtype: Any) -> Any:
     return torch.where((place >= first) & (place < last), 1.0 / (last - first), 0.0).to(dtype)
 
 
+def _add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Of bools, which are true where one of them is; torch-mlir adds their bits."""
+    if x.dtype != torch.bool or getattr(other, "dtype", type(other)) not in (torch.bool, bool) or not alpha:
+        return NotImplemented
+    return aten.logical_or(x, other if isinstance(other, torch.Tensor) else torch.full((), other))
+
+
 def _where_mask(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """One value in all places of a mask, whose number torch-mlir would leave open."""
     mask, *others = indices
@@ -106,6 +113,8 @@ def _drawn_from(weights: Any, count: int, replacement: bool = False, generator: 
 
 
 _OURS: dict[Any, Callable[..., Any]] = {
+    aten.add.Scalar: _add,
+    aten.add.Tensor: _add,
     aten._adaptive_avg_pool2d.default: _adaptive_pool,
     aten._adaptive_avg_pool2d_backward.default: lambda gradient, x: _adaptive_pool_backward(gradient, x, 2),
     aten._adaptive_avg_pool3d.default: _adaptive_pool,

@@ -16,9 +16,19 @@ _BEHIND = re.compile(r"\.? ?Using the following polymorphic shapes specification
 
 
 def is_stablehlo(module: ir.Operation) -> bool:
-    """True if ``module`` has an op of StableHLO, or of what comes before and beside it."""
+    """True if ``module`` has an op of StableHLO, or of what comes before and beside it, or takes what only StableHLO
+    has: unsigned and complex numbers."""
     return module.context.is_dialect_loaded("stablehlo") and any(
-        op.name.partition(".")[0] in ("stablehlo", "chlo", "mhlo") for op in list_ops(module)
+        op.name.partition(".")[0] in ("stablehlo", "chlo", "mhlo") or _takes_its_types(op) for op in list_ops(module)
+    )
+
+
+def _takes_its_types(op: ir.Operation) -> bool:
+    if op.name != "func.func":
+        return False
+    elements = [getattr(each, "element_type", each) for each in op.attributes["function_type"].value.inputs]
+    return any(
+        isinstance(each, ir.ComplexType) or (isinstance(each, ir.IntegerType) and each.is_unsigned) for each in elements
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import ipu_mlir as ipu
 
-TARGET = ipu.Target(name="small", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 X = np.float32([1, -2, 3])
 
 

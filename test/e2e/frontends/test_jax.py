@@ -207,3 +207,10 @@ def test_functions_are_compiled_for_symbolic_sizes():
     assert_same(program(x), {"rest": x[1:] + 1j})
     with pytest.raises(ipu.CompileError, match="n >= 2"):
         program(x[:1])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", "complex64", "int16"])
+def test_a_program_without_ops_has_arguments_of_any_type(dtype: str):
+    x = jnp.arange(4).astype(dtype)
+    check(lambda x: x, x)
+    check(lambda x, y: (y, {"x": x}), x, jnp.ones(2))

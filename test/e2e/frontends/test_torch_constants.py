@@ -10,7 +10,7 @@ import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
 
-OPTIONS = {"target": ipu.Target(name="small", tiles_per_ipu=4)}
+OPTIONS = {"target": ipu.Target(tiles_per_ipu=4)}
 TYPES = (torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.int64, torch.int8, torch.bool)
 FLOATS = (0.0, 1.0, -2.5, 5.0, float("inf"), float("nan"))
 INTEGERS = (0, 1, -3, 5)
@@ -93,6 +93,13 @@ def test_constants_are_computed_as_pytorch_does():
     ]
     drawn += [case for name in ("neg", "floor", "sign", "isnan") for case in random.Random(name).sample(cases(name), 2)]
     assert wrong(drawn) == ([], 0)
+
+
+def test_bools_are_added_as_pytorch_does():
+    x = torch.tensor([True, False, True])
+    function = lambda x, y: (x + True, x + y, x + torch.ones(3, dtype=torch.bool), torch.add(x, False), x + 1)  # noqa: E731
+    for ours, theirs in zip(ipu.compile(function, args=[x, x], **OPTIONS)(x, x), function(x, x), strict=True):
+        assert torch.equal(ours, theirs)
 
 
 @pytest.mark.slow
