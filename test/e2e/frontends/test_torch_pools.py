@@ -5,7 +5,7 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
-TARGET = ipu.Target(name="few", tiles_per_ipu=4)
+TARGET = ipu.Target(tiles_per_ipu=4)
 POOLS = (
     # shape, sides of the result
     ((2, 3, 7), 3),

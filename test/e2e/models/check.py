@@ -67,7 +67,7 @@ def _measure(outcome: Outcome, program: Program, per_tile: bool) -> None:
         again = ipu.compile(supersteps, kernels=kernels)
         outcome.errors[kernels] = error(again.run(inputs), program.expected)
     if per_tile:
-        few = ipu.Target(name="few", tiles_per_ipu=FEW_TILES, emulated=True)
+        few = ipu.Target(tiles_per_ipu=FEW_TILES, emulated=True)
         small = ipu.compile(program.source, args=program.args, kwargs=program.kwargs, target=few)
         outcome.errors["per tile"] = error(small.run_per_tile(inputs), program.expected)
 

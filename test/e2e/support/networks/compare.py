@@ -41,7 +41,7 @@ def results(made: Made, numbers: Sequence[Any], seed: int) -> Iterator[tuple[str
     """Results by the ways in which a program runs."""
     rng = random.Random(seed)
     tiles = rng.choice(_TILES)
-    target = ipu.Target(name="random", tiles_per_ipu=tiles, emulated=True)
+    target = ipu.Target(tiles_per_ipu=tiles, emulated=True)
     args = made.tensors(numbers)
     executable = ipu.compile(made.source, args=args, target=target, kernels="never")
     yield f"never, {tiles} tiles", made.arrays(executable(*args))
