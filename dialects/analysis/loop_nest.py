@@ -138,7 +138,7 @@ def loop_nest(op: ir.Operation | ir.OpView) -> LoopNest | None:
     return LoopNest(extents, _parallel(op, loops, indices[inputs:]), indices, inputs, loads)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _extents(
     loops: int, indices: tuple[tuple[Index, ...], ...], shapes: tuple[tuple[int, ...], ...]
 ) -> tuple[int, ...] | None:

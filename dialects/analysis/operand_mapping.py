@@ -35,7 +35,7 @@ def operand_mapping(
     return _operand_mapping(parts, tuple(indices), tuple(shape), tuple(strides), offset, elements)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _operand_mapping(
     parts: Parts,
     indices: tuple[Index, ...],

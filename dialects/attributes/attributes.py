@@ -61,7 +61,7 @@ def _numbers(text: str, entry: str) -> list[Any]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def mapping_of_text(text: str) -> Mapping:
     """The plain mapping of a ``#ipu.mapping`` attribute that is printed already; raises as ``mapping_from_attr``."""
     elements, loops, offset, first_tile = _numbers(text, "[block, extent, stride, tile_step]")
@@ -72,7 +72,7 @@ def mapping_of_text(text: str) -> Mapping:
     return mapping
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _parts_of_text(text: str) -> Parts:
     loops, first_tile = _numbers(text, "[block, extent, tile_step]")
     return Parts(tuple(PartLoop(*loop) for loop in loops), first_tile)

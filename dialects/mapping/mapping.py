@@ -131,7 +131,7 @@ class Mapping(OnTiles):
         return tile, int(np.setdiff1d(other.elements_on(tile), self.elements_on(tile))[0])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _normalized(mapping: Mapping) -> Mapping:
     return Mapping(mapping.elements, *normalize.normalize(mapping.loops, mapping.offset, mapping.first_tile))
 
@@ -168,12 +168,12 @@ def _elements_per_tile(mapping: Mapping) -> tuple[IntArray, IntArray]:
     return _by_tile(family, family.sizes)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _is_disjoint(mapping: Mapping) -> bool:
     return cover.is_disjoint(family_with_distinct_tiles(mapping))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _contains(holder: Mapping, held: Mapping) -> bool:
     if held.tiles_are_distinct() and lacks_a_probe(_nest(holder), _nest(held)):
         return False
@@ -185,7 +185,7 @@ def _nest(mapping: Mapping) -> normalize.LoopNest:
     return normal.loops, normal.offset, normal.first_tile
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _is_home(mapping: Mapping) -> bool:
     return mapping.tiles_are_distinct() and mapping.is_disjoint() and mapping.covers()
 

@@ -62,7 +62,7 @@ def _is_interval(weights: Sequence[int], unit: int) -> bool:
     return len(weights) == 0 or (len(weights) == 1 and weights[0] == unit)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def common_cuts(a: Digits, b: Digits) -> tuple[Cut, ...] | None:
     """As many cuts as possible, from the top down to unit 1, such that each slice is an interval in ``a`` or ``b``."""
     best: dict[Cut, tuple[Cut, ...]] = {}

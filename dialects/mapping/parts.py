@@ -73,7 +73,7 @@ class Parts(OnTiles):
         return starts, tuple(min(loop.extent, loop.block * (p + 1)) for loop, p in pairs)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _image(parts: Parts, strides: tuple[int, ...], offset: int, elements: int) -> Mapping:
     pairs = zip(parts.loops, strides, strict=True)
     nest = tuple(MappingLoop(loop.block, loop.extent, stride, loop.tile_step) for loop, stride in pairs)

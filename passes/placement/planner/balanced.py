@@ -98,7 +98,7 @@ def _reads(operation: Operation) -> tuple[tuple[int, ...], ...]:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def best_grid(
     extents: tuple[int, ...],
     cuttable: tuple[int, ...],
@@ -146,7 +146,7 @@ def _elements_read(blocks: np.ndarray, reads: tuple[tuple[int, ...], ...]) -> np
     return total
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _block_sizes(extent: int, grain: int, num_tiles: int) -> tuple[int, ...]:
     """The block sizes worth trying, falling: the smallest for each number of parts, whole grains each.
 

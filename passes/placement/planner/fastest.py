@@ -67,7 +67,7 @@ class Fastest:
         return chosen if isinstance(chosen, InSteps) else chosen.parts
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _known(planner: Fastest, operation: Operation, target: Target) -> Parts | InSteps:
     """Layers of a network repeat: two in three operations of a resnet equal one before in all that decides."""
     return planner.decide(operation, target)

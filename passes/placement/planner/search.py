@@ -16,7 +16,7 @@ _COMPARED = 6  # grids that are compared with where operands really lie
 _ALIKE = 2  # of these, how many cut the same loops
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def best_grids(question: Question) -> tuple[tuple[tuple[int, ...], int], ...]:
     """The cheapest grids, the best first, as blocks per loop, and the loop in which neighbouring tiles differ.
 

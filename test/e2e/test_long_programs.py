@@ -1,0 +1,75 @@
+"""Long programs: compile time grows with their length, whatever they are long with."""
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+TARGET = ipu.Target(tiles_per_ipu=4)
+
+
+def layers(count: int) -> Callable[..., np.ndarray]:
+    def program(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        for _ in range(count):
+            x = np.tanh(x @ w) + x
+        return x
+
+    return program
+
+
+def elementwise(count: int) -> Callable[..., np.ndarray]:
+    def program(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        for at in range(4 * count):
+            x = np.sin(x) if at % 2 else x + w
+        return x
+
+    return program
+
+
+def parts(count: int) -> Callable[..., np.ndarray]:
+    """A part is sliced, changed and inserted back, again and again."""
+
+    def program(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        for at in range(count):
+            row = at % 16
+            x = ipu.dynamic_update_slice(x, np.sin(x[row : row + 1]), (row, 0))
+        return x + w
+
+    return program
+
+
+def branches(count: int) -> Callable[..., np.ndarray]:
+    """Branches one behind the other, each of which may hand on what came in."""
+
+    def program(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        flag = w[0, 0] > 0
+        for _ in range(count):
+            x = ipu.cond(flag, lambda x: np.sin(x) + w, lambda x: x, x)
+        return x
+
+    return program
+
+
+@pytest.mark.parametrize("program", [layers, elementwise, parts, branches])
+def test_time_grows_with_the_length(program: Callable[[int], Callable[..., np.ndarray]]) -> None:
+    x = np.ones((16, 16), np.float32)
+
+    def seconds(count: int) -> float:
+        started = time.process_time()
+        ipu.compile(program(count), args=[x, x], target=TARGET, kernels="never")
+        return time.process_time() - started
+
+    seconds(2)
+    assert min(seconds(48), seconds(48)) < 8 * seconds(12)
+
+
+def test_a_long_program_is_right() -> None:
+    x = np.linspace(-1, 1, 256, dtype=np.float32).reshape(16, 16)
+    executable = ipu.compile(parts(40), args=[x, x], target=TARGET, kernels="never")
+    expected = x.copy()
+    for at in range(40):
+        expected[at % 16] = np.sin(expected[at % 16])
+    np.testing.assert_allclose(executable(x, x), expected + x, rtol=1e-6)
