@@ -160,8 +160,9 @@ def page(title: str, head: str, cases: Sequence[Case], kept: Mapping[str, tuple[
     for module, each in [*counts.items(), ("all", total)]:
         functions = sum(module in (found, "all") for found, _ in by_function)
         lines.append(f"| {module} | {functions:,} | {each.total():,} | {' | '.join(f'{each[s]:,}' for s in STATES)} |")
-    given = total.total() - total[NOT_IMPORTED]
-    lines += ["", f"Of {given:,} cases that come to MLIR, {total[AGREE]:,} agree: {total[AGREE] / max(1, given):.1%}."]
+    share = total[AGREE] / max(1, total.total())
+    left_out = f"; {total[NOT_IMPORTED]:,} of them do not come to MLIR" if total[NOT_IMPORTED] else ""
+    lines += ["", f"Of {total.total():,} cases {total[AGREE]:,} agree: {share:.1%}{left_out}."]
     if left := len(missing(cases, kept)):
         lines += ["", f"{left:,} more cases have not been run."]
     lines += ["", "## What does not agree", "", "| reason | outcome | cases | functions |", "|---|---|---|---|"]

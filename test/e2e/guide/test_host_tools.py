@@ -33,6 +33,9 @@ def test_measurements_count_what_was_read(capsys):
     found = json.loads(ipu.dataset_benchmark.dataset_benchmark(rows().repeat(), 2, 30))["epochs"]
     assert [(each["elements_processed"], each["total_bytes_processed"]) for each in found] == [(30, 30 * 20)] * 2
     assert len(capsys.readouterr().out.splitlines()) == 2
+    with tf.Graph().as_default():
+        found = json.loads(ipu.dataset_benchmark.dataset_benchmark(rows().repeat(), 1, 30))["epochs"]
+    assert found[0]["total_bytes_processed"] == 30 * 20
     with pytest.raises(TypeError, match=r"takes a tf\.data\.Dataset, got list"):
         ipu.dataset_benchmark.dataset_benchmark([], 1, 1)
     with pytest.raises(TypeError, match="takes an IPUInfeedQueue, got"):
