@@ -7,6 +7,12 @@ import torch
 
 from ipu_mlir.dialects.support.bindings import extra
 from ipu_mlir.frontends.torch_convolutions import convolution, convolution_backward
+from ipu_mlir.frontends.torch_means import (
+    adaptive_mean,
+    adaptive_mean_backward,
+    mean_of_windows,
+    mean_of_windows_backward,
+)
 
 aten = torch.ops.aten
 
@@ -14,31 +20,6 @@ aten = torch.ops.aten
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Those of torch-mlir, and ours."""
     return dict(extra("fx_decomp_util").get_decomposition_table()) | _OURS
-
-
-def _adaptive_pool_backward(gradient: Any, x: Any, rank: int) -> Any:
-    for dimension in range(-rank, 0):
-        shares = _shares(x.shape[dimension], gradient.shape[dimension], x.dtype)
-        gradient = (gradient.movedim(dimension, -1) @ shares).movedim(-1, dimension)
-    return gradient
-
-
-def _adaptive_pool(x: Any, sizes: list[int]) -> Any:
-    """Of volumes, of one image alone, or with more windows than elements, none of which torch-mlir lowers."""
-    if x.dim() == 4 and len(sizes) == 2 and all(size <= own for size, own in zip(sizes, x.shape[-2:], strict=True)):
-        return NotImplemented
-    for dimension, size in zip(range(-len(sizes), 0), sizes, strict=True):
-        shares = _shares(x.shape[dimension], size, x.dtype)
-        x = (x.movedim(dimension, -1) @ shares.T).movedim(-1, dimension)
-    return x
-
-
-def _shares(size: int, windows: int, dtype: Any) -> Any:
-    """The shares of the elements of a row in the means of windows, whose ends lie as far apart as possible."""
-    place = aten.arange(size, dtype=torch.int64).unsqueeze(0)
-    window = aten.arange(windows, dtype=torch.int64).unsqueeze(1)
-    first, last = window * size // windows, ((window + 1) * size + windows - 1) // windows
-    return torch.where((place >= first) & (place < last), 1.0 / (last - first), 0.0).to(dtype)
 
 
 def _add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
@@ -115,10 +96,14 @@ def _drawn_from(weights: Any, count: int, replacement: bool = False, generator: 
 _OURS: dict[Any, Callable[..., Any]] = {
     aten.add.Scalar: _add,
     aten.add.Tensor: _add,
-    aten._adaptive_avg_pool2d.default: _adaptive_pool,
-    aten._adaptive_avg_pool2d_backward.default: lambda gradient, x: _adaptive_pool_backward(gradient, x, 2),
-    aten._adaptive_avg_pool3d.default: _adaptive_pool,
-    aten._adaptive_avg_pool3d_backward.default: lambda gradient, x: _adaptive_pool_backward(gradient, x, 3),
+    aten._adaptive_avg_pool2d.default: adaptive_mean,
+    aten._adaptive_avg_pool2d_backward.default: lambda gradient, x: adaptive_mean_backward(gradient, x, 2),
+    aten._adaptive_avg_pool3d.default: adaptive_mean,
+    aten._adaptive_avg_pool3d_backward.default: lambda gradient, x: adaptive_mean_backward(gradient, x, 3),
+    aten.avg_pool2d.default: mean_of_windows,
+    aten.avg_pool3d.default: mean_of_windows,
+    aten.avg_pool2d_backward.default: mean_of_windows_backward,
+    aten.avg_pool3d_backward.default: mean_of_windows_backward,
     aten.convolution.default: convolution,
     aten.convolution_backward.default: convolution_backward,
     aten.diagonal.default: _diagonal,

@@ -17,6 +17,29 @@ POOLS = (
     ((1, 2, 5, 4, 3), (2, 3, 2)),
     ((1, 2, 4, 4, 3), (1, 2, 3)),
 )
+MEANS = (
+    # shape, kernel, stride, padding, ceil mode, whether the border counts
+    ((2, 3, 7, 5), (2, 3), (2, 1), (0, 1), False, True),
+    ((3, 8, 8), (3, 3), (3, 2), (1, 1), True, True),
+    ((1, 2, 9, 7), (3, 2), (2, 3), (1, 0), True, False),
+    ((1, 2, 9, 7), (2, 2), (3, 4), (0, 0), False, True, 5),
+    ((1, 2, 5, 4, 6), (2, 2, 3), (2, 1, 2), (0, 1, 1), True, False),
+)
+
+
+def test_gradients_of_means_of_windows():
+    torch.manual_seed(0)
+    tensors = [torch.randn(shape) for shape, *_ in MEANS]
+
+    def gradients(*given):
+        found = []
+        for x, (_, kernel, *settings) in zip(given, MEANS, strict=True):
+            pool = getattr(torch.nn.functional, f"avg_pool{len(kernel)}d")
+            found.append(torch.func.grad(lambda x, how=settings, k=kernel, pool=pool: pool(x, k, *how).sin().sum())(x))
+        return found
+
+    compiled = ipu.compile(gradients, args=tensors, target=TARGET)
+    torch.testing.assert_close(compiled(*tensors), gradients(*tensors), atol=1e-5, rtol=1e-5)
 
 
 def test_adaptive_means_and_their_gradients():
