@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._export.utils import _compiling_state_context
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -171,6 +172,7 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
     try:
         with ExitStack() as settings:
             trace_plainly(settings)
+            settings.enter_context(_compiling_state_context())  # models ask this before they branch on values
             settings.enter_context(torch.random.fork_rng(devices=[]))  # numbers drawn while tracing are nobody's
             graph = make_fx(flat, decomposition_table=dict(known))(*tensors)
     except Exception as error:  # of any kind: what the function does is the user's

@@ -29,7 +29,7 @@ def _entry(
         import transformers
 
         made = getattr(transformers, config)(**settings)
-        made._attn_implementation = "eager"
+        made._attn_implementation, made._experts_implementation = "eager", "batched_mm"
         return getattr(transformers, model)(made)
 
     return torch_entry(f"transformers {name}", ("transformers",), build, inputs, **rest)
