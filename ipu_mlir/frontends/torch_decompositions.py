@@ -93,6 +93,23 @@ def _drawn_from(weights: Any, count: int, replacement: bool = False, generator: 
     return times.argsort(-1)[..., :count]
 
 
+def _from_the_front(op: Any) -> Callable[..., Any]:
+    """``op`` with its dimension counted from the front; torch-mlir ends the process for others."""
+
+    def lowered(x: Any, dimension: int, *rest: Any, **options: Any) -> Any:
+        return NotImplemented if dimension >= 0 else op(x, dimension + max(1, x.dim()), *rest, **options)
+
+    return lowered
+
+
+_SCATTERS = (
+    aten.scatter.src,
+    aten.scatter.value,
+    aten.scatter.reduce,
+    aten.scatter.value_reduce,
+    aten.scatter_add.default,
+    aten.scatter_reduce.two,
+)
 _OURS: dict[Any, Callable[..., Any]] = {
     aten.add.Scalar: _add,
     aten.add.Tensor: _add,
@@ -122,4 +139,5 @@ _OURS: dict[Any, Callable[..., Any]] = {
         low, high, list(x.shape), **{"dtype": x.dtype, **options}
     ),
     aten.randperm.default: _permutation,
+    **{op: _from_the_front(op) for op in _SCATTERS},
 }

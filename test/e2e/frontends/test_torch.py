@@ -260,3 +260,21 @@ def test_a_loop_until_a_condition_fails_is_refused():
 
     with pytest.raises(ipu.CompileError, match="has a while_loop, which torch-mlir would run without its condition"):
         ipu.compile(Grows(), args=[torch.ones(3)], target=TARGET)
+
+
+def test_dimensions_of_scatters_are_counted_from_the_end():
+    x, values, index = torch.randn(2, 4), torch.randn(2, 2), torch.tensor([[0, 2], [1, 0]])
+
+    def function(x, values):
+        largest = torch.func.grad(lambda x: x.topk(2, dim=-1).values.sin().sum())(x)
+        reduced = x.scatter_reduce(-2, index % 2, values, "amax")
+        return (
+            x.scatter(-1, index, values),
+            x.scatter(-1, index, 2.0),
+            x.scatter_add(-1, index, values),
+            reduced,
+            largest,
+        )
+
+    args = x, values
+    assert_same(ipu.compile(function, args=args, target=TARGET)(*args), function(*args), atol=1e-6)
