@@ -1,5 +1,6 @@
 """Models of images of ``timm``, on small images and with few classes."""
 
+from functools import partial
 from typing import Any
 
 from models.entry import Entry
@@ -14,43 +15,41 @@ TIMM = {
     "densenet121": {"growth_rate": 4, "block_config": (2, 2, 2)},
     "regnetx_002": {},
     "nf_regnet_b0": {},
-    "mixer_s32_224": {"img_size": 64, "num_blocks": 2},
-    "deit_tiny_patch16_224": {"img_size": 32, "patch_size": 8, "depth": 2},
-    "poolformer_s12": {"layers": (1, 1, 1, 1), "embed_dims": (8, 16, 24, 32)},
-    "convmixer_768_32": {"dim": 24, "depth": 2},
-    "nfnet_l0": {},
+    "MlpMixer": {"img_size": 32, "patch_size": 8, "num_blocks": 2, "embed_dim": 24},
+    "deit_tiny_patch16_224": {"img_size": 32, "patch_size": 8, "depth": 2, "embed_dim": 24},
+    "MetaFormer": {"depths": (1, 1, 1, 1), "dims": (8, 16, 24, 32)},
+    "ConvMixer": {"dim": 24, "depth": 2, "patch_size": 4},
     "swin_tiny_patch4_window7_224": {
         "img_size": 32, "window_size": 4, "patch_size": 2, "embed_dim": 12, "depths": (2, 2), "num_heads": (2, 3),
     },
     "ghostnet_050": {},
-    "vgg11": {},
 }  # fmt: skip
-"""Settings by the names of models; images have 32 x 32 pixels, unless ``img_size`` says so."""
+"""Settings by the names of models, or of classes; images have 32 x 32 pixels."""
 TRAINED = frozenset(
     (
-        *("resnet18", "convnext_atto", "mobilenetv3_small_050", "regnetx_002", "deit_tiny_patch16_224"),
-        *("mixer_s32_224", "poolformer_s12", "convmixer_768_32", "densenet121", "swin_tiny_patch4_window7_224"),
+        *("resnet18", "convnext_atto", "mobilenetv3_small_050", "regnetx_002", "deit_tiny_patch16_224", "MlpMixer"),
+        *("MetaFormer", "ConvMixer", "densenet121", "swin_tiny_patch4_window7_224"),
     )
 )
-IN_BATCHES = frozenset(("convmixer_768_32",))
+IN_BATCHES = frozenset(("ConvMixer",))
 """Those whose norms use the batch in the step: the others have one row and column in the end, whose variance is 0."""
 
 
-def _image(side: int, batch: int = 2) -> Any:
+def _image() -> Any:
     import torch
 
-    return [torch.randn(batch, 3, side, side)]
+    return [torch.randn(2, 3, 32, 32)]
 
 
 def _timm(name: str, settings: dict[str, Any]) -> Entry:
     def build() -> Any:
         from models.without_vision_ops import timm
 
-        return timm().create_model(name, num_classes=10, **settings)
+        make = getattr(timm().models, name) if name[0].isupper() else partial(timm().create_model, name)
+        return make(num_classes=10, **settings)
 
-    side = settings.get("img_size", 32)
     kinds = ("forward", "step") if name in TRAINED else ("forward",)
-    return torch_entry(f"timm {name}", ("timm",), build, lambda: _image(side), kinds=kinds, trains=name in IN_BATCHES)
+    return torch_entry(f"timm {name}", ("timm",), build, _image, kinds=kinds, trains=name in IN_BATCHES)
 
 
 def entries() -> list[Entry]:
