@@ -48,6 +48,13 @@ class _Running:
         executable = self.programs[name]
         return (executable.run_per_tile if per_tile else executable.run)([np.asarray(each) for each in arguments])
 
+    def assign(self, name: str, value: np.ndarray) -> bool:
+        """Give a variable a value from outside; False if that cannot be done, as without a session."""
+        if self.session is None or name not in self.session:
+            return False
+        self.session[name] = value
+        return True
+
     def state(self) -> Iterator[tuple[str, Any]]:
         """Variables and rows, those that the program has."""
         if self.session is not None:
@@ -85,6 +92,10 @@ def check(program: Program) -> None:
     expected = Arrays(program.replicas, first, rows, feed())
     for step, (name, number, per_tile) in enumerate(program.runs):
         entry = program.entries[name]
+        changed = random.choice(program.variables)
+        value = array(random, changed.kind)
+        if step % 2 and running.assign(changed.name, value):
+            expected.assign(changed.name, expected.same(value))
         arguments = [*(array(random, kind) for kind in entry.arguments), np.int32(number)]
         found = running.run(name, arguments, per_tile)
         expected.entry = name

@@ -25,6 +25,7 @@ from support.stateful.statements import (
     Scan,
     Store,
     Swap,
+    Switch,
     Update,
 )
 
@@ -33,7 +34,7 @@ DTYPES = ["int32", "int32", "float32", "float32", "float32", "int8", "bool"]
 ROWS = 5
 _SIMPLE = {"pure": 4, "form": 5, "read": 3, "assign": 4, "update": 6, "swap": 1}
 _QUEUES = {"load": 2, "store": 2, "dequeue": 1, "enqueue": 2, "fifo": 1, "collective": 2}
-_NESTED = {"loop": 3, "count": 1, "branch": 3, "scan": 1, "outlined": 2}
+_NESTED = {"loop": 3, "count": 1, "branch": 3, "switch": 1, "scan": 1, "outlined": 2}
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,9 @@ class _Drawn:
             case "branch":
                 tested = self._variable() if self.replicas == 1 and random.random() < 0.4 else None
                 return Branch(random.randint(-1, 2), tested, inner(1, 3), inner(0, 2), self._places(2))
+            case "switch":
+                arms = tuple(inner(0, 2) for _ in range(random.randint(2, 4)))
+                return Switch(arms, place, self._places(2))
             case "scan":
                 return Scan(inner(1, 2), place, other)
             case _:

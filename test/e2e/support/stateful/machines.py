@@ -109,6 +109,9 @@ class Tracer:
         yes, no = arms
         return list(ipu.cond(test, lambda: tuple(yes()), lambda: tuple(no())))
 
+    def switch(self, number: Any, arms: Sequence[Callable[[], list[Any]]]) -> list[Any]:
+        return list(ipu.switch(number, [lambda arm=arm: tuple(arm()) for arm in arms]))
+
     def scan(self, body: Any, carried: list[Any], rows: Any) -> Any:
         def step(each: Any, row: Any) -> Any:
             new, result = body(list(each), row)
@@ -212,6 +215,9 @@ class Arrays:
 
     def choose(self, test: Any, arms: Sequence[Callable[[], list[Any]]]) -> list[Any]:
         return arms[0]() if test else arms[1]()
+
+    def switch(self, number: Any, arms: Sequence[Callable[[], list[Any]]]) -> list[Any]:
+        return arms[min(max(int(number), 0), len(arms) - 1)]()
 
     def scan(self, body: Any, carried: list[Any], rows: Any) -> Any:
         results = []

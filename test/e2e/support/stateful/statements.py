@@ -33,6 +33,7 @@ class Machine(Protocol):
     ) -> list[Any]: ...
     def repeat_until(self, variable: str, rounds: int, body: Callable[[], None]) -> None: ...
     def choose(self, test: Any, arms: Sequence[Callable[[], list[Any]]]) -> list[Any]: ...
+    def switch(self, number: Any, arms: Sequence[Callable[[], list[Any]]]) -> list[Any]: ...
     def scan(self, body: Callable[[list[Any], Any], tuple[list[Any], Any]], carried: list[Any], rows: Any) -> Any: ...
     def outlined(self, body: Callable[..., list[Any]]) -> Callable[..., list[Any]]: ...
 
@@ -266,20 +267,39 @@ class Branch:
     given: tuple[float, ...]
 
     def run(self, scope: Scope) -> None:
-        machine, given = scope.machine, [scope.pick(each) for each in self.given]
-
-        def arm(block: Block) -> Callable[[], list[Any]]:
-            def run() -> list[Any]:
-                inner = scope.inner(*given)
-                inner.run(block)
-                return [inner.like(place, value) for place, value in zip(self.given, given, strict=True)]
-
-            return run
-
+        machine, arms = scope.machine, _arms(scope, (self.yes, self.no), self.given)
         test = machine.is_above(scope.numbers[0], self.bound)
         if self.tested is not None:
             test = machine.is_positive(machine.read(self.tested))
-        scope.values.extend(machine.choose(test, [arm(self.yes), arm(self.no)]))
+        scope.values.extend(machine.choose(test, arms))
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A branch by a number, of which the nearest arm is taken."""
+
+    arms: tuple[Block, ...]
+    number: float
+    given: tuple[float, ...]
+
+    def run(self, scope: Scope) -> None:
+        arms = _arms(scope, self.arms, self.given)
+        scope.values.extend(scope.machine.switch(scope.number(self.number), arms))
+
+
+def _arms(scope: Scope, blocks: Sequence[Block], places: Sequence[float]) -> list[Callable[[], list[Any]]]:
+    """Functions that run ``blocks`` on values of ``scope`` and give others of their kinds."""
+    given = [scope.pick(each) for each in places]
+
+    def arm(block: Block) -> Callable[[], list[Any]]:
+        def run() -> list[Any]:
+            inner = scope.inner(*given)
+            inner.run(block)
+            return [inner.like(place, value) for place, value in zip(places, given, strict=True)]
+
+        return run
+
+    return [arm(block) for block in blocks]
 
 
 @dataclass(frozen=True)
