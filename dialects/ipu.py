@@ -24,6 +24,7 @@ from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.fifo import FifoOp
 from ipu_mlir.dialects.ops.library_call import LibraryCallOp
+from ipu_mlir.dialects.ops.pipeline import PipelineOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.print import PrintOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
@@ -87,6 +88,7 @@ __all__ = [
     "NumberReplicaOp",
     "OutfeedOp",
     "PartsAttr",
+    "PipelineOp",
     "PlaceOp",
     "PrintOp",
     "PutOp",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs import within_replica
     from ipu_mlir.programs.fifo import fifo
+    from ipu_mlir.programs.pipeline import pipeline
     from ipu_mlir.programs.remote import HostEmbedding, RemoteBuffer
     from ipu_mlir.programs.replicas import (
         all_gather,
@@ -97,6 +98,7 @@ __all__ = [
     "nn",
     "outlined",
     "per_replica",
+    "pipeline",
     "place",
     "reduce_scatter",
     "register_dataclass",
@@ -154,6 +156,7 @@ _HOME = {
     "map": "ipu_mlir.tracing.control.scans",
     "outlined": "ipu_mlir.tracing.control.outlined",
     "per_replica": "ipu_mlir.programs.replicas",
+    "pipeline": "ipu_mlir.programs.pipeline",
     "place": "ipu_mlir.tracing.hints",
     "reduce_scatter": "ipu_mlir.programs.replicas",
     "register_dataclass": "ipu_mlir.tracing.structure",

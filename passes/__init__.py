@@ -46,6 +46,9 @@ from ipu_mlir.passes.normalize.seal_library_calls import SealLibraryCalls
 from ipu_mlir.passes.normalize.sink_max import SinkMax
 from ipu_mlir.passes.normalize.trim_windows import TrimWindows
 from ipu_mlir.passes.normalize.widen_sums import WidenSums
+from ipu_mlir.passes.pipelining.differentiate_stages import DifferentiateStages
+from ipu_mlir.passes.pipelining.schedule_pipelines import SchedulePipelines
+from ipu_mlir.passes.pipelining.split_stages import SplitStages
 from ipu_mlir.passes.placement.hoist_casts import HoistCasts
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.placement.place_tensors import PlaceTensors
@@ -112,6 +115,9 @@ PASSES: tuple[type[Pass], ...] = (
     AnchorShards,
     AssignShards,
     Autodiff,
+    DifferentiateStages,
+    SchedulePipelines,
+    SplitStages,
     BranchSwitches,
     BufferizeCollectives,
     BufferizeStreams,

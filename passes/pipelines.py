@@ -40,7 +40,10 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
 cannot. Functions are made of branches before equal ops in them and around them become one."""
 
 NORMALIZE: tuple[str, ...] = (
+    "ipu-differentiate-stages",
     "ipu-autodiff",
+    "ipu-split-stages",
+    "ipu-schedule-pipelines",
     "ipu-spread-shards",
     "ipu-outline-functions",
     "ipu-anchor-shards",

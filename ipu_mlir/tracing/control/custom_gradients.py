@@ -8,10 +8,11 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tracing.control.bodies import Body, Tree, spec_of_leaf, tree, values_of
-from ipu_mlir.tracing.control.outlined import captured_by, new_name
+from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.private_functions import private_function
 from ipu_mlir.tracing.errors import TraceTypeError
 from ipu_mlir.tracing.graph import Trace, current_trace
+from ipu_mlir.tracing.structure import Branch
 
 func = upstream("func")
 
@@ -79,7 +80,7 @@ class _Call:
         self._taken = [tree(each, f"argument {place}") for place, each in enumerate(args)]
         self._leaves = [leaf for part in self._taken for leaf in part.leaves]
         specs = [spec_of_leaf(leaf) for leaf in self._leaves]
-        result, kept = Tree((), ()), Tree((), ())  # type: ignore[arg-type]
+        result = kept = Tree(Branch(tuple, (), ()), ())
 
         def plain(leaves: list[Any]) -> list[Any]:
             nonlocal result
@@ -151,23 +152,12 @@ class _Call:
 
     def _made(self, behind: str, specs: Sequence[TensorSpec], give: _Leaves) -> tuple[str, list[TensorSpec]]:
         """The name of a new function of the program, and what it gives."""
-        body = Body(self._trace, "custom_vjp", specs)
-        with body.traced() as symbols:
-            leaves = give(list(symbols))
-        found = [spec_of_leaf(leaf) for leaf in leaves]
-        body.end(func.ReturnOp, leaves, found)
-        if captured_by(body):
-            body.drop()
+        made = private_function(self._trace, f"{self._name}{behind}", specs, give)
+        if made.captured:
             raise TraceTypeError(
                 f"custom_vjp of {self._name} uses traced tensors from around it; pass them as arguments"
             )
-        with self._trace.emit(self._name):
-            name = new_name(self._trace.module, f"{self._name}{behind}")
-            types = [[self._trace.tensor_type(each.shape, each.dtype) for each in many] for many in (specs, found)]
-            with ir.InsertionPoint(self._trace.module.body):
-                made = func.FuncOp(name, tuple(types), visibility="private")
-            body.move_to(made.regions[0])
-        return name, found
+        return made.name, made.specs
 
 
 def _shown(specs: Sequence[TensorSpec]) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 from ipu_mlir.dialects.ipu import StopGradientOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.tracing.control.bodies import Body, Tree, is_weak, spec_of_leaf, tree, values_of
-from ipu_mlir.tracing.control.outlined import captured_by, new_name
+from ipu_mlir.tracing.control.bodies import Tree, is_weak, spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.private_functions import new_name, private_function
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Trace, current_trace
 from ipu_mlir.tracing.operands import tensor
@@ -186,8 +186,8 @@ class _Called:
         leaves = [leaf for each in (*self._taken, named) for leaf in each.leaves]
         self._specs = [spec_of_leaf(leaf) for leaf in leaves]
         self._by = self._numbers(places, only_floats)
-        body = Body(trace, "grad", self._specs)
-        with body.traced() as symbols:
+
+        def give(symbols: list[Any]) -> Sequence[Any]:
             each = iter(symbols)
             own = [part.nested([next(each) for _ in part.leaves]) for part in self._taken]
             returned = fun(*own, **named.nested([next(each) for _ in named.leaves]))
@@ -197,17 +197,12 @@ class _Called:
                 )
             self.result: Tree = tree(returned, "result")
             self.differentiated = len(tree(returned[0], "result").leaves) if has_aux else len(self.result.leaves)
-        self.specs = [spec_of_leaf(leaf) for leaf in self.result.leaves]
+            return self.result.leaves
+
+        made = private_function(trace, _name(fun), self._specs, give)
+        self._function, self.specs, self._types = made.name, made.specs, made.types
         self.differentiable = [spec for spec in self.specs if spec.dtype.kind == "f"]
-        body.end(func.ReturnOp, self.result.leaves, self.specs)
-        self._operands = [*values_of(trace, leaves, self._specs), *captured_by(body)]
-        with trace.emit(_name(fun)):
-            self._types = [trace.tensor_type(spec.shape, spec.dtype) for spec in self.specs]
-            self._function = new_name(trace.module, _name(fun))
-            kinds = [value.type for value in self._operands]
-            with ir.InsertionPoint(trace.module.body):
-                made = func.FuncOp(self._function, (kinds, self._types), visibility="private")
-            body.move_to(made.regions[0])
+        self._operands = [*values_of(trace, leaves, self._specs), *made.captured]
         self._gradient: str | None = None
 
     def _numbers(self, places: Sequence[int], only_floats: bool) -> list[int]:

@@ -1,0 +1,163 @@
+"""Pipelines: what ``ipu.pipeline`` says, and when each of its stages runs."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ipu_mlir.dialects.support.bindings import ir
+
+ScheduleName = Literal["grouped", "interleaved", "sequential"]
+SCHEDULES: tuple[ScheduleName, ...] = ("grouped", "interleaved", "sequential")
+
+Reduction = Literal["sum", "mean"]
+REDUCTIONS: tuple[Reduction, ...] = ("sum", "mean")
+
+Recompute = Literal["none", "elementwise", "inputs"]
+RECOMPUTE: tuple[Recompute, ...] = ("none", "elementwise", "inputs")
+"""How much of the forward code a backward stage runs again: what costs nothing; element-wise ops as well, where that
+stores fewer bytes; everything."""
+
+PIPELINE = "ipu.pipeline"
+"""Name of the op; and the attribute of a declared function that runs one, with the name of that."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When the stages of a pipeline run, in time slots.
+
+    A micro-batch goes through *positions*: the forward stages, and in training the backward stages, the last one first.
+
+    Attributes:
+        name: grouped, interleaved or sequential.
+        stages: the number of forward stages.
+        training: whether there are backward stages.
+    """
+
+    name: ScheduleName
+    stages: int
+    training: bool
+
+    @property
+    def positions(self) -> int:
+        return 2 * self.stages if self.training else self.stages
+
+    @property
+    def stride(self) -> int:
+        """Slots from the begin of one micro-batch to that of the next.
+
+        >>> Schedule("grouped", 3, True).stride, Schedule("interleaved", 3, True).stride
+        (1, 2)
+        """
+        if self.name == "sequential":
+            return self.positions
+        return 2 if self.name == "interleaved" and self.training else 1
+
+    @property
+    def overlap(self) -> int:
+        """Micro-batches that are on their way at once; their number in one update is a multiple of it."""
+        return self.positions // self.stride
+
+    def slots(self, count: int) -> int:
+        """Time slots from the first stage of the first of ``count`` micro-batches to the last one of the last.
+
+        >>> Schedule("grouped", 2, False).slots(8), Schedule("interleaved", 2, True).slots(8)
+        (9, 18)
+        """
+        return self.stride * (count - 1) + self.positions
+
+    def bubble(self, count: int) -> float:
+        """The share of the slots in which an IPU has nothing to do.
+
+        >>> Schedule("grouped", 4, False).bubble(12), Schedule("sequential", 4, False).bubble(12)
+        (0.2, 0.75)
+        """
+        if self.name == "sequential":
+            return 1 - 1 / self.stages
+        return (self.slots(count) - self.stride * count) / self.slots(count)
+
+    def stash_depth(self, stage: int) -> int:
+        """Micro-batches that wait between a forward stage and its backward stage, besides the one that is handed on.
+
+        >>> [Schedule("grouped", 3, True).stash_depth(stage) for stage in range(3)]
+        [4, 2, 0]
+        >>> [Schedule("interleaved", 3, True).stash_depth(stage) for stage in range(3)]
+        [2, 1, 0]
+        """
+        if self.name == "sequential":
+            return 0
+        return (2 * (self.stages - 1 - stage)) // self.stride
+
+    def broken_count(self, count: int) -> str | None:
+        """The error of a number of micro-batches, as the end of a sentence.
+
+        >>> Schedule("grouped", 2, True).broken_count(6)
+        'has 6 micro-batches; the schedule grouped of 2 stages takes a multiple of 4: 4 or 8'
+        """
+        if count > 0 and count % self.overlap == 0:
+            return None
+        below, above = count // self.overlap * self.overlap, (count // self.overlap + 1) * self.overlap
+        valid = f"{below} or {above}" if below > 0 else f"{above}"
+        return (
+            f"has {count} micro-batches; the schedule {self.name} of {self.stages} stages takes a multiple of "
+            f"{self.overlap}: {valid}"
+        )
+
+    def phases(self) -> tuple[str, str, str]:
+        """The slots of the ramp-up, of the steady state and of the ramp-down, a letter for each stage that runs.
+
+        Each micro-batch on its way has a column; forward stages are small letters, backward stages capital ones.
+
+        >>> Schedule("grouped", 4, False).phases()
+        ('a...|ba..|cba.|dcba', 'adcb|badc|cbad|dcba', '.dcb|..dc|...d|....')
+        >>> Schedule("interleaved", 3, True).phases()
+        ('a..|b..|ca.|Db.|Eca|FDb', 'aEc|bFD|caE|DbF|Eca|FDb', '.Ec|.FD|..E|..F|...|...')
+        """
+        letters = [chr(ord("a") + k) for k in range(self.stages)]
+        letters += [chr(ord("A") + self.stages + k) for k in range(self.positions - self.stages)]
+        up, steady, down = [], [], []
+        for slot in range(self.positions):
+            starts = [self.stride * row for row in range(self.overlap)]
+            now = [letters[(slot - start) % self.positions] for start in starts]
+            up.append("".join(each if slot >= start else "." for each, start in zip(now, starts, strict=True)))
+            steady.append("".join(now))
+            down.append("".join("." if slot >= start else each for each, start in zip(now, starts, strict=True)))
+        return "|".join(up), "|".join(steady), "|".join(down)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The fields of an ``ipu.pipeline``."""
+
+    name: str
+    stages: tuple[str, ...]
+    devices: tuple[int, ...]
+    parameters: tuple[int, ...]
+    data: tuple[int, ...]
+    count: int
+    schedule: Schedule
+    reduction: Reduction
+    recompute: Recompute
+    offload: bool
+
+    @property
+    def training(self) -> bool:
+        return self.schedule.training
+
+
+def pipeline_of(op: ir.Operation) -> Pipeline:
+    """The fields of an ``ipu.pipeline`` that verifies."""
+    given = op.attributes
+    stages = tuple(ir.FlatSymbolRefAttr(each).value for each in given["stages"])
+    numbers = {name: tuple(ir.DenseI64ArrayAttr(given[name])) for name in ("devices", "parameters", "data")}
+    words = {name: ir.StringAttr(given[name]).value for name in ("schedule", "reduction", "recompute") if name in given}
+    return Pipeline(
+        ir.StringAttr(given["sym_name"]).value,
+        stages,
+        numbers["devices"],
+        numbers["parameters"],
+        numbers["data"],
+        ir.IntegerAttr(given["count"]).value,
+        Schedule(next(each for each in SCHEDULES if each == words["schedule"]), len(stages), "training" in given),
+        next(each for each in REDUCTIONS if each == words.get("reduction", "sum")),
+        next(each for each in RECOMPUTE if each == words.get("recompute", "none")),
+        "offload" in given,
+    )

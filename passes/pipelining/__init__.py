@@ -1,0 +1,1 @@
+"""Pipelines over several IPUs: stages, their backward code, what is stored between the two, schedules."""

@@ -1,0 +1,42 @@
+// RUN: ipu-opt %s --ipu-differentiate-stages --split-input-file --verify-diagnostics
+
+// expected-error @below {{has the stage @first, which is no function of one block in this module}}
+"ipu.pipeline"() {sym_name = "p", stages = [@first, @last], devices = array<i64: 0, 1>, parameters = array<i64: 1, 1>,
+                  data = array<i64: 1, 0>, count = 8 : i64, schedule = "grouped", training} : () -> ()
+
+// -----
+
+// expected-error @below {{has the stage @last of type (tensor<4xf32>, tensor<5xf32>) -> tensor<f32>; it takes 1 parameters, then (tensor<4xf32>), then 0 tensors of data}}
+"ipu.pipeline"() {sym_name = "p", stages = [@first, @last], devices = array<i64: 0, 1>, parameters = array<i64: 1, 1>,
+                  data = array<i64: 1, 0>, count = 8 : i64, schedule = "grouped", training} : () -> ()
+func.func private @first(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func private @last(%w: tensor<4xf32>, %x: tensor<5xf32>) -> tensor<f32> {
+  %s = arith.constant dense<0.0> : tensor<f32>
+  return %s : tensor<f32>
+}
+
+// -----
+
+// expected-error @below {{has the stage @first of type (tensor<4xf32>, tensor<?xf32>) -> tensor<4xf32>; stages take tensors of static shape}}
+"ipu.pipeline"() {sym_name = "p", stages = [@first, @last], devices = array<i64: 0, 1>, parameters = array<i64: 1, 1>,
+                  data = array<i64: 1, 0>, count = 8 : i64, schedule = "grouped", training} : () -> ()
+func.func private @first(%w: tensor<4xf32>, %x: tensor<?xf32>) -> tensor<4xf32> {
+  return %w : tensor<4xf32>
+}
+func.func private @last(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{trains, and its last stage gives (tensor<4xf32>); the first result is the loss, one float}}
+"ipu.pipeline"() {sym_name = "p", stages = [@first, @last], devices = array<i64: 0, 1>, parameters = array<i64: 1, 1>,
+                  data = array<i64: 1, 0>, count = 8 : i64, schedule = "grouped", training} : () -> ()
+func.func private @first(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func private @last(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
