@@ -14,6 +14,14 @@ def callee_of(call: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
+def calls_by_callee(module: ir.Operation) -> dict[str, list[ir.Operation]]:
+    """Every ``func.call`` in ``module``, by the name of the function that it calls."""
+    found: dict[str, list[ir.Operation]] = {}
+    for call in calls_in(module):
+        found.setdefault(callee_of(call), []).append(call)
+    return found
+
+
 def callee_in(call: ir.Operation) -> ir.Operation | None:
     """The function of the same module that ``call`` calls; None if it has none of that name."""
     module = call
@@ -54,7 +62,7 @@ def names_callees_first(called: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def calls_in(function: ir.Operation) -> list[ir.Operation]:
-    """Every ``func.call`` in ``function``."""
+    """Every ``func.call`` in ``function``, or in a module."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:

@@ -1,7 +1,7 @@
 """``ipu-trim-calls``: outlined functions give nothing that their callers have already."""
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
-from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
+from ipu_mlir.dialects.analysis.outlined_calls import callees_first, calls_by_callee
 from ipu_mlir.dialects.analysis.variables import UPDATED, updated_arguments
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -23,14 +23,14 @@ class TrimCalls(Pass):
     name = "ipu-trim-calls"
 
     def run(self, module: ir.Operation) -> None:
-        functions = [each for each in list_ops(module, "func.func") if "sym_visibility" in each.attributes]
+        calls = calls_by_callee(module)
+        functions = [each for each in list_ops(module, "func.func") if symbol_of(each) in calls]
         with module.context:
             for function in callees_first(functions):
-                calls = [op for op in list_ops(module, "func.call") if callee_of(op) == symbol_of(function)]
-                if calls and len(function.regions[0].blocks) == 1:
+                if "sym_visibility" in function.attributes and len(function.regions[0].blocks) == 1:
                     gone = _known_to_callers(function)
                     _keep_arguments(function, gone)
-                    drop_results(function, calls, gone)
+                    drop_results(function, calls[symbol_of(function)], gone)
 
 
 def _known_to_callers(function: ir.Operation) -> dict[int, Operand | Result]:
@@ -49,6 +49,8 @@ def _known_to_callers(function: ir.Operation) -> dict[int, Operand | Result]:
 def _keep_arguments(function: ir.Operation, gone: dict[int, Operand | Result]) -> None:
     """Say no more that arguments are updated whose new values are ``gone``."""
     updated = updated_arguments(function)
+    if updated.keys().isdisjoint(gone):
+        return
     entries = value_attributes(function, "arg_attrs")
     for number in updated.keys() & gone.keys():
         del entries[updated[number]][UPDATED]

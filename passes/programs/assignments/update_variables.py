@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.analysis.buffers import memories_of
 from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
-from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
+from ipu_mlir.dialects.analysis.outlined_calls import callees_first, calls_by_callee
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.ipu import AssignedOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
@@ -28,12 +28,11 @@ class UpdateVariables(Pass):
     name = "ipu-update-variables"
 
     def run(self, module: ir.Operation) -> None:
-        functions = list_ops(module, "func.func")
+        functions, calls = list_ops(module, "func.func"), calls_by_callee(module)
         with module.context:
-            for function in callees_first(functions):
-                calls = [op for op in list_ops(module, "func.call") if callee_of(op) == symbol_of(function)]
-                if calls and "sym_visibility" in function.attributes:
-                    _return_less(function, calls)
+            for function in callees_first([each for each in functions if symbol_of(each) in calls]):
+                if "sym_visibility" in function.attributes:
+                    _return_less(function, calls[symbol_of(function)])
             for function in functions:
                 if variable_results(function):
                     _update(function)

@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import as_strided
 from ipu_mlir.dialects.analysis.buffers import root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, Effects, effects_of
-from ipu_mlir.dialects.analysis.matchers import defining_op
+from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_in
 from ipu_mlir.dialects.analysis.variables import state_arguments, unset_arguments
 from ipu_mlir.dialects.ipu import ComputeSetOp
@@ -26,9 +26,17 @@ class WrittenElements:
     Reports reads of what was not written, and writes to what stays as it is: arguments and constants.
     """
 
-    def __init__(self, refuse: Callable[[Any, str], None], unset: ir.Value | None = None) -> None:
-        """Check a function by ``check``; ``unset`` is an argument that nobody has written before it begins."""
-        self.refuse, self.unset = refuse, unset
+    def __init__(
+        self, refuse: Callable[[Any, str], None], reads: dict[tuple[str, int], bool], unset: ir.Value | None = None
+    ) -> None:
+        """Check a function by ``check``.
+
+        Args:
+            reads: by name of a function and number of its argument, whether it may read what was there, as far as it is
+                known; others are added.
+            unset: an argument that nobody has written before the function begins.
+        """
+        self.refuse, self.reads, self.unset = refuse, reads, unset
         self.written: dict[ir.Value, np.ndarray | bool] = {}
         """Per allocation, True once it is written whole, or which of its elements are."""
 
@@ -58,10 +66,21 @@ class WrittenElements:
         callee = callee_in(op.operation)
         updated = set() if callee is None else state_arguments(callee)
         for number, value in enumerate(op.operation.operands):
-            if callee is None or number not in updated or _is_read(callee, number):
+            if callee is None or number not in updated or self._is_read(callee, number):
                 self._read(op, value)
-        for number in updated:
+        for number in sorted(updated):
             self._write(op, op.operation.operands[number])
+
+    def _is_read(self, function: ir.Operation, number: int) -> bool:
+        """True if ``function`` may read its argument of that number before it has written it, or leave some of it."""
+        known = symbol_of(function), number
+        if known not in self.reads:
+            argument = function.regions[0].blocks[0].arguments[number]
+            found: list[str] = []
+            inside = WrittenElements(lambda op, message: found.append(message), self.reads, argument)
+            inside.check(function.regions[0].blocks[0])
+            self.reads[known] = bool(found) or inside.written.get(argument) is not True
+        return self.reads[known]
 
     def _yielded(self, op: Any, block: ir.Block) -> None:
         """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""
@@ -102,15 +121,6 @@ class WrittenElements:
         _show(known, value.type)[...] = True
         if known.all():
             self.written[root] = True
-
-
-def _is_read(function: ir.Operation, number: int) -> bool:
-    """True if ``function`` may read its argument of that number before it has written it, or leave some of it."""
-    argument = function.regions[0].blocks[0].arguments[number]
-    found: list[str] = []
-    inside = WrittenElements(lambda op, message: found.append(message), unset=argument)
-    inside.check(function.regions[0].blocks[0])
-    return bool(found) or inside.written.get(argument) is not True
 
 
 def _effects(op: ir.OpView) -> Effects:
