@@ -2,6 +2,7 @@
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.autodiff.backward import Backward, Rule
+from ipu_mlir.passes.autodiff.collective_rules import COLLECTIVE_RULES
 from ipu_mlir.passes.autodiff.control_rules import CONTROL_RULES
 from ipu_mlir.passes.autodiff.program_rules import PROGRAM_RULES
 from ipu_mlir.passes.autodiff.scalar_rules import SCALAR_RULES
@@ -24,4 +25,5 @@ RULES: dict[str, Rule] = {
     **STRUCTURED_RULES,
     **CONTROL_RULES,
     **PROGRAM_RULES,
+    **COLLECTIVE_RULES,
 }

@@ -85,6 +85,26 @@ func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4x
 
 // -----
 
+func.func private @f(%x: tensor<10xf32>) -> tensor<3xf32> {
+  // expected-error @below {{'ipu.reduce_scatter' op does not say how many replicas take part, which its derivative needs; give group}}
+  %y = "ipu.reduce_scatter"(%x) {op = "add"} : (tensor<10xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+func.func private @df(tensor<10xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<10xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
+func.func private @f(%x: tensor<10xf32>) -> tensor<3xf32> {
+  // expected-error @below {{'ipu.reduce_scatter' op combines replicas with 'max', which has no rule for its derivative}}
+  %y = "ipu.reduce_scatter"(%x) {op = "max", group = 4} : (tensor<10xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+func.func private @df(tensor<10xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<10xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
 func.func private @g(tensor<4xf32>) -> tensor<4xf32>
 func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{calls @g, whose code is not here, so it has no derivative}}
