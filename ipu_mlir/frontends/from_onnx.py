@@ -16,6 +16,7 @@ from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.onnx_folding import fold_sizes
+from ipu_mlir.frontends.onnx_rewriting import rewritten
 from ipu_mlir.frontends.onnx_sizes import deciding_inputs, named_sizes, with_sizes, with_values
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
@@ -119,6 +120,8 @@ def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, Any]) -> str | N
             return "reads outside of the image"
         case "GridSample" if attributes.get("mode", b"linear") == b"nearest":
             return "rounds halves another way"
+        case "SplitToSequence":
+            return "makes a sequence of another length"
         case "Resize" if attributes.get("coordinate_transformation_mode") == b"align_corners":
             return "takes other corners"
         case "SoftmaxCrossEntropyLoss" | "NegativeLogLikelihoodLoss" if len(node.input) > 2:
@@ -183,7 +186,6 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     model = _load(Path(name)) if isinstance(source, str | os.PathLike) else source
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
-    _refuse_wrong(model, name)
     weights = {each.name for each in model.graph.initializer}
     inputs = tuple(each.name for each in model.graph.input if each.name not in weights)
     given = dict(zip(inputs, args or (), strict=False)) | dict(kwargs)
@@ -191,7 +193,8 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     known = {each: array_of(given[each]) for each in deciding}
     others = {name: value for name, value in given.items() if name in inputs and name not in known}
     shapes = {name: getattr(value, "shape", None) or array_of(value).shape for name, value in others.items()}
-    fixed = with_values(with_sizes(model, shapes), known)
+    fixed = rewritten(with_values(with_sizes(model, shapes), known))
+    _refuse_wrong(fixed, name)
     module = import_safely("the ONNX model", name, lambda: _linalg(fixed))
     outputs = tuple(each.name for each in model.graph.output)
     declared = {each.name: each for each in fixed.graph.input if each.name in inputs}
