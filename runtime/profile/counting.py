@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.counted_branches import times_taken
 from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.outlined_calls import calls_in
 from ipu_mlir.dialects.analysis.program.build_program import program_tree
@@ -126,6 +127,9 @@ class _Counter:
                 self._calls[node.body.number] = before + times, certain and known
             case Repeat(count=int(count)):
                 self.block(node.body, times * count, known)
+            case Branch(bodies=bodies) if self._entered is None and (taken := times_taken(node.op)) is not None:
+                for inner, share in zip(bodies, taken, strict=False):
+                    self.block(inner, times * share // sum(taken), known)
             case Repeat() | While() | Branch():
                 self._open(node, times)
 
