@@ -13,6 +13,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff import extremes
 from ipu_mlir.passes.autodiff.activity import active_values
 from ipu_mlir.passes.autodiff.backward import Backward, NotDifferentiable, Rule, elementwise, zeros
+from ipu_mlir.passes.autodiff.codelet_rules import add_to_operands_of_call
 from ipu_mlir.passes.autodiff.scalar_backward import depends_on, scalar_cotangents
 from ipu_mlir.passes.autodiff.scatters import add_at_points
 from ipu_mlir.passes.autodiff.sequential import loops_of_reduction
@@ -43,7 +44,8 @@ class Term:
 
 def _generic(op: ir.Operation, back: Backward) -> None:
     if "library_call" in op.attributes:
-        raise NotDifferentiable(op, f"calls {op.attributes['library_call']}, which has no rule for its derivative")
+        add_to_operands_of_call(op, back)
+        return
     nest = Structured(op)
     wanted = [number for number, result in enumerate(op.results) if back.of(result) is not None]
     if not any(_is_sequential(nest, number, back) for number in wanted):

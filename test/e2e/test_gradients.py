@@ -24,6 +24,17 @@ def softmax(x: Any) -> Any:
     return ipu.nn.softmax(x)
 
 
+def definite(a: Any) -> Any:
+    """Symmetric matrices with positive eigenvalues."""
+    return a @ a.mT + np.eye(a.shape[-1])
+
+
+def spectrum(values: Any) -> Any:
+    """A sum in which no two numbers count the same."""
+    weights = np.arange(1.0, values.shape[-1] + 1)
+    return (values.real * np.sin(values.imag) * weights + values.imag**2 * weights).sum()
+
+
 def attention(q: Any, k: Any, v: Any) -> Any:
     scores = np.einsum("bqd,bkd->bqk", q, k)
     seen = np.tril(np.ones((scores.shape[1], scores.shape[2]), bool))
@@ -107,6 +118,43 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "loops in loops": (nested_loops, (normal(4, 4), normal(4, 4))),
     "branches in loops": (in_loop, (normal(4, 4), normal(4, 4))),
     "scan": (scanned, (normal(5, 4), normal(4, 4))),
+    "cholesky of a lower triangle": (
+        lambda x: (np.linalg.cholesky(x + 6 * np.eye(3)) ** 2 * np.arange(9.0).reshape(3, 3)).sum(),
+        (normal(2, 3, 3),),
+    ),
+    "cholesky": (
+        lambda x: (np.linalg.cholesky(definite(x)) ** 2 * np.arange(9.0).reshape(3, 3)).sum(),
+        (normal(2, 3, 3),),
+    ),
+    "solve": (lambda a, b: (np.linalg.solve(a + 4 * np.eye(3), b) ** 2).sum(), (normal(2, 3, 3), normal(2, 3, 2))),
+    "solve of a vector": (lambda a, b: (np.linalg.solve(definite(a), b) ** 3).sum(), (normal(3, 3), normal(3))),
+    "inverse": (lambda a: (np.linalg.inv(a + 4 * np.eye(4)) ** 2).sum(), (normal(4, 4),)),
+    "determinants": (
+        lambda a: np.linalg.det(a).sum() ** 2 + (np.linalg.slogdet(a)[1] * np.linalg.slogdet(a)[0]).sum(),
+        (normal(2, 4, 4),),
+    ),
+    "eigenvalues": (
+        lambda a: (
+            (np.linalg.eigvalsh(a) ** 3).sum() + (np.linalg.eigh(a)[1] ** 2 * np.arange(4.0)[:, None] ** 2)[:, 1].sum()
+        ),
+        (normal(4, 4),),
+    ),
+    "solve in a loop": (
+        lambda a, b: ipu.fori_loop(0, 3, lambda i, c: np.tanh(np.linalg.solve(definite(a), c)), b).sum(),
+        (normal(3, 3), normal(3, 2)),
+    ),
+    "transforms": (
+        lambda x: spectrum(np.fft.fft(x)) + spectrum(np.fft.ifft(x[:, :4] + 1j * x[:, 1:])),
+        (normal(2, 5),),
+    ),
+    "real transform, even": (lambda x: spectrum(np.fft.rfft(x)), (normal(2, 6),)),
+    "real transform, odd": (lambda x: spectrum(np.fft.rfft(x, norm="ortho")), (normal(2, 5),)),
+    "back from half, even": (lambda x, y: (np.fft.irfft(x + 1j * y) ** 3).sum(), (normal(2, 4), normal(2, 4))),
+    "back from half, odd": (lambda x, y: (np.fft.irfft(x + 1j * y, 7) ** 3).sum(), (normal(2, 4), normal(2, 4))),
+    "convolution by transforms": (
+        lambda x, w: (np.fft.irfft(np.fft.rfft(x, 16) * np.fft.rfft(w, 16), 16) ** 2)[3:9].sum(),
+        (normal(12), normal(5)),
+    ),
     "outlined": (
         lambda x, w: ipu.outlined(lambda a: np.tanh(a @ w))(ipu.outlined(lambda a: np.sin(a))(x)).sum(),
         (normal(3, 4), normal(4, 4)),

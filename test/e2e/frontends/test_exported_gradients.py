@@ -80,6 +80,34 @@ def scanned(x: Any, w: Any) -> Any:
     return lax.scan(lambda c, r: (jnp.tanh(c @ w + r), c.sum()), jnp.zeros(4), x)[1].sum()
 
 
+def triangular(lower: bool, unit: bool, turned: int, left: bool) -> tuple[Callable[..., Any], tuple[np.ndarray, ...]]:
+    def loss(a: Any, b: Any) -> Any:
+        x = lax.linalg.triangular_solve(
+            a + 4 * jnp.eye(3), b, left_side=left, lower=lower, transpose_a=turned, unit_diagonal=unit
+        )
+        return (x**2).sum()
+
+    return loss, (normal(2, 3, 3), normal(2, 3, 4) if left else normal(2, 4, 3))
+
+
+def definite(a: Any) -> Any:
+    return a @ a.mT + jnp.eye(a.shape[-1])
+
+
+def factored(a: Any) -> Any:
+    return (jnp.linalg.cholesky(definite(a)) ** 3).sum() + (lax.linalg.lu(a)[0] ** 2).sum()
+
+
+def eigen(a: Any) -> Any:
+    values, vectors = jnp.linalg.eigh(a)
+    return (values**3).sum() + (vectors[:, 1] ** 2 * jnp.arange(4.0) ** 2).sum()
+
+
+def transforms(x: Any) -> Any:
+    whole, half = jnp.fft.fft2(x + 1j * x[::-1]), jnp.fft.rfft(x)
+    return (whole.real * whole.imag).sum() + (half.real**2 * half.imag).sum() + (jnp.fft.irfft(half**2, 5) ** 2).sum()
+
+
 CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "convolution": convolution((1, 1), "SAME", (1, 1), (1, 1), 1, "NHWC"),
     "strided": convolution((2, 2), "VALID", (1, 1), (1, 1), 1, "NCHW"),
@@ -104,6 +132,13 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (normal(4, 4), normal(4, 4)),
     ),
     "switch": (lambda x, i: lax.switch(i, [jnp.sin, jnp.cos, lambda y: y * y], x).sum(), (normal(4, 8), np.int64(2))),
+    "lower triangle": triangular(True, False, False, True),
+    "transposed unit triangle on the right": triangular(False, True, True, False),
+    "factors": (factored, (normal(2, 4, 4),)),
+    "solve": (lambda a, b: (jnp.linalg.solve(a, b) ** 2).sum(), (normal(4, 4) + 4 * np.eye(4), normal(4, 2))),
+    "determinants": (lambda a: (jnp.linalg.det(a) * jnp.linalg.slogdet(a)[1]).sum(), (normal(2, 4, 4),)),
+    "eigenvalues": (eigen, (normal(4, 4),)),
+    "transforms": (transforms, (normal(4, 6),)),
     "complex numbers": (lambda x: jnp.abs(jnp.exp(1j * x) * (x + 2j)).sum(), (normal(4, 8),)),
 }
 
