@@ -42,14 +42,14 @@ class CheckSupersteps(Pass):
             refuse_wrong_streams(module, refuse)
             refuse_wrong_remote_buffers(module, refuse)
             target = module_target(module)
-            reads: dict[tuple[str, int], bool] = {}
+            touched: dict[tuple[str, int], tuple[bool, bool]] = {}
             for function in list_ops(module, "func.func"):
                 if not len(function.regions[0].blocks) or not has_one_block(function, refuse):
                     continue
                 _check_boundary(function, target, refuse)
                 for op in list_ops(function):
                     _check_op(op, target, refuse)
-                WrittenElements(refuse, reads).check(function.regions[0].blocks[0])
+                WrittenElements(refuse, touched).check(function.regions[0].blocks[0])
 
 
 def _check_op(op: ir.Operation, target: Target, refuse: Refusals) -> None:

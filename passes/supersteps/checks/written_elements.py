@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ipu_mlir.dialects.analysis.buffers import root_of, roots_of, strides_and_offset
+from ipu_mlir.dialects.analysis.buffers import memories_of, root_of, roots_of, strides_and_offset
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, flows, is_terminator
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, Effects, effects_of
 from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of
@@ -27,16 +27,19 @@ class WrittenElements:
     """
 
     def __init__(
-        self, refuse: Callable[[Any, str], None], reads: dict[tuple[str, int], bool], unset: ir.Value | None = None
+        self,
+        refuse: Callable[[Any, str], None],
+        touched: dict[tuple[str, int], tuple[bool, bool]],
+        unset: ir.Value | None = None,
     ) -> None:
         """Check a function by ``check``.
 
         Args:
-            reads: by name of a function and number of its argument, whether it may read what was there, as far as it is
-                known; others are added.
+            touched: by name of a function and number of its argument, whether it may read what was there, and whether
+                it writes all of it, as far as it is known; others are added.
             unset: an argument that nobody has written before the function begins.
         """
-        self.refuse, self.reads, self.unset = refuse, reads, unset
+        self.refuse, self.touched, self.unset = refuse, touched, unset
         self.written: dict[ir.Value, np.ndarray | bool] = {}
         """Per allocation, True once it is written whole, or which of its elements are."""
 
@@ -62,25 +65,30 @@ class WrittenElements:
                 self.check(inner)
 
     def _called(self, op: Any) -> None:
-        """Every buffer that is handed to a function is read, unless the function begins by writing all of it."""
+        """A buffer that is handed to a function is read, unless the function may update it and does not ask for it."""
         callee = callee_in(op.operation)
         updated = set() if callee is None else state_arguments(callee)
         for number, value in enumerate(op.operation.operands):
-            if callee is None or number not in updated or self._is_read(callee, number):
+            if callee is None or number not in updated:
                 self._read(op, value)
-        for number in sorted(updated):
-            self._write(op, op.operation.operands[number])
+                continue
+            is_read, is_written = self._touched(callee, number)
+            if is_read:
+                self._read(op, value)
+            if is_written:
+                self._write(op, value)
 
-    def _is_read(self, function: ir.Operation, number: int) -> bool:
-        """True if ``function`` may read its argument of that number before it has written it, or leave some of it."""
+    def _touched(self, function: ir.Operation, number: int) -> tuple[bool, bool]:
+        """Whether ``function`` may read its argument of that number before it has written it, and writes all of it."""
         known = symbol_of(function), number
-        if known not in self.reads:
+        if known not in self.touched:
             argument = function.regions[0].blocks[0].arguments[number]
             found: list[str] = []
-            inside = WrittenElements(lambda op, message: found.append(message), self.reads, argument)
+            inside = WrittenElements(lambda op, message: found.append(message), self.touched, argument)
             inside.check(function.regions[0].blocks[0])
-            self.reads[known] = bool(found) or inside.written.get(argument) is not True
-        return self.reads[known]
+            whole = (root for root, written in inside.written.items() if written is True)
+            self.touched[known] = bool(found), any(memories_of(root) == {argument} for root in whole)
+        return self.touched[known]
 
     def _yielded(self, op: Any, block: ir.Block) -> None:
         """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""

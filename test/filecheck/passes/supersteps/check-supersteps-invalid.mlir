@@ -339,3 +339,16 @@ func.func @argument_may_be_what_is_written(%x: memref<4xf32, #a>, %y: memref<4xf
   "ipu.exchange"(%x, %s) : (memref<4xf32, #a>, memref<4xf32, #b>) -> ()
   return
 }
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func private @leaves_it(%w: memref<4xf32, #a> {ipu.updated = 0 : i64}) {
+  return
+}
+func.func @function_writes_nothing() -> memref<4xf32, #a> {
+  %x = memref.alloc() : memref<4xf32, #a>
+  func.call @leaves_it(%x) : (memref<4xf32, #a>) -> ()
+  // expected-error @below {{'func.return' op reads a buffer that nothing has written before}}
+  return %x : memref<4xf32, #a>
+}

@@ -77,3 +77,25 @@ func.func private @writes(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.
   }) : () -> ()
   return
 }
+
+// CHECK-LABEL: func.func @function_that_writes_it_in_a_loop_may_get_what_was_never_written
+func.func @function_that_writes_it_in_a_loop_may_get_what_was_never_written(%x: memref<4xf32, #one>)
+    -> memref<4xf32, #one> {
+  %w = memref.alloc() : memref<4xf32, #one>
+  func.call @writes_in_a_loop(%x, %w) : (memref<4xf32, #one>, memref<4xf32, #one>) -> ()
+  return %w : memref<4xf32, #one>
+}
+
+func.func private @writes_in_a_loop(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu.updated = 0 : i64}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %w) -> memref<4xf32, #one> {
+    "ipu.compute_set"() ({
+      "ipu.vertices"() ({
+        linalg.copy ins(%x : memref<4xf32, #one>) outs(%a : memref<4xf32, #one>)
+      }) {codelet = "copy_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+    }) : () -> ()
+    scf.yield %a : memref<4xf32, #one>
+  }
+  return
+}
