@@ -1,11 +1,14 @@
 """``torch.compile(model, backend=ipu_mlir.torch.backend)``: PyTorch programs, trained or not, on a simulated IPU."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.callback import callback_handler
 from torch._dynamo.utils import counters
 from torch._functorch.aot_autograd import make_boxed_func
 
@@ -20,6 +23,50 @@ from ipu_mlir.frontends.torch_dialect import RANDOM_STATE
 from ipu_mlir.programs.session import Session
 
 _OPTIONS = ("target",)
+_LOG = logging.getLogger("ipu_mlir.torch")
+
+
+@dataclass
+class _Counts:
+    """What this backend has done in this process."""
+
+    graphs: int = 0
+    programs: int = 0
+    runs: int = 0
+
+
+_COUNTS = _Counts()
+_TOLD: set[str] = set()
+"""The reasons of graph breaks that are in the log."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What ran on the device in this process, and what ``torch.compile`` left to Python; prints as lines.
+
+    Attributes:
+        graphs: that ``torch.compile`` has handed to this backend, gradients among them.
+        programs: that were made of them, for the shapes of their calls.
+        runs: of programs.
+        frames: Python functions that ``torch.compile`` has looked at.
+        frames_on_host: those of them that it left to Python as a whole.
+        graph_breaks: by reason, how often it has left a program for Python; of all backends of the process.
+    """
+
+    graphs: int
+    programs: int
+    runs: int
+    frames: int
+    frames_on_host: int
+    graph_breaks: Mapping[str, int]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.programs} programs of {self.graphs} graphs ran {self.runs} times on the device",
+            f"{self.frames_on_host} of {self.frames} Python functions stayed on the host",
+            *(f"left for Python {count} times: {reason}" for reason, count in self.graph_breaks.items()),
+        ]
+        return "\n".join(lines)
 
 
 class _Program:
@@ -38,12 +85,15 @@ class _Program:
                     imported = import_graph(self._graph, list(map(_plain, args)))
                 program = compile_module(load_module(imported.program), None, lowering, imported.call)
                 self._compiled[key] = program.session() if isinstance(program, Executable) else program
+                _COUNTS.programs += 1
             except IpuError as error:
                 raise for_the_user(error, self._graph) from error.__cause__
         program = self._compiled[key]
         if isinstance(program, Session) and RANDOM_STATE in program:
             program[RANDOM_STATE] = torch.randint(2**62, ()).numpy()  # so torch.manual_seed decides
-        return program(*args)
+        results = program(*args)
+        _COUNTS.runs += 1
+        return results
 
 
 def backend(
@@ -62,6 +112,7 @@ def backend(
         raise CompileError(f"torch.compile has option {unknown[0]!r}; those of this backend are: {', '.join(_OPTIONS)}")
 
     def compiler(traced: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        _COUNTS.graphs += 1
         return make_boxed_func(torch._dynamo.disable(_Program(traced, options or {})))
 
     with ExitStack() as settings:
@@ -77,6 +128,25 @@ def graph_breaks() -> dict[str, int]:
         line = reason.partition("\n")[0]
         found[line] = found.get(line, 0) + count
     return found
+
+
+def report() -> Report:
+    """What ran on the device so far, and what stayed on the host, and why."""
+    frames = counters["frames"]
+    total = frames["total"]
+    return Report(
+        _COUNTS.graphs, _COUNTS.programs, _COUNTS.runs, total, total - min(total, frames["ok"]), graph_breaks()
+    )
+
+
+def _tell(_: Any) -> None:
+    """Log each reason for which a program was left for Python, once."""
+    for reason in graph_breaks().keys() - _TOLD:
+        _TOLD.add(reason)
+        _LOG.warning("torch.compile leaves a program for Python: %s; ipu_mlir.torch.report() counts what ran", reason)
+
+
+callback_handler.register_end_callback(_tell)
 
 
 def _plain(leaf: Any) -> Any:

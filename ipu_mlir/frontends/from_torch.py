@@ -13,6 +13,7 @@ from torch._export.utils import _compiling_state_context
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
@@ -236,6 +237,7 @@ def _module(program: ExportedProgram) -> ir.Module:
     if changed := ", ".join(_changed(program)):
         raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
     _refuse_loops(program.graph)
+    _refuse_sizes_of_values(program.graph)
     _refuse_lost_signs(program.graph)
     return _linalg("the PyTorch program", type(program.graph_module).__name__, *without_state(program))
 
@@ -268,6 +270,16 @@ def _refuse_lost_signs(graph: torch.fx.Graph) -> None:
             raise CompileError(
                 f"the program computes {node.target} with uint8, which torch-mlir takes for int8; "
                 "convert to int32 first, x.int(), and its results back, y.byte()"
+            )
+
+
+def _refuse_sizes_of_values(graph: torch.fx.Graph) -> None:
+    for node in graph.nodes:
+        made = node.meta.get("val")
+        if isinstance(made, torch.Tensor) and any(map(free_unbacked_symbols, made.shape)):
+            raise CompileError(
+                f"the program has {node.target}, whose result is as large as values say; keep the shape and mask it, "
+                "torch.where(x > 0, x, 0), or use torch.compile, which leaves such an op to Python"
             )
 
 

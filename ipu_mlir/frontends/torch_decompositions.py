@@ -24,9 +24,24 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
 def _add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Of bools, which are true where one of them is; torch-mlir adds their bits."""
-    if x.dtype != torch.bool or getattr(other, "dtype", type(other)) not in (torch.bool, bool) or not alpha:
+    if (
+        getattr(x, "dtype", None) != torch.bool
+        or getattr(other, "dtype", type(other)) not in (torch.bool, bool)
+        or not alpha
+    ):
         return NotImplemented
     return aten.logical_or(x, other if isinstance(other, torch.Tensor) else torch.full((), other))
+
+
+def _with_number(op: Any) -> Callable[..., Any]:
+    """``op`` of a tensor of int8 and a number, which ends torch-mlir: of two tensors."""
+
+    def of_tensors(x: Any, number: Any, **options: Any) -> Any:
+        if getattr(x, "dtype", None) != torch.int8 or type(number) is not int:
+            return NotImplemented
+        return op(x, torch.full((), (number + 128) % 256 - 128, dtype=torch.int8), **options)
+
+    return of_tensors
 
 
 def _where_mask(x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
@@ -126,6 +141,7 @@ _OURS: dict[Any, Callable[..., Any]] = {
     aten.diagonal.default: _diagonal,
     aten.diagonal_scatter.default: _diagonal_scatter,
     aten.index_put.default: _where_mask,
+    aten.mul.Tensor: _with_number(aten.mul.Tensor),
     aten.multinomial.default: _drawn_from,
     aten.normal.Tensor_Tensor: _normal,
     aten.normal.Tensor_float: _normal,
@@ -139,5 +155,6 @@ _OURS: dict[Any, Callable[..., Any]] = {
         low, high, list(x.shape), **{"dtype": x.dtype, **options}
     ),
     aten.randperm.default: _permutation,
+    aten.sub.Tensor: _with_number(aten.sub.Tensor),
     **{op: _from_the_front(op) for op in _SCATTERS},
 }

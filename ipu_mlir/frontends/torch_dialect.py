@@ -1,11 +1,15 @@
 """From the ``torch`` dialect, which the importers of torch-mlir make, to linalg on tensors."""
 
 import io
+import logging
+import os
+import threading
 from collections.abc import Callable
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect, diagnostic_at
+from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.trial import tried
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import PassStep
@@ -14,7 +18,12 @@ from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
 from ipu_mlir.passes.importing.widen_integers import WidenIntegers
 from ipu_mlir.passes.support.rewriting import list_ops
 
-_SECONDS, _BYTES = 600, 32 << 30
+_LOG = logging.getLogger("ipu_mlir")
+_SECONDS, _BYTES = 300, 32 << 30
+_QUIET_SECONDS = 30
+"""After which the log says that an import is still under way."""
+LONGEST = "IPU_IMPORT_SECONDS"
+"""The environment variable that says after how many seconds an import is given up."""
 _FAILED = b"\0"  # with which no bytecode begins
 TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline"
 
@@ -40,14 +49,36 @@ def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Mod
         name: of its file, or what stands for it.
 
     Raises:
-        DiagnosedError: it cannot be imported.
+        DiagnosedError: it cannot be imported, or takes longer than the environment allows.
+        CompileError: the environment does not say how long that is.
     """
-    ending, said = tried(lambda: _outcome(make), _SECONDS, _BYTES)
+    seconds = _longest()
+    waiting = threading.Timer(_QUIET_SECONDS, _LOG.warning, [_STILL, what, _QUIET_SECONDS, seconds, LONGEST])
+    waiting.daemon = True
+    waiting.start()
+    try:
+        ending, said = tried(lambda: _outcome(make), seconds, _BYTES)
+    finally:
+        waiting.cancel()
+    if ending.startswith("it takes longer"):
+        ending += f"; set {LONGEST} to wait for it longer, or import it in parts"
     if ending or said.startswith(_FAILED):
         reason = ending or said.removeprefix(_FAILED).decode(errors="replace")
         raise DiagnosedError([Diagnostic(f"torch-mlir cannot import {what}: {reason}", name)])
     with ipu.context():
         return ir.Module.parse(said)
+
+
+_STILL = "the import of %s by torch-mlir takes longer than %d s; it is given up after %d s (%s)"
+
+
+def _longest() -> int:
+    text = os.environ.get(LONGEST, str(_SECONDS))
+    if not text.isdecimal() or int(text) == 0:
+        raise CompileError(
+            f"{LONGEST} is {text!r} in the environment; expected a number of seconds, such as {_SECONDS}"
+        )
+    return int(text)
 
 
 def _outcome(make: Callable[[], ir.Module]) -> bytes:

@@ -1,9 +1,12 @@
 """Programs of PyTorch: their results are those of PyTorch, in its structures and tensors."""
 
+import time
+
 import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+from ipu_mlir.frontends import torch_dialect
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -162,6 +165,40 @@ def test_what_depends_on_values_is_refused_by_name():
 
     with pytest.raises(ipu.CompileError, match=r"PyTorch cannot trace depends: .*get value out of a tracing tensor"):
         ipu.compile(depends, args=[torch.ones(3)], target=TARGET)
+
+
+def test_sizes_that_depend_on_values_are_refused_by_name():
+    with pytest.raises(
+        ipu.CompileError, match=r"the program has aten.index.Tensor, whose result is as large as values"
+    ):
+        ipu.compile(lambda x: x[x > 0].sum(), args=[torch.ones(3)], target=TARGET)
+    with pytest.raises(ipu.CompileError, match=r"the program has aten.nonzero.default, whose result"):
+        ipu.compile(torch.nonzero, args=[torch.ones(3)], target=TARGET)
+
+
+def test_an_import_ends_after_the_seconds_of_the_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("IPU_IMPORT_SECONDS", "1")
+    monkeypatch.setattr(torch_dialect, "_outcome", lambda make: time.sleep(60))
+    with pytest.raises(
+        ipu.CompileError, match="it takes longer than 1 s; set IPU_IMPORT_SECONDS to wait for it longer"
+    ):
+        ipu.compile(torch.relu, args=[torch.ones(3)], target=TARGET)
+    monkeypatch.setenv("IPU_IMPORT_SECONDS", "soon")
+    with pytest.raises(ipu.CompileError, match="IPU_IMPORT_SECONDS is 'soon' in the environment; expected a number"):
+        ipu.compile(torch.relu, args=[torch.ones(3)], target=TARGET)
+
+
+def test_a_long_import_is_in_the_log(monkeypatch: pytest.MonkeyPatch, caplog):
+    monkeypatch.setattr(torch_dialect, "_QUIET_SECONDS", 0.01)
+    ipu.compile(torch.relu, args=[torch.ones(3)], target=TARGET)
+    assert any("the import of the PyTorch program by torch-mlir takes longer" in line for line in caplog.messages)
+
+
+def test_bytes_and_numbers():
+    x = torch.tensor([1, -3, 100], dtype=torch.int8)
+    function = lambda x: (x - 1, 1 - x, x * 3, x + 300, x - 300, torch.sub(x, 2, alpha=3))  # noqa: E731
+    for ours, theirs in zip(ipu.compile(function, args=[x], target=TARGET)(x), function(x), strict=True):
+        assert torch.equal(ours, theirs)
 
 
 def test_what_writes_to_its_arguments_or_buffers_is_refused():

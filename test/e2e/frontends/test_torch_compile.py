@@ -84,3 +84,21 @@ def test_dropout_draws_from_the_seed_of_pytorch():
     assert not torch.equal(first, second) and 16 < first.sum() < 48
     assert all(map(torch.equal, twice(1), (first, second)))
     assert not torch.equal(twice(2)[0], first)
+
+
+def test_a_report_says_what_ran_and_what_stayed_on_the_host(caplog):
+    before = ipu.torch.report()
+    compiled = torch.compile(lambda x: torch.tanh(x) * 3, backend=ipu.torch.backend, options=OPTIONS)
+    for rows in (2, 2, 2):
+        compiled(torch.ones(rows))
+    report = ipu.torch.report()
+    found = [report.graphs - before.graphs, report.programs - before.programs, report.runs - before.runs]
+    assert found == [1, 1, 3] and report.frames_on_host == before.frames_on_host
+    lstm, x = torch.nn.LSTM(3, 2), torch.ones(4, 3)
+    with torch.no_grad(), caplog.at_level("WARNING", "ipu_mlir.torch"):
+        for _ in range(2):
+            torch.compile(lstm, backend=ipu.torch.backend, options=OPTIONS)(x)
+    after = ipu.torch.report()
+    assert after.runs == report.runs and after.frames_on_host > report.frames_on_host
+    assert any("LSTM" in reason for reason in after.graph_breaks) and "LSTM" in str(after)
+    assert sum("leaves a program for Python: Attempted to wrap RNN" in line for line in caplog.messages) == 1
