@@ -130,6 +130,15 @@ def _eigenvectors(op: ir.Operation, operands: Values, cotangents: Values) -> Val
     return [_folded(total(found, transposed(found)))]
 
 
+def _singular_values(op: ir.Operation, operands: Values, cotangents: Values) -> Values:
+    """With a = u diag(s) v': u diag(ds) v'."""
+    (a,), kind = operands, op.results[0].type
+    (*stack, rows, columns), (*_, count) = a.type.shape, kind.shape
+    shapes = [[*stack, rows, count], [*stack, count], [*stack, count, columns]]
+    left, _, right = call_codelet("svd_reduced", operands, shapes, [kind.element_type] * 3)
+    return [contracted("ik,k,kj->ij", left, cotangents[0], right)]
+
+
 def _over_gaps(matrices: ir.Value, values: ir.Value) -> ir.Value:
     """Elements divided by the differences of the values of column and row; 0 on the diagonal."""
     one = fill_with(_number(1, values.type.element_type), zeros(matrices.type)).results[0]
@@ -220,6 +229,7 @@ CODELET_RULES: dict[str, CodeletRule] = {
     "slogdet": _log_determinant,
     "eigvalsh": _eigenvalues,
     "eigh": _eigenvectors,
+    "svdvals": _singular_values,
     "fft": partial(_fourier, False),
     "ifft": partial(_fourier, True),
     "rfft": _half_fourier,

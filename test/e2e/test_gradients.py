@@ -139,6 +139,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
         ),
         (normal(4, 4),),
     ),
+    "singular values": (
+        lambda a: (np.linalg.svdvals(a) ** 3).sum() + np.linalg.norm(a[0].T, 2) + np.linalg.cond(a[1]),
+        (normal(2, 3, 4),),
+    ),
     "solve in a loop": (
         lambda a, b: ipu.fori_loop(0, 3, lambda i, c: np.tanh(np.linalg.solve(definite(a), c)), b).sum(),
         (normal(3, 3), normal(3, 2)),
