@@ -1,6 +1,6 @@
 """Facts of a memref type: shape, element size, strides, offset and mapping."""
 
-from ipu_mlir.dialects.analysis.control_flow import is_branch, sources_of
+from ipu_mlir.dialects.analysis.control_flow import sources_of
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.attributes.attributes import mapping_of_text
 from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -52,16 +52,12 @@ def root_of(value: ir.Value) -> ir.Value:
 
 
 def roots_of(value: ir.Value) -> set[ir.Value]:
-    """The allocations that ``value`` may be a view of: several behind an ``arith.select`` or the result of a branch."""
+    """The allocations that ``value`` may be a view of: several behind an ``arith.select``, a branch or a loop."""
     root = root_of(value)
     op = defining_op(root)
     if op is None:
         return {root}
-    chosen: list[ir.Value] = []
-    if op.name == "arith.select":
-        chosen = list(op.operands)[1:]
-    elif is_branch(op):
-        chosen = sources_of(root)
+    chosen = list(op.operands)[1:] if op.name == "arith.select" else sources_of(root)
     return {root}.union(*map(roots_of, chosen))
 
 

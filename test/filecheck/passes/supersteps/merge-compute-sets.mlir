@@ -253,3 +253,41 @@ func.func @one_of_two_buffers(%x: memref<4xf32, #a>, %y: memref<4xf32, #a>, %z: 
   }) : () -> ()
   return
 }
+
+// -----
+
+#home = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
+#halves = #ipu.parts<[[2, 4, 1]], 0>
+
+// What a loop of no round gives is what it began with.
+// CHECK-LABEL: func.func @result_of_a_loop_may_be_what_it_began_with
+// CHECK: scf.yield
+// CHECK: "ipu.compute_set"
+// CHECK: linalg.exp
+// CHECK: "ipu.compute_set"
+// CHECK: linalg.copy
+func.func @result_of_a_loop_may_be_what_it_began_with(%n: index, %x: memref<4xf32, #home>, %y: memref<4xf32, #home>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = memref.alloc() : memref<4xf32, #home>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %y) -> memref<4xf32, #home> {
+    %b = memref.alloc() : memref<4xf32, #home>
+    "ipu.compute_set"() ({
+      "ipu.vertices"() ({
+        linalg.exp ins(%a : memref<4xf32, #home>) outs(%b : memref<4xf32, #home>)
+      }) {codelet = "exp_f32", parts = #halves} : () -> ()
+    }) : () -> ()
+    scf.yield %b : memref<4xf32, #home>
+  }
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.exp ins(%r : memref<4xf32, #home>) outs(%e : memref<4xf32, #home>)
+    }) {codelet = "exp_f32", parts = #halves} : () -> ()
+  }) : () -> ()
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.copy ins(%x : memref<4xf32, #home>) outs(%y : memref<4xf32, #home>)
+    }) {codelet = "copy_f32", parts = #halves} : () -> ()
+  }) : () -> ()
+  return
+}
