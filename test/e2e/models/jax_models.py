@@ -6,6 +6,10 @@ from typing import Any
 import numpy as np
 from models.entry import FORWARD, Entry, Program
 
+_OF_NORMS = {"forward": 2e-5, "step": 1e-3}
+"""The gradient of a scale of channels, before a depthwise convolution and another norm, is rounding alone: that of JAX
+changes by 1.5e-4 with inputs that are 1e-7 away."""
+
 
 def _program(function: Callable[..., Any], *args: Any) -> Program:
     import jax
@@ -46,7 +50,7 @@ def _linen(kind: str) -> Program:
         def __call__(self, x: Any, train: bool) -> Any:
             y = nn.Conv(self.channels, (3, 3), (self.stride, self.stride), use_bias=False)(x)
             y = nn.relu(nn.BatchNorm(use_running_average=not train)(y))
-            y = nn.Conv(self.channels, (3, 3), feature_group_count=self.channels)(y)
+            y = nn.Conv(self.channels, (3, 3), feature_group_count=self.channels, use_bias=False)(y)
             y = nn.BatchNorm(use_running_average=not train)(y)
             return nn.relu(y + nn.Conv(self.channels, (1, 1), (self.stride, self.stride))(x))
 
@@ -156,7 +160,7 @@ def _equinox(kind: str) -> Program:
 def entries() -> list[Entry]:
     """All of them, none made yet."""
     return [
-        Entry("flax.linen residual network", ("jax", "flax", "optax"), _linen),
+        Entry("flax.linen residual network", ("jax", "flax", "optax"), _linen, tolerance=_OF_NORMS),
         Entry("flax.nnx encoder", ("jax", "flax", "optax"), _nnx, per_tile=True),
         Entry("equinox convolutions", ("jax", "equinox", "optax"), _equinox, per_tile=True),
     ]
