@@ -148,7 +148,10 @@ _DAMAGES = (_token, _token, _number, _type, _line, _character)
 
 
 def died(runs: Sequence[Run], folder: Path) -> list[str]:
-    """For each of ``runs`` that ended by a signal, with a traceback or with a half-written file: its number and why."""
+    """For each of ``runs`` that ended by a signal, with a traceback or with a half-written file: its number and why.
+
+    A program that counts to a huge number may run longer than anybody waits; then it only has to be translated.
+    """
     found: list[str] = []
     first = 0
     while first < len(runs):
@@ -167,9 +170,18 @@ def died(runs: Sequence[Run], folder: Path) -> list[str]:
         begun = reports[-1][0] if reports else first
         if code == 0:
             break
-        found.append(f"run {begun}: {signal.Signals(-code).name if code < 0 else f'status {code}'}")
+        if not (code == -signal.SIGALRM and _counts_far(runs[begun]) and not died([_translated(runs[begun])], folder)):
+            found.append(f"run {begun}: {signal.Signals(-code).name if code < 0 else f'status {code}'}")
         first = begun + 1
     return found
+
+
+def _counts_far(run: Run) -> bool:
+    return run.tool == "ipu-run" and re.search(rb"\b\d{7,}\b", run.content) is not None
+
+
+def _translated(run: Run) -> Run:
+    return Run("ipu-translate", ("input.mlir", "--to-numpy", "--compile", "-o", "output"), run.content)
 
 
 def _run_all(runs: Sequence[Run], first: int, writing: int, folder: Path) -> None:
