@@ -53,8 +53,8 @@ def adaptive_mean_backward(gradient: Any, x: Any, rank: int) -> Any:
 
 
 def adaptive_mean(x: Any, sizes: list[int]) -> Any:
-    """Of volumes, of one image alone, or with more windows than elements, none of which torch-mlir lowers."""
-    if x.dim() == 4 and len(sizes) == 2 and all(size <= own for size, own in zip(sizes, x.shape[-2:], strict=True)):
+    """Of volumes, of one image alone, or with windows of several lengths, none of which torch-mlir lowers."""
+    if x.dim() == 4 and len(sizes) == 2 and all(own % size == 0 for size, own in zip(sizes, x.shape[-2:], strict=True)):
         return NotImplemented
     for dimension, size in zip(range(-len(sizes), 0), sizes, strict=True):
         shares = _shares(x.shape[dimension], size, x.dtype)
