@@ -246,7 +246,7 @@ SCF_ITSELF = {
     "passes/autodiff/counted_whiles.py",  # writes one as the other
     "passes/importing/carried_sizes.py",  # gives loops and branches other types
     "passes/importing/stablehlo/convert_control_flow.py",  # makes them
-    "passes/pipelining/schedule_pipelines.py",  # makes them
+    "passes/pipelining/pipeline_loop.py",  # makes them
     "passes/placement/preparation/branch_switches.py",  # writes one as the other
     "runtime/per_tile/program/control_flow.py",  # how each op runs
     "runtime/per_tile/vertices/body.py",
