@@ -129,8 +129,8 @@ def _check_figure(name: str, value: object) -> None:
         _check_count(name, value, int(figure.least))
     else:
         may_be_zero = name in MAY_BE_ABSENT
-        is_number = isinstance(value, Real) and math.isfinite(value)
-        if not is_number or not (value >= 0 if may_be_zero else value > 0):
+        number = float(value) if isinstance(value, Real) else math.nan
+        if not math.isfinite(number) or not (number >= 0 if may_be_zero else number > 0):
             least = "of at least 0" if may_be_zero else "above 0"
             raise TargetError(f"a target needs {name} as a number {least}, in {figure.unit}, got {value!r}")
 
@@ -138,8 +138,8 @@ def _check_figure(name: str, value: object) -> None:
 def _check_count(field: str, value: object, least: int) -> None:
     if not isinstance(value, Integral):
         raise TargetError(f"a target needs {field} as a whole number, got {value!r}")
-    name = Settings({field: None})
-    if value < least:
-        raise TargetError(f"a target needs {name} >= {least}, got {value}", settings=(name,))
-    if value >= _MOST:
-        raise TargetError(f"a target needs {name} < {_MOST:,}, got {value:,}", settings=(name,))
+    name, number = Settings({field: None}), int(value)
+    if number < least:
+        raise TargetError(f"a target needs {name} >= {least}, got {number}", settings=(name,))
+    if number >= _MOST:
+        raise TargetError(f"a target needs {name} < {_MOST:,}, got {number:,}", settings=(name,))

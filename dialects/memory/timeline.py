@@ -150,10 +150,12 @@ class _Run:
         if key not in self._given:
             found = self._block(call.body, taken)
             made = {each for shown in found for each in shown or () if each not in places}
-            numbers = {each: (self._numbers[each], place) for place, each in enumerate(sorted(made))}
+            numbers: dict[Instance, int | tuple[int, int]] = {
+                **{each: (self._numbers[each], place) for place, each in enumerate(sorted(made))},
+                **places,
+            }
             self._given[key] = [
-                None if shown is None else frozenset(places.get(each, numbers.get(each)) for each in shown)
-                for shown in found
+                None if shown is None else frozenset(numbers[each] for each in shown) for shown in found
             ]
             return found
         made_now: dict[tuple[int, int], Instance] = {}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ipu_mlir.dialects.analysis.pipelines import RECOMPUTE, REDUCTIONS, SCHEDULES, Schedule
+from ipu_mlir.dialects.analysis.pipelines import RECOMPUTE, REDUCTIONS, SCHEDULES, Schedule, ScheduleName
 from ipu_mlir.dialects.ipu import PipelineOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
@@ -85,8 +85,8 @@ class pipeline:
         Raises:
             TraceValueError: it does not take that number of micro-batches.
         """
-        name = next(each for each in SCHEDULES if each == self._words["schedule"])
-        schedule = Schedule(name, len(self._stages), training)
+        names: dict[str, ScheduleName] = {name: name for name in SCHEDULES}
+        schedule = Schedule(names[self._words["schedule"]], len(self._stages), training)
         broken = schedule.broken_count(self._count)
         if broken is not None:
             raise TraceValueError(f"the pipeline {broken}")

@@ -1,6 +1,6 @@
 """The functions of a module that are gradients of others, and their code."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
@@ -99,9 +99,10 @@ class GradientFunctions:
         is_entry = "entry" in given
         of, by = given.get("of"), given.get("by")
         given.pop("entry", None)
-        if not isinstance(of, ir.FlatSymbolRefAttr) or not isinstance(by, ir.DenseI64ArrayAttr) or len(given) != 2:
+        if of is None or by is None or len(given) != 2 or not _is_asked_well(of, by):
             self._refuse(declared, f"has {GRADIENT} = {said}; write {{of = @function, by = array<i64: 0>}}")
             return None
+        of, by = ir.FlatSymbolRefAttr(of), ir.DenseI64ArrayAttr(by)
         function = self._functions.get(of.value)
         if function is None or (len(function.regions[0].blocks) != 1 and GRADIENT not in function.attributes):
             self._refuse(declared, f"is the gradient of @{of.value}, which is no function of one block in this module")
@@ -236,8 +237,12 @@ def _I64() -> ir.Type:
     return ir.IntegerType.get_signless(64)
 
 
-def _free_name(wanted: str, taken: Sequence[str]) -> str:
+def _free_name(wanted: str, taken: Collection[str]) -> str:
     return next(name for n in range(len(taken) + 1) if (name := f"{wanted}_{n}" if n else wanted) not in taken)
+
+
+def _is_asked_well(of: ir.Attribute, by: ir.Attribute) -> bool:
+    return isinstance(of, ir.FlatSymbolRefAttr) and isinstance(by, ir.DenseI64ArrayAttr)
 
 
 def _broken_arguments(numbers: tuple[int, ...], kind: ir.FunctionType) -> str | None:

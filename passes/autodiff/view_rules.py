@@ -137,14 +137,13 @@ def _insert(op: ir.Operation, back: Backward) -> None:
     cotangent = back.of(op.results[0])
     assert cotangent is not None
     added = _added_there(element, whole, index)
-    if back.wants(element) or added is not None:
-        read = tensor.ExtractOp(cotangent, index).result
     if added is not None:  # whole[i] += added: each of both has the cotangent that the sum has
         back.add(whole, cotangent)
-        back.add(added, read)
+        if back.wants(added):
+            back.add(added, tensor.ExtractOp(cotangent, index).result)
         return
     if back.wants(element):
-        back.add(element, read)
+        back.add(element, tensor.ExtractOp(cotangent, index).result)
     if back.wants(whole):
         back.add(whole, tensor.InsertOp(zero(element.type), cotangent, index).result)
 

@@ -64,8 +64,9 @@ def check_constant(found: Any, known: Any, where: Name) -> None:
     """
     if found is known:
         return
+    both_nan = False
     try:
-        both_nan = found != found and known != known
+        both_nan = bool(found != found and known != known)
         same = type(found) is type(known) and bool(both_nan or found == known)
     except (TypeError, ValueError, RuntimeError):  # arrays, and others that are not one truth
         same = False

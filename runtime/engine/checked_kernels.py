@@ -136,7 +136,7 @@ class _Used:
         if not self.bytes:
             return np.empty(0, self.type)
         held = (ctypes.c_uint8 * self.bytes).from_address(self.low)
-        return np.frombuffer(held, np.uint8).view(self.type)
+        return np.ctypeslib.as_array(held).view(self.type)
 
     def kind(self) -> str:
         """The type of the array."""
