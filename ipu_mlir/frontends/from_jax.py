@@ -9,11 +9,11 @@ import jax
 import numpy as np
 from jax import export
 
+from ipu_mlir.dialects.support.arguments import as_argument
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX
 from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
-from ipu_mlir.runtime.engine.arguments import as_argument
 from ipu_mlir.specs.specs import TensorSpec
 
 Shape = tuple[int | None, ...]

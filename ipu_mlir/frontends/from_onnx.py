@@ -12,6 +12,7 @@ import onnx
 import onnx.inliner
 import onnx.version_converter
 
+from ipu_mlir.dialects.support.arguments import as_argument
 from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
@@ -20,7 +21,6 @@ from ipu_mlir.frontends.onnx_rewriting import rewritten
 from ipu_mlir.frontends.onnx_sizes import deciding_inputs, named_sizes, with_sizes, with_values
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
-from ipu_mlir.runtime.engine.arguments import as_argument
 from ipu_mlir.specs.specs import TensorSpec
 
 _TO_TORCH = "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}"

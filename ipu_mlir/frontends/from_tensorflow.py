@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ipu_mlir.dialects.support.arguments import as_argument, check_constant
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.table import Imported, OpenProgram
-from ipu_mlir.runtime.engine.arguments import as_argument, check_constant
 from ipu_mlir.specs.specs import TensorSpec
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64")

@@ -17,6 +17,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
+from ipu_mlir.dialects.support.arguments import as_argument, check_constant, refuse_type
 from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
@@ -24,7 +25,6 @@ from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_constants import bind_last_arguments, constants_last, without_state
 from ipu_mlir.frontends.torch_decompositions import decompositions
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
-from ipu_mlir.runtime.engine.arguments import as_argument, check_constant, refuse_type
 from ipu_mlir.specs.specs import TensorSpec
 
 _TO_TORCH = "func.func(torch-match-quantized-custom-ops), torchdynamo-export-to-torch-backend-pipeline"

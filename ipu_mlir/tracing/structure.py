@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.support.arguments import as_argument
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.runtime.engine.arguments import as_argument
 from ipu_mlir.specs.specs import PerReplica, TensorSpec
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 from ipu_mlir.tracing.errors import TraceTypeError

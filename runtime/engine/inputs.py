@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.dialects.support.arguments import as_signless
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import RunError
-from ipu_mlir.runtime.engine.arguments import as_signless
 from ipu_mlir.runtime.translator.translate import ArraySpec, RemoteSpec, Variable
 
 

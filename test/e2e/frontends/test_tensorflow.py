@@ -132,7 +132,7 @@ def test_open_sizes_come_with_the_arguments():
     assert program.specialized([x, y]) is program.specialized([x, y])
     with pytest.raises(ipu.RunError, match=r"leaf 1 of the arguments has shape \(1, 3\), expected \(\?, 2\)"):
         program(x, tf.zeros((1, 3)), 3)
-    with pytest.raises(ipu.RunError, match="leaf 1 of the arguments is 4, the program was compiled for 3"):
+    with pytest.raises(ipu.RunError, match="leaf 2 of the arguments is 4, the program was compiled for 3"):
         program(x, y, 4)
     with pytest.raises(ipu.CompileError, match="cannot be pickled, because its sizes are open"):
         pickle.dumps(program)

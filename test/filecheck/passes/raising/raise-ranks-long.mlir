@@ -7,7 +7,7 @@
 #own = affine_map<(r, i, j) -> (r, i)>
 
 // One vertex ranks a whole row: 8 keys of f32 and a copy of them are 64 bytes, of the 64 that are 7/8 of 74.
-module attributes {ipu.target = #ipu.target<{name="t", tiles_per_ipu=4, bytes_per_tile=74}>} {
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu=4, bytes_per_tile=74}>} {
 // FITS: library_call = "rank"
 // LONG: func.func @ascending
 // LONG-NOT: library_call
