@@ -7,6 +7,7 @@ from ipu_mlir.dialects.analysis.pipelines import RECOMPUTE, REDUCTIONS, SCHEDULE
 from ipu_mlir.dialects.ipu import PipelineOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.specs.tensor_types import is_made_of_floats
 from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name, private_function
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
@@ -155,7 +156,7 @@ class _Run:
         values = values_of(trace, leaves, [spec_of_leaf(leaf) for leaf in leaves])
         wanted = [TensorSpec((count, *spec.shape), spec.dtype) for spec in self._specs]
         slopes = [spec_of_leaf(leaf) for part in self._parameters for leaf in part.leaves]
-        slopes = [spec for spec in slopes if spec.dtype.kind == "f"] if self._training else []
+        slopes = [spec for spec in slopes if is_made_of_floats(spec.dtype)] if self._training else []
         with trace.emit("pipeline"):
             name = new_name(trace.module, "pipeline")
             types = [trace.tensor_type(spec.shape, spec.dtype) for spec in (*wanted, *slopes)]
@@ -170,7 +171,7 @@ class _Run:
             )
         result = self._result.nested([next(given) for _ in wanted])
         gradients = [
-            part.nested([next(given) if spec_of_leaf(leaf).dtype.kind == "f" else None for leaf in part.leaves])
+            part.nested([next(given) if is_made_of_floats(spec_of_leaf(leaf).dtype) else None for leaf in part.leaves])
             for part in (self._parameters if self._training else ())
         ]
         return result, gradients

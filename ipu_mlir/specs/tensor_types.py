@@ -69,6 +69,15 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     return "f" if is_of_ml_dtypes(dtype) else dtype.kind
 
 
+def is_made_of_floats(dtype: np.dtype[Any]) -> bool:
+    """True of floats, and of complex numbers, which programs know as pairs of floats: what has cotangents.
+
+    >>> is_made_of_floats(host_dtype("bf16")), is_made_of_floats(np.dtype(np.int32))
+    (True, False)
+    """
+    return kind_of(dtype) in "fc"
+
+
 def limits_of(dtype: np.dtype[Any]) -> tuple[float, float]:
     """The lowest and the highest number of a float type: infinities, where it has such.
 

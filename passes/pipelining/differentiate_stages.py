@@ -4,6 +4,7 @@ from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.pipelines import PIPELINE, Pipeline, pipeline_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.pipelining.rows import is_float
 from ipu_mlir.passes.support.rewriting import list_ops
 
 func = upstream("func")
@@ -55,15 +56,11 @@ def broken_stages(pipeline: Pipeline, functions: dict[str, ir.Operation]) -> str
         if not all(isinstance(each, ir.RankedTensorType) and each.has_static_shape for each in kind.inputs):
             return f"has the stage @{name} of type {kind}; stages take tensors of static shape"
         given = list(kind.results)
-    if pipeline.training and not (given and _is_float(given[0]) and not ir.RankedTensorType(given[0]).rank):
+    if pipeline.training and not (given and is_float(given[0]) and not ir.RankedTensorType(given[0]).rank):
         return (
             f"trains, and its last stage gives ({', '.join(map(str, given))}); the first result is the loss, one float"
         )
     return None
-
-
-def _is_float(kind: ir.Type) -> bool:
-    return isinstance(kind, ir.RankedTensorType) and isinstance(kind.element_type, ir.FloatType)
 
 
 def gradient_name(pipeline: Pipeline, stage: int) -> str:
@@ -74,7 +71,7 @@ def gradient_name(pipeline: Pipeline, stage: int) -> str:
 def differentiated(pipeline: Pipeline, stage: int, kind: ir.FunctionType) -> list[int]:
     """The arguments of a stage by which it is differentiated: all floats but data."""
     last = len(kind.inputs) - pipeline.data[stage]
-    return [number for number, each in enumerate(kind.inputs) if number < last and _is_float(each)]
+    return [number for number, each in enumerate(kind.inputs) if number < last and is_float(each)]
 
 
 def _declare(pipeline: Pipeline, stage: int, functions: dict[str, ir.Operation]) -> None:
@@ -82,7 +79,7 @@ def _declare(pipeline: Pipeline, stage: int, functions: dict[str, ir.Operation])
     if name in functions:
         return
     by = differentiated(pipeline, stage, kind)
-    cotangents = [each for each in kind.results if _is_float(each)]
+    cotangents = [each for each in kind.results if is_float(each)]
     types = [*kind.inputs, *cotangents], [*kind.results, *(kind.inputs[number] for number in by)]
     stage_function = functions[pipeline.stages[stage]]
     with ir.InsertionPoint(stage_function), stage_function.location:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -247,6 +248,21 @@ def test_value_and_gradient_of_nested_arguments_with_a_rest():
     np.testing.assert_array_equal(rest["a"], x)
     np.testing.assert_array_equal(slopes["a"], [2, 2, 2])
     np.testing.assert_array_equal(slopes["b"][0], 1)
+
+
+def test_narrow_floats_have_gradients():
+    bf16 = np.dtype(ml_dtypes.bfloat16)
+    x = np.array([1, 2, 3], bf16)
+    slope = ipu.function(lambda x: ipu.grad(lambda x: (x * x).sum())(x), target=TARGET)(x)
+    assert slope.dtype == bf16 and slope.tolist() == [2, 4, 6]
+
+
+def test_complex_results_besides_the_loss():
+    x = normal(3)
+    both = ipu.value_and_grad(lambda x: ((x * x).sum(), x * 1j), has_aux=True)
+    (_, rest), slope = ipu.function(lambda x: both(x), target=TARGET)(x)
+    np.testing.assert_allclose(rest, x * 1j)
+    np.testing.assert_allclose(slope, 2 * x)
 
 
 def test_what_is_stopped_is_a_constant():

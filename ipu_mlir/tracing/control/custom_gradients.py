@@ -8,6 +8,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.specs.tensor_types import is_made_of_floats
 from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import private_function
 from ipu_mlir.tracing.errors import TraceTypeError
@@ -101,11 +102,11 @@ class _Call:
         there, given = self._made("_forward", specs, forward)
         if given[: len(self._specs)] != self._specs:
             raise TraceTypeError(f"fwd of {self._name} gives {_shown(given)}, and the function {_shown(self._specs)}")
-        cotangents = [spec for spec in self._specs if spec.dtype.kind == "f"]
+        cotangents = [spec for spec in self._specs if is_made_of_floats(spec.dtype)]
 
         def backward(leaves: list[Any]) -> list[Any]:
             own = iter(leaves[len(kept.leaves) :])
-            nested = result.nested([next(own) if spec.dtype.kind == "f" else None for spec in self._specs])
+            nested = result.nested([next(own) if is_made_of_floats(spec.dtype) else None for spec in self._specs])
             return list(self._cotangents(bwd(kept.nested(leaves[: len(kept.leaves)]), nested)))
 
         back, _ = self._made("_backward", [*given[len(self._specs) :], *cotangents], backward)
@@ -140,7 +141,7 @@ class _Call:
             wanted = [spec_of_leaf(leaf) for leaf in part.leaves]
             leaves = [None] * len(wanted) if each is None else part.like(each, f"cotangent {place}").leaves
             for leaf, spec in zip(leaves, wanted, strict=True):
-                if spec.dtype.kind != "f":
+                if not is_made_of_floats(spec.dtype):
                     continue
                 if leaf is None:
                     leaf = np.zeros(spec.shape, spec.dtype)

@@ -12,6 +12,7 @@ import numpy as np
 from ipu_mlir.dialects.ipu import StopGradientOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.specs.tensor_types import is_made_of_floats, kind_of
 from ipu_mlir.tracing.control.bodies import Tree, is_weak, spec_of_leaf, tree, values_of
 from ipu_mlir.tracing.control.private_functions import new_name, private_function
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
@@ -52,7 +53,7 @@ def value_and_grad(
             raise TraceValueError(f"argnums={argnums} of a call with {len(args)} arguments; count from 0")
         called = _Called(trace, fun, args, kwargs, places, has_aux=has_aux)
         given = called.specs[: called.differentiated]
-        if len(given) != 1 or given[0].shape or given[0].dtype.kind != "f":
+        if len(given) != 1 or given[0].shape or kind_of(given[0].dtype) != "f":
             shown = ", ".join(map(str, given))
             raise TraceTypeError(f"grad of {_name(fun)}, which gives {shown or 'nothing'}; it has to give one float")
         specs = called.differentiable
@@ -101,7 +102,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
 
     def back(cotangents: Any) -> tuple[Any, ...]:
         given = called.result.like(cotangents, "cotangent")
-        floats = [leaf for leaf, spec in zip(given.leaves, called.specs, strict=True) if spec.dtype.kind == "f"]
+        floats = [leaf for leaf, spec in zip(given.leaves, called.specs, strict=True) if is_made_of_floats(spec.dtype)]
         for leaf, spec in zip(floats, called.differentiable, strict=True):
             if (not is_weak(leaf) and spec_of_leaf(leaf) != spec) or (is_weak(leaf) and spec.shape):
                 raise TraceTypeError(
@@ -201,7 +202,7 @@ class _Called:
 
         made = private_function(trace, _name(fun), self._specs, give)
         self._function, self.specs, self._types = made.name, made.specs, made.types
-        self.differentiable = [spec for spec in self.specs if spec.dtype.kind == "f"]
+        self.differentiable = [spec for spec in self.specs if is_made_of_floats(spec.dtype)]
         self._operands = [*values_of(trace, leaves, self._specs), *made.captured]
         self._gradient: str | None = None
 
@@ -211,7 +212,7 @@ class _Called:
         for place, part in enumerate(self._taken):
             for leaf, path in zip(part.leaves, part.paths, strict=True):
                 spec = spec_of_leaf(leaf)
-                if place in places and spec.dtype.kind == "f":
+                if place in places and kind_of(spec.dtype) == "f":
                     found.append(number)
                 elif place in places and not only_floats:
                     raise TraceTypeError(f"grad by {path}, which is {spec}; only floats have derivatives")
