@@ -15,7 +15,9 @@ help:  ## list the targets
 is_new_enough = @$(1) -c 'import sys; sys.version_info < (3, 11) and sys.exit("ipu-mlir needs Python 3.11 or newer, \
 	but $(1) is %d.%d: $(2)" % tuple(sys.version_info[:2]))'
 
+# The package reaches dialects, passes, runtime and tools by links; where git was told to write links as files, they are made.
 $(READY): pyproject.toml
+	@for room in dialects passes runtime tools; do [ -d ipu_mlir/$$room ] || ln -sfn ../$$room ipu_mlir/$$room; done
 	$(call is_new_enough,$(PYTHON),name another with make PYTHON=python3.11)
 	$(PYTHON) -m venv $(VENV)
 	$(call is_new_enough,$(BIN)/python,remove that environment with make clean)
@@ -42,7 +44,6 @@ lint: $(READY)  ## format and lint checks
 	$(BIN)/ruff check .
 
 types: $(READY)  ## static types
-	$(BIN)/python scripts/link_tree.py
 	$(BIN)/pyright
 
 bench: $(READY)  ## speed beside hand-written NumPy, as ratios
