@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from cases import elementwise, gathers, integer_ops, reductions, scans, sorts, views, windows
-from support.call import CALL
-from support.fuzz import Run, damaged_bytes, damaged_text, died
-from support.hostile_text import superstep_program, tensor_program, texts
-from support.kinds import KINDS
+from support.damage.call import CALL
+from support.damage.fuzz import Run, damaged_bytes, damaged_text, died
+from support.damage.hostile_text import superstep_program, tensor_program, texts
+from support.damage.kinds import KINDS
 
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.parsing import parse_module

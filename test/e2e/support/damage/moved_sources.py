@@ -6,7 +6,7 @@ reads has to be on that vertex's tile.
 
 from dataclasses import dataclass, replace
 
-from support.mutations import move_all
+from support.damage.mutations import move_all
 from support.tied_values import HANDED_ON, tied, update_signatures
 
 from ipu_mlir.dialects import ipu

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.hostile_text import quoted, refused_programs, superstep_program, tensor_program, texts, was_executed
+from support.damage.hostile_text import quoted, refused_programs, superstep_program, tensor_program, texts, was_executed
 
 import ipu_mlir as ipu
 from ipu_mlir.tools import ipu_opt, ipu_report, ipu_run, ipu_sweep, ipu_translate

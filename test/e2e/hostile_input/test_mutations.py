@@ -17,12 +17,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support import mutations
-from support.call import CALL
 from support.corpus import programs
-from support.kinds import KINDS as SMALL_PROGRAMS
-from support.moved_sources import moved_sources
-from support.mutant_runs import Subject, is_noticed, overwrites, refusal, run_unverified
+from support.damage import mutations
+from support.damage.call import CALL
+from support.damage.kinds import KINDS as SMALL_PROGRAMS
+from support.damage.moved_sources import moved_sources
+from support.damage.mutant_runs import Subject, is_noticed, overwrites, refusal, run_unverified
 
 import ipu_mlir as ipu
 

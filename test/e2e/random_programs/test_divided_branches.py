@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 import pytest
+from random_programs.test_random_programs import FEW, MANY, check, run
 from support.random.control import MOVING_KINDS, control_flow
-from test_random_programs import FEW, MANY, check, run
 
 import ipu_mlir as ipu
 from ipu_mlir.passes.pipelines import PIPELINES

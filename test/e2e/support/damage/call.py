@@ -1,7 +1,7 @@
 """Supersteps with a function that is called twice, once in a loop: functions of frontends are inlined, ours are not."""
 
 import numpy as np
-from support.mutant_runs import Subject
+from support.damage.mutant_runs import Subject
 
 _MODULE = """\
 #home = #ipu.mapping<12, [[2, 12, 1, 1]], 0, 0>

@@ -1,6 +1,7 @@
 """What the machine takes for real programs is what it took before, and does not depend on how a program is written.
 
-``IPU_MLIR_WRITE_CYCLES=1 pytest test/e2e/test_cycles.py`` writes ``cycles.json`` anew; the commit says why it changed.
+``IPU_MLIR_WRITE_CYCLES=1 pytest test/e2e/costs/test_cycles.py`` writes ``cycles.json`` anew; the commit says why it
+changed.
 """
 
 import json
