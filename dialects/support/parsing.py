@@ -6,6 +6,7 @@
 import json
 import re
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 
 from ipu_mlir.dialects.support import stablehlo
@@ -22,6 +23,7 @@ _SPLIT_LINE = re.compile(r"^// -----[ \t]*\n", re.MULTILINE)
 _MOST_SURVIVED = 10_000
 _survived: set[int] = set()
 """Hashes of what was parsed in a child of this process without ending it: programs are compiled again and again."""
+_SEVERITIES = frozenset({"error", "warning", "remark", "note"})
 _ERRORS = "\0"  # what no printed module begins with
 _NOT_ONE_OP = "source must contain a single top-level operation"
 
@@ -112,25 +114,27 @@ def _parse(source: Source, context: ir.Context) -> ir.Module:
             refuse_unreadable(text, name)
         context.allow_unregistered_dialects |= stablehlo.has_marks(text)
         text = inline_resources(text, name)
-        _refuse_deadly(text, name, context)
-        return _parse_text(text, name)
+        return _parse_once(text, name, context)
 
 
-def _refuse_deadly(text: str, name: str, context: ir.Context) -> None:
-    """Parse ``text`` in a child of the process first: some of what is no valid program ends the process.
+def _parse_once(text: str, name: str, context: ir.Context) -> ir.Module:
+    """The module of ``text``, parsed in a child of the process, which hands it over as bytecode.
+
+    Some of what is no valid program ends the process that parses it; and to read bytecode costs less than the text.
 
     Raises:
-        DiagnosedError: the child came to such an end.
+        DiagnosedError: ``text`` is not valid, or the child came to such an end.
     """
     key = hash((text, context.allow_unregistered_dialects))
     if key in _survived:
-        return
-    ending, _ = tried(lambda: _trial(text, name), *_limits(text))
+        return _module_here(text, name)
+    ending, bytecode = tried(lambda: _bytecode_of(text, name), *_limits(text))
     if ending:
         raise DiagnosedError([Diagnostic(f"MLIR cannot parse this text: {ending}; is the file damaged?", name)])
     if len(_survived) >= _MOST_SURVIVED:
         _survived.clear()
     _survived.add(key)
+    return ir.Module.parse(bytecode) if bytecode else _module_here(text, name)
 
 
 def _limits(content: str | bytes) -> tuple[int, int]:
@@ -138,14 +142,25 @@ def _limits(content: str | bytes) -> tuple[int, int]:
     return 60 + len(content) // 1_000_000, (8 << 30) + 64 * len(content)
 
 
-def _trial(text: str, name: str) -> bytes:
-    try:
-        module = _parse_text(text, name)
-    except DiagnosedError:
-        return b""  # the parser finds that again outside
+def _module_here(text: str, name: str) -> ir.Module:
+    """The module of ``text``, which this process parses itself: it is known to survive that."""
+    return _parse_text(text, name)
+
+
+def _bytecode_of(text: str, name: str) -> bytes:
+    """The module of ``text``; empty where the parser has something to say, which it says again outside."""
+    with collect(ir.Context.current, _SEVERITIES) as said:
+        try:
+            module = _parse_text(text, name)
+        except DiagnosedError:
+            return b""
     if text.count("\n#") > DEEPEST:  # names of attributes, each of which may be inside of the next
         module.operation.get_asm(large_elements_limit=16, enable_debug_info=True)
-    return b""
+    if said:
+        return b""
+    buffer = BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
 
 
 def _text_of_bytecode(content: bytes, name: str) -> str:

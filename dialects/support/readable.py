@@ -17,6 +17,7 @@ _HIGH_ESCAPE = re.compile(r"\\[89a-fA-F][0-9a-fA-F]")
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
 _ESCAPE = re.compile(rb"\\(?:([0-9a-fA-F]{2})|(.))")
 _OPENING = "([{<"
+_NO_BRACKETS = bytes(set(range(256)) - set(b"([{<)]}>"))
 _STEPS = np.zeros(256, np.int8)
 _STEPS[list(b"([{<")], _STEPS[list(b")]}>")] = 1, -1
 
@@ -34,7 +35,7 @@ def refuse_unreadable(text: str, name: str) -> None:
             raise _error("half of a surrogate pair is no character", text, error.start, name) from error
     if "\\" in text and _HIGH_ESCAPE.search(text):
         _refuse_bytes(text, name)
-    if sum(map(text.count, _OPENING)) > DEEPEST and _too_deep(text) is not None:
+    if sum(map(text.count, _OPENING)) > DEEPEST and _may_be_too_deep(text):
         place = _too_deep(_COMMENT_OR_STRING.sub(lambda match: " " * len(match[0]), text))
         if place is not None:
             raise _error(f"nested more than {DEEPEST:,} levels deep; split it into functions", text, place, name)
@@ -51,8 +52,15 @@ def _refuse_bytes(text: str, name: str) -> None:
             raise _error(message, text, match.start(), name) from error
 
 
+def _may_be_too_deep(text: str) -> bool:
+    """True if a bracket opens too deep, strings and comments included; an arrow or a comparison is no bracket."""
+    outside = text.encode().replace(b"->", b" ").replace(b"<=", b" ").replace(b">=", b" ")
+    steps = _STEPS[np.frombuffer(outside.translate(None, _NO_BRACKETS), np.uint8)]
+    return bool(np.cumsum(steps, dtype=np.int32).max(initial=0) > DEEPEST)
+
+
 def _too_deep(text: str) -> int | None:
-    """Where a bracket opens that is too deep, strings and comments included; an arrow or a comparison is no bracket."""
+    """The place of the first bracket that opens too deep in ``text``, which has no strings and comments."""
     characters = np.frombuffer(text.encode("utf-32-le"), np.uint32)
     places = np.flatnonzero(_STEPS[np.minimum(characters, 255)])
     found = characters[places]

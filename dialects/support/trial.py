@@ -9,6 +9,9 @@ from collections.abc import Callable
 
 _SIZES = "/proc/self/statm"
 _DONE = b"\0done"
+_TIMES_REAL = 10
+_seconds = 0
+"""Of processor time for a step of the action, in the copy that does it; 0 in every other process."""
 _forking = threading.Lock()  # the filters of warnings are shared by all threads
 
 
@@ -19,7 +22,8 @@ def tried(action: Callable[[], bytes], seconds: int, most_more_bytes: int) -> tu
     needs no other thread: MLIR's code runs with the interpreter's lock held, so no thread is inside of it now.
 
     Args:
-        seconds: of real time, after which the copy ends.
+        seconds: of processor time, after which the copy ends, or of ten times as much real time; both begin again
+            when the action calls ``step_is_done``.
         most_more_bytes: of memory beyond what this process has.
     """
     if not hasattr(os, "fork"):
@@ -46,11 +50,19 @@ def tried(action: Callable[[], bytes], seconds: int, most_more_bytes: int) -> tu
         raise
     if said.endswith(_DONE):
         return "", said.removesuffix(_DONE)
-    if status == -signal.SIGALRM:
-        return f"it takes longer than {seconds} s", b""
+    if status in (-signal.SIGPROF, -signal.SIGALRM):
+        times = 1 if status == -signal.SIGPROF else _TIMES_REAL
+        return f"it takes longer than {times * seconds} s", b""
     if status < 0:
         return f"it would end the process ({signal.Signals(-status).name})", b""
     return "it fails", b""
+
+
+def step_is_done() -> None:
+    """Let the time of the next step of an action begin; nothing in a process that does not try one."""
+    if _seconds:
+        signal.setitimer(signal.ITIMER_PROF, _seconds)
+        signal.alarm(_TIMES_REAL * _seconds)
 
 
 def _status_of(child: int) -> int:
@@ -63,11 +75,13 @@ def _status_of(child: int) -> int:
 
 def _do(action: Callable[[], bytes], writing: int, seconds: int, most_more_bytes: int) -> None:
     """The life of the copy."""
+    global _seconds
     try:
         faulthandler.disable()
-        for number in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        signal.alarm(seconds)
+        _seconds = seconds
+        step_is_done()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         _limit_memory(most_more_bytes)
         with os.fdopen(writing, "wb") as pipe:

@@ -9,12 +9,13 @@ from ipu_mlir.compilation.entry import entry_name, entry_of
 from ipu_mlir.compilation.executable import Executable, lower_together
 from ipu_mlir.compilation.lowering import Lowering, Pipeline, level_of, plan_lowering
 from ipu_mlir.compilation.programs import Programs, put_together
-from ipu_mlir.compilation.sources import import_stablehlo, read_module, with_quotes
+from ipu_mlir.compilation.sources import read_module, with_quotes
 from ipu_mlir.dialects.analysis.queues import queues_in
 from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.remembered import remembering
+from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.frontends.table import Call, OpenProgram, front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
 from ipu_mlir.runtime.translator.array_ir.options import KERNELS

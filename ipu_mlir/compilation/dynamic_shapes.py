@@ -9,10 +9,11 @@ import numpy as np
 from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import Lowering
 from ipu_mlir.compilation.portable import NotPortableError, bytecode_of, module_of, portable
-from ipu_mlir.compilation.sources import import_stablehlo, load_module
+from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import PassStep
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes

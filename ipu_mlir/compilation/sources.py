@@ -17,12 +17,7 @@ from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, qu
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.dialects.support.parsing import Source, parse_module, read_source
 from ipu_mlir.dialects.support.readable import refuse_unreadable
-from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.core.manager import run_steps
-from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
-from ipu_mlir.passes.importing.stablehlo.refine_shapes import is_stablehlo
-from ipu_mlir.passes.pipelines import PIPELINES
+from ipu_mlir.frontends.stablehlo import import_stablehlo
 
 _LONGEST_PATH = 4096
 _MOST_QUOTES = 20
@@ -39,16 +34,6 @@ def load_module(source: Any) -> ir.Module:
     module = read_module(source)
     import_stablehlo(module.operation)
     return module
-
-
-def import_stablehlo(module: ir.Operation) -> None:
-    """Bring ``module`` to linalg on tensors in place, if it is StableHLO.
-
-    Raises:
-        DiagnosedError: it cannot be imported, with all the ops that are in the way.
-    """
-    if is_stablehlo(module):
-        run_steps(module, Registry(by_name(PASSES), PIPELINES).resolve("ipu-import-stablehlo"))
 
 
 def read_module(source: Any) -> ir.Module:
