@@ -18,11 +18,12 @@ from typing import overload
 import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
+from ipu_mlir.dialects.machine.links import link_cycles
 from ipu_mlir.dialects.machine.machine import Machine, machine_of
-from ipu_mlir.dialects.machine.selection import passed_on, physical_ipus
+from ipu_mlir.dialects.machine.selection import physical_ipus
 from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, larger
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.mapping.ipu_traffic import IpuTraffic, ipu_traffic
+from ipu_mlir.dialects.mapping.ipu_traffic import ipu_traffic
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
@@ -50,24 +51,36 @@ def cycles_at(byte_count: int, bytes_per_second: float, machine: Machine) -> int
     return ceil(byte_count * machine.clock_hz / bytes_per_second) if byte_count else 0
 
 
-def host_write_cycles(bytes_per_ipu: int, machine: Machine) -> int:
-    """Cycles in which the host hands that many bytes to each IPU."""
-    return cycles_at(bytes_per_ipu, machine.host_write_bytes_per_second, machine)
+def host_write_cycles(bytes_of_ipus: IntArray, replicas: int, machine: Machine) -> int:
+    """Cycles in which the host hands so many bytes to each IPU of each of ``replicas``.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> [host_write_cycles(np.array([16_000]), replicas, IPU2) for replicas in (1, 2, 16)]
+    [1325, 1696, 13568]
+    """
+    return _host_cycles(bytes_of_ipus, replicas, machine.host_write_bytes_per_second, machine)
 
 
-def host_read_cycles(bytes_per_ipu: int, machine: Machine) -> int:
-    """Cycles in which the host takes that many bytes from each IPU."""
-    return cycles_at(bytes_per_ipu, machine.host_read_bytes_per_second, machine)
+def host_read_cycles(bytes_of_ipus: IntArray, replicas: int, machine: Machine) -> int:
+    """Cycles in which the host takes so many bytes from each IPU of each of ``replicas``."""
+    return _host_cycles(bytes_of_ipus, replicas, machine.host_read_bytes_per_second, machine)
+
+
+def _host_cycles(bytes_of_ipus: IntArray, replicas: int, bytes_per_second: float, machine: Machine) -> int:
+    """Each IPU has a connection of its own; those of a machine share its gateway, and those of a rack one host."""
+    each = np.tile(bytes_of_ipus, replicas)
+    machines, racks = (
+        np.add.reduceat(each, range(0, len(each), size)) for size in (machine.ipus_per_machine, machine.ipus_per_pod)
+    )
+    seconds = [each.max(initial=0) / bytes_per_second, racks.max() / machine.host_bytes_per_second]
+    if machine.gateway_bytes_per_second:
+        seconds.append(machines.max() / machine.gateway_bytes_per_second)
+    return ceil(max(seconds) * machine.clock_hz)
 
 
 def streaming_cycles(bytes_per_ipu: int, machine: Machine) -> int:
     """Cycles in which each IPU copies that many bytes from or to its streaming memory."""
     return cycles_at(bytes_per_ipu, machine.streaming_bytes_per_second, machine)
-
-
-def ipu_link_cycles(bytes_per_ipu: int, machine: Machine) -> int:
-    """Cycles in which an IPU takes that many bytes from others."""
-    return cycles_at(bytes_per_ipu, machine.ipu_link_bytes_per_second, machine)
 
 
 @overload
@@ -156,8 +169,8 @@ class ExchangeCost:
     Attributes:
         busy_cycles: for how many cycles each tile sends or receives, shape ``(num_tiles,)``; the exchange takes as
             long as the tile that takes longest.
-        inter_ipu_cycles: of the links, by the IPU that takes most from others or gives most to them, with what it
-            passes on for them.
+        inter_ipu_cycles: of the busiest link, or of the IPU with most on all of its links; what an IPU passes on for
+            others counts.
         sync_cycles: of the sync of all IPUs that an exchange between them has; 0 on one chip.
         bytes_received, bytes_sent: of all tiles; what several tiles receive is sent once.
         bytes_received_worst: of the tile that receives most.
@@ -198,28 +211,17 @@ def cost_between(source: Side, dest: Side, element_size: int, target: Target) ->
     machine = machine_of(target)
     traffic = exchange_traffic(*source, *dest, target.num_tiles)
     between = ipu_traffic(*source, *dest, target.ipus, target.tiles_per_ipu)
-    crossing = _elements_on_links(between, target) * element_size
+    links = link_cycles(between.between * element_size, physical_ipus(target), machine) if target.ipus > 1 else 0
     return ExchangeCost(
         busy_cycles=exchange_cycles_per_tile(traffic, element_size, machine, groups_of(dest[0], target.num_tiles)),
-        inter_ipu_cycles=ipu_link_cycles(crossing, machine),
-        sync_cycles=all_sync_cycles(target.ipus, machine) if crossing else 0,
+        inter_ipu_cycles=links,
+        sync_cycles=all_sync_cycles(target.ipus, machine) if links else 0,
         bytes_received=int(traffic.received.sum()) * element_size,
         bytes_sent=int(traffic.sent.sum()) * element_size,
         bytes_received_worst=int(traffic.received.max()) * element_size,
         bytes_from_other_ipus=between.received * element_size,
         bytes_to_other_ipus=between.sent * element_size,
     )
-
-
-def _elements_on_links(traffic: IpuTraffic, target: Target) -> int:
-    """Of the IPU whose links carry most in one direction: what it takes or gives, and what it passes on."""
-    busiest = np.maximum(traffic.received, traffic.sent)
-    if target.ipus <= 2 or not busiest.any():
-        return int(busiest.max())
-    ipus = np.array(physical_ipus(target))
-    carried = np.einsum("ij,ijp->p", traffic.between, passed_on(tuple(ipus.tolist())))
-    carried[ipus] += busiest
-    return int(carried.max())
 
 
 def crosses_ipus(source: Side, dest: Side, target: Target) -> bool:

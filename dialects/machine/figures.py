@@ -5,7 +5,7 @@ that were not read again), or *assumed*.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from ipu_mlir.dialects.support.errors import Settings, TargetError
 
@@ -25,6 +25,7 @@ class Figure:
     Attributes:
         unit: what is counted; a bandwidth is of one IPU and one direction, unless the name says otherwise.
         of_chips: by the name of a chip the value and its source. A chip that is not there has that of ``ipu2``.
+        ranges: by the name of a chip the values between which one that is *assumed* lies; as of ``of_chips``.
         least: no value is lower.
         is_count: only whole numbers.
     """
@@ -33,6 +34,7 @@ class Figure:
     of_chips: Mapping[str, tuple[Value, str]]
     least: float = 1
     is_count: bool = True
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def kind(self) -> type:
@@ -42,6 +44,10 @@ class Figure:
     def of(self, chip: str) -> Value:
         """Its value for the chip ``chip``."""
         return self.of_chips.get(chip, self.of_chips["ipu2"])[0]
+
+    def range_of(self, chip: str) -> tuple[float, float] | None:
+        """The values between which its value for the chip ``chip`` lies; None if that is no assumption."""
+        return self.ranges.get(chip, self.ranges.get("ipu2") if chip not in self.of_chips else None)
 
     def source(self, chip: str) -> str:
         """The source of its value for the chip ``chip``."""
@@ -54,6 +60,11 @@ def _count(unit: str, mk2: tuple[int, str], mk1: tuple[int, str] | None = None, 
 
 def _rate(unit: str, mk2: tuple[float, str], mk1: tuple[float, str], **others: tuple[float, str]) -> Figure:
     return Figure(unit, {"ipu2": mk2, "ipu1": mk1, **others}, 0.0, is_count=False)
+
+
+def _within(figure: Figure, low: float, high: float, **others: tuple[float, float]) -> Figure:
+    """``figure``, whose value for ``ipu2`` is assumed to lie between ``low`` and ``high``."""
+    return replace(figure, ranges={"ipu2": (low, high), **others})
 
 
 _FROM_POPLIBS = "read: PopLibs"
@@ -75,8 +86,10 @@ FIGURES: dict[str, Figure] = {
     "f32_vector_width": _count("elements", (2, "read: PopLibs, 64 bits")),
     "f16_vector_width": _count("elements", (4, "read: PopLibs, 64 bits")),
     "exchange_bytes_per_cycle": _count("B per cycle, received by a tile", (4, "third party: 8 TB/s over 1472 tiles")),
-    "sync_cycles": _count("cycles", (100, "assumed: between 70 and 160 on one chip; not public"), least=0),
-    "external_sync_cycles": _count("cycles", (600, "assumed: IPUs of one device; not public"), least=0),
+    "sync_cycles": _within(_count("cycles", (100, "assumed: on one chip; not public"), least=0), 70, 160),
+    "external_sync_cycles": _within(
+        _count("cycles", (600, "assumed: IPUs of one device; not public"), least=0), 300, 1500
+    ),
     "tiles_per_shared_bus": _count(
         "tiles that receive twice as much of the same data", (2, "read: PopLibs, tilesPerSharedExchangeBus")
     ),
@@ -101,16 +114,45 @@ FIGURES: dict[str, Figure] = {
         (160e9, "third party: 10 links, 320 GB/s in both directions"),
         (160e9, "third party: five links of 64 GB/s in both directions"),
     ),
+    "neighbour_bytes_per_second": _within(
+        _rate(
+            "B/s, to one neighbour",
+            (64e9, "assumed: four of the 10 links; data sheet: two connectors of 512 Gb/s, both directions together"),
+            (96e9, "read: three links of 64 GB/s in both directions to the other IPU of a board"),
+        ),
+        48e9,
+        80e9,
+    ),
+    "hop_cycles": _within(
+        _count("cycles until a block is at a neighbour", (400, "assumed; not public"), least=0), 150, 1500
+    ),
+    "ipus_per_machine": _count("IPUs", (4, "data sheet: IPU-M2000"), (16, "read: eight boards of two")),
+    "ipus_per_pod": _count(
+        "IPUs that IPU-Links join; more are joined by gateways", (64, "data sheet: a rack"), (16, "one machine")
+    ),
+    "host_bytes_per_second": _within(
+        _rate(
+            "B/s, of a host for the IPUs of a rack",
+            (25e9, "assumed: 2 x 100 GbE of one host"),
+            (128e9, "assumed: the links of eight boards"),
+        ),
+        12.5e9,
+        100e9,
+        ipu1=(64e9, 128e9),
+    ),
     "host_write_bytes_per_second": _rate(
         "B/s", (16e9, "third party: PCIe 4 x8 from the gateway to an IPU"), (16e9, "third party: PCIe 3 x16")
     ),
     "host_read_bytes_per_second": _rate(
         "B/s", (5.5e9, "read: measured, back to the host through the gateway"), (16e9, "third party: PCIe 3 x16")
     ),
-    "streaming_bytes_per_second": _rate(
-        "B/s",
-        (20e9, "recalled: memory beside the chips, of one IPU"),
-        (16e9, "assumed: the memory is the host's, behind PCIe"),
+    "streaming_bytes_per_second": replace(
+        _rate(
+            "B/s",
+            (20e9, "recalled: memory beside the chips, of one IPU"),
+            (16e9, "assumed: the memory is the host's, behind PCIe"),
+        ),
+        ranges={"ipu1": (8e9, 16e9)},
     ),
     "streaming_bytes": _count(
         "B", (64_000_000_000, "data sheet: 256 GB for four IPUs"), (0, "there is none beside the chip"), least=0

@@ -4,7 +4,7 @@
 them. ``figures`` has their values for the chips that there are, and where these come from.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -39,6 +39,11 @@ class Machine:
     amp_f32_cycles: int
     coefficient_load_bytes_per_cycle: int
     ipu_link_bytes_per_second: float
+    neighbour_bytes_per_second: float
+    hop_cycles: int
+    ipus_per_machine: int
+    ipus_per_pod: int
+    host_bytes_per_second: float
     host_write_bytes_per_second: float
     host_read_bytes_per_second: float
     streaming_bytes_per_second: float
@@ -99,3 +104,23 @@ def machine_of(target: Target) -> Machine:
     (16, 1850000000.0)
     """
     return Machine(**{field.name: getattr(target, field.name) for field in fields(Machine)})
+
+
+@lru_cache(maxsize=256)
+def ends_of_assumptions(target: Target) -> tuple[Target, Target]:
+    """``target`` with the best, and with the worst, of the values that each assumed figure may have.
+
+    A figure that ``target`` sets itself is no assumption.
+
+    >>> best, worst = ends_of_assumptions(Target(sync_cycles=90))
+    >>> [(each.sync_cycles, each.neighbour_bytes_per_second) for each in (best, worst)]
+    [(90, 80000000000.0), (90, 48000000000.0)]
+    """
+    best: dict[str, Any] = {}
+    worst: dict[str, Any] = {}
+    for name, figure in FIGURES.items():
+        ends = figure.range_of(target.name)
+        if ends is not None and getattr(target, name) == figure.of(target.name):
+            fewest_cycles = ends if figure.is_count else reversed(ends)
+            best[name], worst[name] = map(figure.kind, fewest_cycles)
+    return replace(target, **best), replace(target, **worst)

@@ -66,6 +66,11 @@ class Target:
     amp_f32_cycles: int = OF_CHIP
     coefficient_load_bytes_per_cycle: int = OF_CHIP
     ipu_link_bytes_per_second: float = OF_CHIP
+    neighbour_bytes_per_second: float = OF_CHIP
+    hop_cycles: int = OF_CHIP
+    ipus_per_machine: int = OF_CHIP
+    ipus_per_pod: int = OF_CHIP
+    host_bytes_per_second: float = OF_CHIP
     host_write_bytes_per_second: float = OF_CHIP
     host_read_bytes_per_second: float = OF_CHIP
     streaming_bytes_per_second: float = OF_CHIP

@@ -22,11 +22,12 @@ class MergeCollectives(Pass):
 
     One waits until an op reads what it gives, writes what it is given or gives, or deals with the host; and no longer
     than its block. A kind with a limit of its own, as in ``all-reduce-bytes``, waits for others of that kind only. With
-    ``inter-ipu-bytes`` exchanges between IPUs wait for each other in the same way.
+    ``inter-ipu-bytes`` exchanges between IPUs wait for each other in the same way; without it those that are neighbours
+    already share a sync.
 
     Needs:  supersteps (``ipu-form-supersteps``).
     Leaves: collectives one after the other where that is possible, and exchanges, all but the first of them with
-            ``ipu.merged``: they need no sync of their own. With 0 bytes, everything as it was.
+            ``ipu.merged``: they need no sync of their own. With 0 bytes, collectives are as they were.
     """
 
     name = "ipu-merge-collectives"
@@ -38,12 +39,13 @@ class MergeCollectives(Pass):
     inter_ipu_bytes: int | None = None
 
     def run(self, module: ir.Operation) -> None:
-        if not any((self.max_bytes, *self._own_limits().values())):
-            return
         with module.context:
             for function in list_ops(module, "func.func"):
                 for block in blocks_of(function):
-                    self._block(block)
+                    if any((self.max_bytes, *self._own_limits().values())):
+                        self._block(block)
+                    if self.inter_ipu_bytes is None:
+                        _merge_neighbours(block)
 
     def _own_limits(self) -> dict[str, int]:
         limits = {
@@ -75,6 +77,24 @@ class MergeCollectives(Pass):
             if before:
                 op.attributes[MERGED] = ir.UnitAttr.get()
             waiting[kind] = [*before, op]
+
+
+def _merge_neighbours(block: ir.Block) -> None:
+    """Let exchanges between IPUs that nothing stands between share the sync of the first of them."""
+    together: list[ir.Operation] = []
+    for op in [each.operation for each in block.operations]:
+        if op.name == "ipu.exchange" and LINKS in op.attributes:
+            if together and not any(_depends(op, each) for each in together):
+                op.attributes[MERGED] = ir.UnitAttr.get()
+                together.append(op)
+            else:
+                together = [op]
+        elif op.name.partition(".")[0] != "arith":
+            effects = effects_of(op)
+            if effects is None or not effects.is_free_to_move or any(effects.touches(op)):
+                together = []
+        for inner in blocks_of(op) if control_op(op) is not None else ():
+            _merge_neighbours(inner)
 
 
 def _kind(op: ir.Operation, limits: dict[str, int]) -> str | None:

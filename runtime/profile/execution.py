@@ -19,6 +19,8 @@ class Cycles:
         host: data moves between the host and the IPUs.
         overlapped: of these, cycles of steps of some IPUs while others are at work as well, or of I/O tiles while the
             others are; 0 for a single IPU without I/O tiles.
+        least: the total if every assumed figure of the machine is the best of its range.
+        most: the total if it is the worst.
     """
 
     total: int
@@ -28,6 +30,13 @@ class Cycles:
     sync: int
     host: int
     overlapped: int
+    least: int
+    most: int
+
+    @property
+    def has_wide_range(self) -> bool:
+        """True if what is assumed about the machine moves the total by more than a tenth."""
+        return self.most - self.least > 0.1 * self.total
 
 
 @dataclass(frozen=True)

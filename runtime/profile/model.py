@@ -7,7 +7,7 @@ says otherwise.
 
 from dataclasses import dataclass
 
-SCHEMA, VERSION = "ipu-mlir.profile", 2
+SCHEMA, VERSION = "ipu-mlir.profile", 3
 
 
 @dataclass(frozen=True)

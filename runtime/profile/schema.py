@@ -16,7 +16,7 @@ from ipu_mlir.runtime.profile.json_form import OPTIONAL_KEYS, hints_of, key_of
 from ipu_mlir.runtime.profile.model import SCHEMA, VERSION
 from ipu_mlir.runtime.profile.profile import Profile
 
-PATH = Path(__file__).with_name("profile.schema.json")
+PATH = Path(__file__).resolve().with_name("profile.schema.json")
 """The schema as it is shipped."""
 
 _PLAIN: dict[Any, dict[str, Any]] = {

@@ -171,9 +171,18 @@ class StepCosts:
             return self._host(step.op)
         if step.kind == "collective":
             received, cycles, sync = cost_of_collective(step.op, self._target)
-            return StepCost(self._idle, inter_ipu=cycles, sync=sync, bytes_sent=received, bytes_received=received)
+            every = np.ones(self._target.ipus, dtype=np.bool_)
+            return StepCost(
+                self._idle, inter_ipu=cycles, links=every, sync=sync, bytes_sent=received, bytes_received=received
+            )
         assert step.kind == "control", f"a step of kind {step.kind}"
         return self._sync()
+
+    def with_cost_of_chip(self, step: Step, found: StepCost) -> StepCost:
+        """The costs of ``step`` where tiles of one chip take what they do in ``found``, which is of a like target."""
+        if step.kind == "compute":
+            return replace(found, sync=self._machine.sync_cycles)
+        return found if step.kind == "exchange" and self._target.ipus == 1 else self.of(step)
 
     def _sync(self) -> StepCost:
         return StepCost(self._idle, sync=all_sync_cycles(self._target.ipus, self._machine))
@@ -191,13 +200,16 @@ class StepCosts:
             return replace(self._sync(), io="alone" if ipus else None, io_ipus=tuple(ipus))
         filled = call.filled_by(op)
         taken, given = (
-            int(bytes_per_ipu([value.type for value in values], self._target).max(initial=0))
+            bytes_per_ipu([value.type for value in values], self._target)
             for values in ([] if filled is None else [filled], call.read_by(op))
         )
+        replicas = self._target.replicas
         if call.server == "remote" and remote_buffer_around(op).memory == "streaming":
-            cycles = streaming_cycles(taken + given, self._machine)
+            cycles = streaming_cycles(int(taken.max() + given.max()), self._machine)
         else:
-            cycles = host_write_cycles(taken, self._machine) + host_read_cycles(given, self._machine)
+            cycles = host_write_cycles(taken, replicas, self._machine) + host_read_cycles(
+                given, replicas, self._machine
+            )
         sync = all_sync_cycles(self._target.ipus, self._machine) if call.server == "remote" else 0
         moved = call.read_by(op) if filled is None else [filled]
         ipus = self._on_io(moved)

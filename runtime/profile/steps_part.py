@@ -1,6 +1,8 @@
 """The steps of a program as the profile has them: what each takes, how often it runs, and all of it together."""
 
+from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.program.tree import Step, sequences, steps
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.costs.exchange import all_sync_cycles, host_read_cycles, host_write_cycles
-from ipu_mlir.dialects.machine.machine import machine_of
+from ipu_mlir.dialects.machine.machine import ends_of_assumptions, machine_of
 from ipu_mlir.dialects.machine.selection import physical_ipus
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import IntArray
@@ -44,7 +46,11 @@ class StepsPart:
         """Cycles of compute of all tiles together."""
         self._flops = dict.fromkeys(PEAK_TYPES, 0)
         self._contracts: set[str] = set()
-        costs = StepCosts(report.target, steps(report.tree))
+        program = steps(report.tree)
+        costs = StepCosts(report.target, program)
+        at_ends = [StepCosts(target, program) for target in ends_of_assumptions(report.target)]
+        self._at_ends: tuple[list[StepCost], list[StepCost]] = ([], [])
+        """The costs of the steps if every assumed figure is the best, or the worst, of its range."""
         runs = {
             child.number: counts.of.get(block.number, 0)
             for block in sequences(report.tree)
@@ -52,14 +58,16 @@ class StepsPart:
             if isinstance(child, Step)
         }
         self._costs: list[StepCost] = []
-        for step in steps(report.tree):
-            self._add(step, costs.of(step), runs[step.number])
-        self._host(_arguments_in(report.tree.block, report.target), "arguments from the host")
-        self._host(_results_out(report.tree.block, report.target), "results to the host")
-
-    def _host(self, cost: StepCost, name: str) -> None:
-        self._live_step(len(self.steps), "host_exchange", name, None, None)
-        self._execute(cost, 1)
+        for step in program:
+            cost = costs.of(step)
+            self._add(step, cost, runs[step.number])
+            for found, other in zip(self._at_ends, at_ends, strict=True):
+                found.append(other.with_cost_of_chip(step, cost))
+        for of, name in ((_arguments_in, "arguments from the host"), (_results_out, "results to the host")):
+            self._live_step(len(self.steps), "host_exchange", name, None, None)
+            self._execute(of(report.tree.block, report.target), 1)
+            for found, target in zip(self._at_ends, ends_of_assumptions(report.target), strict=True):
+                found.append(of(report.tree.block, target))
 
     def _add(self, step: Step, cost: StepCost, count: int) -> None:
         number = step.number
@@ -138,11 +146,6 @@ class StepsPart:
             execution.ExecutedStep(
                 step=len(self._executed),
                 count=count,
-                compute=cost.compute,
-                exchange=cost.exchange,
-                inter_ipu=cost.inter_ipu,
-                sync=cost.sync,
-                host=cost.host,
                 balance=cost.balance,
                 active_tiles=cost.active_tiles,
                 bytes_sent=cost.bytes_sent,
@@ -150,20 +153,29 @@ class StepsPart:
                 bytes_received_worst=cost.bytes_received_worst,
                 io=cost.io,
                 io_ipus=cost.io_ipus if cost.io and self._target.ipus > 1 else None,
-                per_ipu=None if self._target.ipus == 1 else self._per_ipu(cost),
+                **self._cycles_of(cost),
             )
         )
         self._costs.append(cost)
+
+    def _cycles_of(self, cost: StepCost) -> dict[str, Any]:
+        """The fields of an executed step that cycles are in."""
+        return {
+            **{kind: getattr(cost, kind) for kind in _KINDS},
+            "per_ipu": None if self._target.ipus == 1 else self._per_ipu(cost),
+        }
 
     def _per_ipu(self, cost: StepCost) -> tuple[tuple[int, ...], ...]:
         found = cost.times(self._target.ipus)
         columns = (found.compute, found.exchange, found.inter_ipu)
         return tuple(zip(*(each.tolist() for each in columns), strict=True))
 
-    def _total(self) -> int:
+    def _total(self, executed: list[execution.ExecutedStep]) -> int:
         """Cycles from begin to end."""
-        clocks = Clocks.of(self._target.ipus, self._executed)
-        stretches = [clocks.stretch(each, step.kind) for each, step in zip(self._executed, self.steps, strict=True)]
+        if self._target.ipus == 1 and not self._target.io_tiles:
+            return sum(step.count * step.cycles for step in executed)
+        clocks = Clocks.of(self._target.ipus, executed)
+        stretches = [clocks.stretch(each, step.kind) for each, step in zip(executed, self.steps, strict=True)]
         program = program_stretch(self._report.tree, stretches[:-2], self._counts)
         return round(reduce(then, (stretches[-2], program, stretches[-1])).cycles)
 
@@ -185,8 +197,14 @@ class StepsPart:
         """All of it together."""
         sums = {kind: sum(step.count * getattr(step, kind) for step in self._executed) for kind in _KINDS}
         one_by_one = sum(sums.values())
-        total = self._total() if self._target.ipus > 1 or self._target.io_tiles else one_by_one
-        cycles = execution.Cycles(total=total, **sums, overlapped=one_by_one - total)
+        total = self._total(self._executed)
+        least, most = (
+            self._total(
+                [replace(each, **self._cycles_of(cost)) for each, cost in zip(self._executed, costs, strict=True)]
+            )
+            for costs in self._at_ends
+        )
+        cycles = execution.Cycles(total=total, **sums, overlapped=one_by_one - total, least=least, most=most)
         seconds = cycles.total / self._target.clock_hz
         flops = sum(self._flops.values())
         peak = target_facts(self._target).peak_flops
@@ -210,16 +228,16 @@ class StepsPart:
 
 
 def _arguments_in(block: ir.Block, target: Target) -> StepCost:
-    """All arguments of the program but its variables, from the host to the IPUs; each IPU has its own connection."""
+    """All arguments of the program but its variables, from the host to the IPUs."""
     variables = variable_arguments(block.owner.operation)
     held = bytes_per_ipu([each.type for each in block.arguments if each.arg_number not in variables], target)
-    return _host_step(host_write_cycles(int(held.max(initial=0)), machine_of(target)), held, target)
+    return _host_step(host_write_cycles(held, target.replicas, machine_of(target)), held, target)
 
 
 def _results_out(block: ir.Block, target: Target) -> StepCost:
     """All results of the program, from the IPUs to the host."""
     held = bytes_per_ipu([value.type for value in terminator(block).operands], target)
-    return _host_step(host_read_cycles(int(held.max(initial=0)), machine_of(target)), held, target)
+    return _host_step(host_read_cycles(held, target.replicas, machine_of(target)), held, target)
 
 
 def _host_step(cycles: int, held: IntArray, target: Target) -> StepCost:

@@ -52,6 +52,8 @@ def _cycles(profile: "Profile") -> list[str]:
     if cycles.overlapped:
         lines.append(f"  {'at the same time':<18}{-cycles.overlapped:>16,}")
     lines.append(f"  {'total':<18}{cycles.total:>16,}{'':>8}  {_time(profile.execution.seconds)}")
+    if cycles.has_wide_range:
+        lines.append(f"  {cycles.least:,} to {cycles.most:,} with what is assumed about links, syncs and the host")
     return lines
 
 

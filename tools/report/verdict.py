@@ -70,10 +70,14 @@ def _memory(profile: Profile) -> str:
 
 def _time(profile: Profile) -> str:
     execution, clock = profile.execution, profile.target.clock_hz
-    text = (
-        f"It takes {large_text(execution.cycles.total, 'cycles')}, "
-        f"{seconds_text(execution.seconds)} at {clock / 1e9:.4g} GHz"
-    )
+    cycles = execution.cycles
+    text = f"It takes {large_text(cycles.total, 'cycles')}"
+    if cycles.has_wide_range:
+        text += (
+            f" ({large_text(cycles.least, 'cycles')} to {large_text(cycles.most, 'cycles')}, by what is assumed about "
+            "links, syncs and the host)"
+        )
+    text += f", {seconds_text(execution.seconds)} at {clock / 1e9:.4g} GHz"
     if execution.flops:
         text += f", and reaches {large_text(execution.flops_per_second, 'FLOP/s')}"
         shares = [f"{percent(share)} of the {kind} peak" for kind, share in peak_shares(profile).items()]

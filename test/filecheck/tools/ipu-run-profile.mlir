@@ -5,7 +5,7 @@
 
 // PRINTED: out0: float32[64] min
 
-// JSON: {"schema":"ipu-mlir.profile","version":2,"producer":{"name":"ipu-mlir","version":"{{[^"]+}}"}
+// JSON: {"schema":"ipu-mlir.profile","version":3,"producer":{"name":"ipu-mlir","version":"{{[^"]+}}"}
 // JSON-SAME: "program":{"entry":"main","source":"ipu-run-profile.mlir"}
 // JSON-SAME: "ipus":2,"replicas":1,"tiles_per_ipu":4,"num_tiles":8
 // JSON-SAME: "fits":true,"problems":[]

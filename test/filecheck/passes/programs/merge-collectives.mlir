@@ -6,7 +6,6 @@
 #home = #ipu.mapping<8, [[2, 8, 1, 1]], 0, 0>
 #one = #ipu.mapping<8, [[8, 8, 1, 0]], 0, 1>
 
-// ALONE-NOT: ipu.merged
 
 // Two of 32 bytes wait for each other past an exchange of something else; a third one would be too much.
 // CHECK-LABEL: func.func @waiting
@@ -69,7 +68,16 @@ func.func @kinds(%x: memref<8xf32, #home>, %y: memref<8xf32, #home>) {
 // LINKS-NEXT: "ipu.exchange"(%arg0, %{{.*}}) {ipu.links} :
 // LINKS-NEXT: "ipu.exchange"(%{{.*}}, %{{.*}}) : (
 // LINKS-NEXT: "ipu.exchange"(%arg1, %{{.*}}) {ipu.links} :
+
+// Without a number of bytes only neighbours share a sync, and collectives do not.
+// ALONE-NOT: ipu.merged
 // ALONE-LABEL: func.func @between_ipus
+// ALONE: "ipu.exchange"(%arg0, %{{.*}}) {ipu.links} :
+// ALONE-NEXT: "ipu.exchange"(%arg1, %{{.*}}) {ipu.links, ipu.merged} :
+// ALONE-NEXT: "ipu.exchange"(%arg0, %{{.*}}) {ipu.links, ipu.merged} :
+// ALONE-NEXT: "ipu.exchange"(%{{.*}}, %{{.*}}) : (
+// ALONE-NEXT: "ipu.exchange"(%arg1, %{{.*}}) {ipu.links} :
+// ALONE-NOT: ipu.merged
 func.func @between_ipus(%x: memref<8xf32, #home>, %y: memref<8xf32, #home>) {
   %a = memref.alloc() : memref<8xf32, #one>
   %b = memref.alloc() : memref<8xf32, #one>

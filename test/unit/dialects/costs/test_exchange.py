@@ -13,7 +13,6 @@ from ipu_mlir.dialects.costs.exchange import (
     groups_of,
     host_read_cycles,
     host_write_cycles,
-    ipu_link_cycles,
     streaming_cycles,
 )
 from ipu_mlir.dialects.machine.machine import IPU2
@@ -91,17 +90,17 @@ def test_one_chip_needs_no_links() -> None:
 def test_what_comes_from_another_ipu_goes_over_its_links_once() -> None:
     found = cost(one_tile(1 << 20), everywhere(1 << 20, 8), ipus=2)
     assert found.bytes_from_other_ipus.tolist() == [0, 4 << 20]
-    assert found.inter_ipu_cycles == ipu_link_cycles(4 << 20, IPU2) == -(-(4 << 20) * 1325 // 160_000)
+    assert found.inter_ipu_cycles == -(-(4 << 20) * 1325 // 64_000)
     assert found.sync_cycles == IPU2.external_sync_cycles
 
 
 def test_the_ipu_that_gives_most_counts_as_well() -> None:
     found = cost(one_tile(1 << 20), Mapping(1 << 20, (MappingLoop(1 << 17, 1 << 20, 1, 1),)), ipus=2)
     assert found.bytes_to_other_ipus.tolist() == [2 << 20, 0]
-    assert found.inter_ipu_cycles == ipu_link_cycles(2 << 20, IPU2)
+    assert found.inter_ipu_cycles == -(-(2 << 20) * 1325 // 64_000)
     scattered = cost(one_tile(1 << 20), Mapping(1 << 20, (MappingLoop(1 << 16, 1 << 20, 1, 1),)), ipus=4)
     assert scattered.bytes_from_other_ipus.tolist() == [0, 1 << 20, 1 << 20, 1 << 20]
-    assert scattered.inter_ipu_cycles == ipu_link_cycles(3 << 20, IPU2)
+    assert scattered.inter_ipu_cycles == -(-(2 << 20) * 1325 // 64_000)  # what IPU 2 gets, and passes on to IPU 3
 
 
 def test_an_exchange_within_each_ipu_needs_no_links() -> None:
@@ -113,11 +112,19 @@ def test_an_exchange_within_each_ipu_needs_no_links() -> None:
 
 
 def test_links_take_bytes_by_bandwidth() -> None:
-    assert host_write_cycles(16_000, IPU2) == 1325
-    assert host_read_cycles(5_500, IPU2) == 1325
+    assert host_write_cycles(np.array([16_000]), 1, IPU2) == 1325
+    assert host_read_cycles(np.array([5_500, 100]), 1, IPU2) == 1325
     assert streaming_cycles(20_000, IPU2) == 1325
-    assert ipu_link_cycles(160_001, IPU2) == 1326
-    assert host_write_cycles(0, IPU2) == 0
+    assert host_write_cycles(np.array([0, 0]), 4, IPU2) == 0
+
+
+def test_ipus_share_gateways_and_the_host():
+    four_machines = np.full(16, 25_000)
+    assert host_write_cycles(four_machines, 1, IPU2) == 16 * 1325  # all of it comes from one host
+    fast_host = replace(IPU2, host_bytes_per_second=1e12)
+    assert host_write_cycles(four_machines, 1, fast_host) == 4 * 1325  # four IPUs of a machine share its gateway
+    assert host_write_cycles(four_machines[:1], 16, fast_host) == 4 * 1325
+    assert host_write_cycles(four_machines, 1, replace(fast_host, gateway_bytes_per_second=0.0)) == 2071
 
 
 def test_ipus_pass_on_what_goes_to_ipus_further_away():
@@ -129,7 +136,5 @@ def test_ipus_pass_on_what_goes_to_ipus_further_away():
         target = Target(ipus=4, tiles_per_ipu=4, selection_order=order)
         return cost_between((source, view), (dest, view), 4, target).inter_ipu_cycles
 
-    assert links("snake") == ipu_link_cycles(2048 * 4, IPU2)  # 0 and 3, 1 and 2 are neighbours
-    assert links("zigzag") == ipu_link_cycles(
-        2 * 2048 * 4, IPU2
-    )  # IPUs 0 and 2 have the other pair on their links, too
+    assert links("snake") == 170  # 0 and 3, 1 and 2 are neighbours
+    assert links("zigzag") == 170  # one way along each side, and then both across, in the same row

@@ -53,7 +53,7 @@ class Network:
         tree = [*self._step_nodes(0, 1)[:1], self.loop, self._step_nodes(len(self.steps) - 1, 1)[0]]
         return {
             "schema": "ipu-mlir.profile",
-            "version": 2,
+            "version": 3,
             "producer": {"name": "ipu-mlir", "version": "0.1.0"},
             "program": {"entry": "main", "source": "examples/net.mlir"},
             "target": {
@@ -81,7 +81,7 @@ class Network:
             "execution": {
                 "measured": True,
                 "unknown_counts": [],
-                "cycles": {"total": total, **cycles, "overlapped": 0},
+                "cycles": {"total": total, **cycles, "overlapped": 0, "least": total, "most": total},
                 "seconds": seconds,
                 "flops": flops,
                 "flops_per_second": flops / seconds,

@@ -16,8 +16,8 @@ WRONG: dict[str, tuple[Change, str]] = {
     "another schema": (lambda value: value.update(schema="other"), "not a profile: schema is 'other'; expected"),
     "no schema": (lambda value: value.pop("schema"), "not a profile: schema is None"),
     "newer": (
-        lambda value: value.update(version=3),
-        "version 3 of the profile's schema is newer than 2; update ipu-mlir",
+        lambda value: value.update(version=4),
+        "version 4 of the profile's schema is newer than 3; update ipu-mlir",
     ),
     "missing field": (lambda value: value["compilation"]["memory"].pop("limit"), r"compilation\.memory\.limit"),
     "wrong kind": (lambda value: value["ops"][1].update(cycles="many"), r"ops\[1\]\.cycles is 'many'; expected"),
