@@ -24,7 +24,8 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
         "ipu.vertices"() ({ linalg.add ins(...) outs(...) }) {codelet = "add_f32", parts = #ipu.parts<...>} : () -> ()
 
     The parts cut every loop of the op completely; no two lie on one tile. Whatever a part reads lies on its tile, and
-    whatever it writes lies there and nowhere else.
+    whatever it writes lies there and nowhere else. A body without ops, which is left of a copy of a buffer to itself,
+    does nothing: ``ipu-merge-compute-sets`` drops the family.
     """
 
     codelet: ir.StringAttr
@@ -35,6 +36,8 @@ class VerticesOp(Ipu.Operation, name="vertices", traits=[ir.NoTerminatorTrait]):
     @staticmethod
     @verifier
     def verify_region_invariants(op: Any) -> bool:
+        if is_idle(op):
+            return True
         inner = structured_op(op)
         if inner is None:
             return fail(op, "needs exactly one linalg op inside")
@@ -61,8 +64,16 @@ def structured_op(vertices: ir.OpView) -> ir.Operation | None:
     return operations[0].operation
 
 
+def is_idle(vertices: ir.OpView) -> bool:
+    """True if no vertex of the family runs anything."""
+    blocks = list(vertices.operation.regions[0].blocks)
+    return len(blocks) == 1 and not list(blocks[0].operations)
+
+
 def accesses(vertices: ir.OpView) -> Iterator[tuple[ir.Value, bool]]:
     """Every buffer that the family reads (False) or writes (True); one that it updates comes with both."""
+    if is_idle(vertices):
+        return
     inner = structured_op(vertices)
     assert inner is not None, "accesses of a family that did not verify"
     outputs = num_outputs(inner)

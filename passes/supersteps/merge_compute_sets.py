@@ -7,6 +7,8 @@ from typing import Any
 from ipu_mlir.dialects.analysis.buffers import roots_of
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.ipu import ComputeSetOp
+from ipu_mlir.dialects.ops.compute_set import families_of
+from ipu_mlir.dialects.ops.vertices import is_idle
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -19,10 +21,11 @@ class MergeComputeSets(Pass):
     """Let families of vertices that do not depend on each other share a compute set.
 
     A compute set joins the one before it if nothing that it needs depends on that one; the allocations, views and
-    exchanges that it needs move up with it. One synchronisation is saved for each that joins.
+    exchanges that it needs move up with it. One synchronisation is saved for each that joins. Families without an op,
+    which simplification leaves of copies of a buffer to itself, are dropped.
 
     Needs:  supersteps (``ipu-form-supersteps``).
-    Leaves: no two neighbouring compute sets that could be one.
+    Leaves: no two neighbouring compute sets that could be one, and no family that does nothing.
     """
 
     name = "ipu-merge-compute-sets"
@@ -49,6 +52,8 @@ def _merge_block(block: ir.Block) -> None:
     group: _Group | None = None
     for op in list(block.operations):
         if isinstance(op, ComputeSetOp):
+            if _drop_idle(op):
+                continue
             reads, writes = _touched(op)
             if group is not None and _joins(group, op, reads, writes):
                 group.reads |= reads
@@ -61,6 +66,16 @@ def _merge_block(block: ir.Block) -> None:
             group = None
         elif group is not None:
             group.between.append((op, *_touched(op)))
+
+
+def _drop_idle(op: ComputeSetOp) -> bool:
+    """Erase families that run nothing; True if that was all of the compute set, which goes with them."""
+    for family in filter(is_idle, families_of(op)):
+        family.operation.erase()
+    if families_of(op):
+        return False
+    op.operation.erase()
+    return True
 
 
 def _joins(group: _Group, op: ComputeSetOp, reads: set[_Thing], writes: set[_Thing]) -> bool:

@@ -22,7 +22,8 @@ class CheckedMemory(Memory):
     def __init__(self, translation: Translation, threads: int, kernels: Mapping[str, Kernel]) -> None:
         super().__init__(translation.temporary_bytes, translation.constants, threads, kernels)
         self._declared, self._source = translation.declared or {}, translation.source.splitlines()
-        self._scratches: list[Scratch] = []
+        self._scratches: dict[Callable[..., None], list[Scratch]] = {}
+        """By the first block of a loop, the memory of its own that each thread has."""
         self._fill = FILLS[0]
         self._is_shared = False  # by threads that run now
         self._random = random.Random(0)
@@ -58,8 +59,9 @@ class CheckedMemory(Memory):
     ) -> list[Callable[..., None]]:
         """As ``Memory.per_thread``; the scratch memory is filled before each loop, and before each block alone."""
         made = [Scratch(scratch_bytes) for _ in range(self._threads)]
-        self._scratches += made
-        return [block(scratch) for scratch in made]
+        blocks = [block(scratch) for scratch in made]
+        self._scratches[blocks[0]] = made
+        return blocks
 
     def run_blocks(self, blocks: list[Callable[..., None]], units: int, size: int, *arrays: Any) -> None:
         """As ``Memory.run_blocks``.
@@ -82,7 +84,7 @@ class CheckedMemory(Memory):
         held = {name: array.copy() for name, array in shared.items()}
         self._random.shuffle(starts)
         for lo in starts:
-            self._fill_scratch()
+            self._fill_scratch(blocks)
             self._random.choice(blocks)(lo, min(lo + size, units), *arrays)
             for name, array in shared.items():
                 bits, changed = bits_of(array), _differing(array, held[name])
@@ -98,7 +100,7 @@ class CheckedMemory(Memory):
         for name, array in shared.items():
             changed = (writers[name] >= 0).reshape(bits_of(array).shape)
             bits_of(array)[changed] = bits_of(before[name])[changed]
-        self._fill_scratch()
+        self._fill_scratch(blocks)
         self._random.shuffle(starts)
         self._is_shared = True
         try:
@@ -111,8 +113,8 @@ class CheckedMemory(Memory):
                 at = [int(n) for n in np.unravel_index(differ[0], bits_of(array).shape)]
                 refuse(f"gives another element {at} of {name} on {len(blocks)} threads than one block after the other")
 
-    def _fill_scratch(self) -> None:
-        for scratch in self._scratches:
+    def _fill_scratch(self, blocks: Sequence[Callable[..., None]]) -> None:
+        for scratch in self._scratches.get(blocks[0], ()):
             scratch.fill(self._fill)
 
 

@@ -1,7 +1,7 @@
 """Programs of all kinds as kernels and in blocks, however small, held to what their statements declare.
 
 A part of them is in every test run, the rest in the slow tests: all cases and programs of the corpus on one, two and
-four threads. ``test_random_programs.py`` has random programs.
+four threads. ``random_programs`` has random programs.
 """
 
 import re

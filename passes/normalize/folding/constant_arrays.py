@@ -62,6 +62,8 @@ def _number(text: str, dtype: np.dtype[Any]) -> Any:
 
 def dense_of(array: Array, type_: Any) -> ir.Attribute:
     """The dense attribute of ``array`` as a tensor of ``type_``, of one element for all if they have the same bits."""
+    if not array.size:
+        return ir.Attribute.parse(f"dense<> : {type_}", type_.context)
     whole = np.ascontiguousarray(array).reshape(array.shape)
     bits = whole.reshape(-1).view(np.uint8).reshape(whole.size, whole.itemsize)
     is_alike = bool((bits == bits[:1]).all())

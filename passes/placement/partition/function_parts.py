@@ -18,6 +18,7 @@ from ipu_mlir.dialects.mapping.part_rules import broken_part_rule
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
+from ipu_mlir.passes.placement.partition.carried_rows import whole_dimensions
 from ipu_mlir.passes.placement.partition.homes import Homes, homes_attribute
 from ipu_mlir.passes.placement.partition.on_shard import plan_on_shard, tiles_of_shard
 from ipu_mlir.passes.placement.partition.operations import operation_of
@@ -151,6 +152,10 @@ class FunctionPartition:
         operation = replace(operation, temporary_bytes=min(operation.temporary_bytes, left))
         if is_step:
             operation = replace(operation, step_loops=())
+        if op.name == "linalg.fill":
+            whole = whole_dimensions(op.results[0], len(tiles_of_shard(shard, self.target)))
+            cut = tuple(each and loop not in whole for loop, each in enumerate(operation.parallel))
+            operation = replace(operation, parallel=cut)
         parts = self._parts(op, operation)
         if isinstance(parts, InSteps):
             return self._steps(_on_shard(run_in_steps(op, nest, parts.loop, parts.block), shard), parts.loop)

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from ipu_mlir.dialects.analysis.control_flow import flows
 from ipu_mlir.dialects.analysis.matchers import defining_op
-from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, shard_attribute
+from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, shard_attribute, shard_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.shards.belonging import (
@@ -43,10 +43,22 @@ class AssignShards(Pass):
         with module.context, ir.Location.unknown():
             for function in list_ops(module, "func.func"):
                 if len(function.regions[0].blocks) and is_sharded(function):
+                    _drop_free_moves(function)
                     _own_free_ops(Belonging(function))
                     _write(function, Belonging(function))
                     _drop_idle_moves(function, Belonging(function))
                     _move(Belonging(function))
+
+
+def _drop_free_moves(function: ir.Operation) -> None:
+    """Make what is made of nothing on the shard that it would move to."""
+    for op in list_ops(function, TO_SHARD):
+        source, shard = defining_op(op.operands[0]), shard_of(op)
+        if source is not None and is_free(source) and shard != ALL_IPUS:
+            with ir.InsertionPoint(op):
+                own = source.clone()
+            own.attributes[SHARD] = shard_attribute(_FIRST if shard is None else shard)
+            replace_op(op, [own.results[0]])
 
 
 def _own_free_ops(belonging: Belonging) -> None:
@@ -104,7 +116,8 @@ def _write(function: ir.Operation, belonging: Belonging) -> None:
         if op.name in FOLLOWERS or op.name == TO_SHARD or flows(op) or not any(map(is_tensor, op.results)):
             continue
         shard = belonging.of_op(op)
-        op.attributes[SHARD] = shard_attribute(_FIRST if shard is None else shard)
+        if shard is not None or op.name != "func.call":  # what a call does is where its function has it
+            op.attributes[SHARD] = shard_attribute(_FIRST if shard is None else shard)
     entries = value_attributes(function, "arg_attrs")
     for argument, entry in zip(function.regions[0].blocks[0].arguments, entries, strict=True):
         if is_tensor(argument):

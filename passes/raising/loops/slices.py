@@ -30,7 +30,8 @@ class _Piece:
 def write_by_elements(insert: ir.Operation) -> bool:
     """Replace ``insert_slice(generic(slices), t)`` at a run-time place by loops that insert one element each.
 
-    Answers whether it did: the source must be an element-wise op on slices with steps of 1.
+    Answers whether it did: the source must be an element-wise op on slices with steps of 1. At a place that is known
+    each iteration writes the same elements, and the insertion is one copy already.
     """
     source, dest = insert.operands[0], insert.operands[1]
     op = defining_op(source, "linalg.generic")
@@ -38,7 +39,9 @@ def write_by_elements(insert: ir.Operation) -> bool:
         return False
     nest = loop_nest(op)
     target = _piece(insert, dest, source.type)
-    if nest is None or target is None or not all(nest.parallel) or len(op.results) != 1 or nest.loads:
+    if nest is None or target is None or all(isinstance(each, int) for each in target.offsets):
+        return False
+    if not all(nest.parallel) or len(op.results) != 1 or nest.loads:
         return False
     pieces = [_piece_of(value) for value in op.operands]
     if not _is_safe(op, nest, pieces, target):

@@ -1,12 +1,13 @@
 """``ipu-check-assignments``: memory of a variable is written only on the way to a value that the program assigns."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ipu_mlir.dialects.analysis.buffers import memories_of
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, is_branch
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import symbol_of
-from ipu_mlir.dialects.analysis.outlined_calls import callee_of
+from ipu_mlir.dialects.analysis.outlined_calls import callee_of, callees_first
 from ipu_mlir.dialects.analysis.variables import state_arguments, variable_arguments
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
@@ -31,21 +32,38 @@ class CheckAssignments(Pass):
 
     def run(self, module: ir.Operation) -> None:
         functions = [op for op in list_ops(module, "func.func") if len(op.regions[0].blocks) == 1]
-        updates = {symbol_of(function): state_arguments(function) for function in functions}
+        writes: dict[str, set[int]] = {}
+        for function in callees_first(functions):
+            writes[symbol_of(function)] = _written_arguments(list_ops(function), function, writes)
         with module.context, ir.Location.unknown(), Refusals() as refuse:
             for function in functions:
-                if updates[symbol_of(function)]:
-                    _Checked(function, updates, refuse).block(function.regions[0].blocks[0], frozenset())
+                if state_arguments(function):
+                    _Checked(function, writes, refuse).block(function.regions[0].blocks[0], frozenset())
         for mark in list_ops(module, _MARK):
             mark.erase()
 
 
-class _Checked:
-    """A function; ``updates`` are the numbers of the arguments that functions may write, by name."""
+def _written_arguments(ops: Iterable[ir.Operation], function: ir.Operation, writes: Mapping[str, set[int]]) -> set[int]:
+    """Numbers of the arguments of ``function`` whose memory ``ops`` may write; ``writes`` says it of its callees."""
+    block = function.regions[0].blocks[0]
+    found: set[int] = set()
+    for op in ops:
+        if op.name == "func.call":
+            written = [op.operands[number] for number in writes.get(callee_of(op), ())]
+        else:
+            effects = effects_of(op)
+            written = [] if effects is None else [each for each, is_written in effects.touches(op.opview) if is_written]
+        memories = (memory for value in written for memory in memories_of(value))
+        found |= {ir.BlockArgument(each).arg_number for each in memories if each.owner == block}
+    return found
 
-    def __init__(self, function: ir.Operation, updates: dict[str, set[int]], refuse: Refusals) -> None:
-        self.function, self.updates, self.refuse = function, updates, refuse
-        self.own = updates[symbol_of(function)]
+
+class _Checked:
+    """A function; ``writes`` are the numbers of the arguments that functions may write, by name."""
+
+    def __init__(self, function: ir.Operation, writes: Mapping[str, set[int]], refuse: Refusals) -> None:
+        self.function, self.writes, self.refuse = function, writes, refuse
+        self.own = state_arguments(function)
         self.names = variable_arguments(function)
 
     def block(self, block: ir.Block, behind: frozenset[int]) -> frozenset[int]:
@@ -62,23 +80,10 @@ class _Checked:
                 if is_branch(op) and len(inside) == len(op.regions):
                     marked |= frozenset.intersection(*inside)
             else:
-                for number in sorted(self._written(op) - marked - behind):
+                written = _written_arguments([op], self.function, self.writes) & self.own
+                for number in sorted(written - marked - behind):
                     self._report(op, number)
         return marked
-
-    def _written(self, op: ir.Operation) -> set[int]:
-        """Numbers of the arguments whose memory ``op`` may write."""
-        if op.name == "func.call":
-            written = [op.operands[number] for number in self.updates.get(callee_of(op), ())]
-        else:
-            effects = effects_of(op)
-            written = [] if effects is None else [each for each, is_written in effects.touches(op.opview) if is_written]
-        found: set[int] = set()
-        for value in written:
-            for memory in memories_of(value):
-                if isinstance(memory.owner, ir.Block) and memory.owner == self.function.regions[0].blocks[0]:
-                    found.add(ir.BlockArgument(memory).arg_number)
-        return found & self.own
 
     def _report(self, op: Any, number: int) -> None:
         name = f"variable @{self.names[number]}" if number in self.names else f"argument {number}, a variable"

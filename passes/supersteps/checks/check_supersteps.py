@@ -8,12 +8,13 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured
 from ipu_mlir.dialects.analysis.matchers import ops_around, terminator
 from ipu_mlir.dialects.attributes.attributes import module_target, parts_from_attr
 from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.ops.vertices import is_idle
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.placement.partition.placeable import has_one_block
 from ipu_mlir.passes.programs.check_remote_buffers import refuse_wrong_remote_buffers
 from ipu_mlir.passes.programs.check_streams import refuse_wrong_streams
-from ipu_mlir.passes.supersteps.checks.written_elements import WrittenElements
+from ipu_mlir.passes.supersteps.checks.written_elements import Touched, WrittenElements
 from ipu_mlir.passes.support.malformed import refuse_malformed
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -42,7 +43,7 @@ class CheckSupersteps(Pass):
             refuse_wrong_streams(module, refuse)
             refuse_wrong_remote_buffers(module, refuse)
             target = module_target(module)
-            touched: dict[tuple[str, int], tuple[bool, bool]] = {}
+            touched: dict[str, Touched] = {}
             for function in list_ops(module, "func.func"):
                 if not len(function.regions[0].blocks) or not has_one_block(function, refuse):
                     continue
@@ -56,6 +57,8 @@ def _check_op(op: ir.Operation, target: Target, refuse: Refusals) -> None:
     is_work = op.name in _OUTSIDE_VERTICES or is_structured(op)
     if is_work and all(each.name != "ipu.vertices" for each in ops_around(op)):
         refuse(op, "touches memory outside ipu.vertices; run ipu-form-supersteps")
+    elif op.name == "ipu.vertices" and is_idle(op.opview):
+        refuse(op, "runs nothing; run ipu-merge-compute-sets, which drops it")
     elif op.name == "ipu.vertices":
         parts = parts_from_attr(op.attributes["parts"])
         if parts.min_tile < 0 or parts.max_tile >= target.num_tiles:

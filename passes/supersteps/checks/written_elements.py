@@ -1,6 +1,7 @@
 """The elements that a program of supersteps has written when it reads: asked by ``ipu-check-supersteps``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -20,6 +21,14 @@ from ipu_mlir.dialects.support.bindings import ir
 _CALL, _RETURN = "func.call", "func.return"
 
 
+@dataclass(frozen=True)
+class Touched:
+    """The numbers of the arguments that a function may read before it has written them, and that it writes whole."""
+
+    read: frozenset[int]
+    written: frozenset[int]
+
+
 class WrittenElements:
     """Follows which elements of each allocation have been written, in program order.
 
@@ -29,17 +38,18 @@ class WrittenElements:
     def __init__(
         self,
         refuse: Callable[[Any, str], None],
-        touched: dict[tuple[str, int], tuple[bool, bool]],
-        unset: ir.Value | None = None,
+        touched: dict[str, Touched],
+        unset: Collection[ir.Value] = (),
     ) -> None:
         """Check a function by ``check``.
 
         Args:
-            touched: by name of a function and number of its argument, whether it may read what was there, and whether
-                it writes all of it, as far as it is known; others are added.
-            unset: an argument that nobody has written before the function begins.
+            touched: functions by name, as far as they are known; others are added.
+            unset: arguments that nobody has written before the function begins: the reads of them are noted in
+                ``asked`` instead of refused.
         """
         self.refuse, self.touched, self.unset = refuse, touched, unset
+        self.asked: set[ir.Value] = set()
         self.written: dict[ir.Value, np.ndarray | bool] = {}
         """Per allocation, True once it is written whole, or which of its elements are."""
 
@@ -65,30 +75,30 @@ class WrittenElements:
                 self.check(inner)
 
     def _called(self, op: Any) -> None:
-        """A buffer that is handed to a function is read, unless the function may update it and does not ask for it."""
+        """A buffer that is handed to a function is read if the function reads it before it has written it."""
         callee = callee_in(op.operation)
-        updated = set() if callee is None else state_arguments(callee)
+        touched = None if callee is None else self._touched(callee)
         for number, value in enumerate(op.operation.operands):
-            if callee is None or number not in updated:
+            if touched is None or number in touched.read:
                 self._read(op, value)
-                continue
-            is_read, is_written = self._touched(callee, number)
-            if is_read:
-                self._read(op, value)
-            if is_written:
+            if touched is not None and number in touched.written:
                 self._write(op, value)
 
-    def _touched(self, function: ir.Operation, number: int) -> tuple[bool, bool]:
-        """Whether ``function`` may read its argument of that number before it has written it, and writes all of it."""
-        known = symbol_of(function), number
-        if known not in self.touched:
-            argument = function.regions[0].blocks[0].arguments[number]
-            found: list[str] = []
-            inside = WrittenElements(lambda op, message: found.append(message), self.touched, argument)
-            inside.check(function.regions[0].blocks[0])
-            whole = (root for root, written in inside.written.items() if written is True)
-            self.touched[known] = bool(found), any(memories_of(root) == {argument} for root in whole)
-        return self.touched[known]
+    def _touched(self, function: ir.Operation) -> Touched | None:
+        """How ``function`` uses its arguments; None for one whose body stands elsewhere or is not one block."""
+        blocks = list(function.regions[0].blocks)
+        name = symbol_of(function)
+        if name not in self.touched and len(blocks) == 1:
+            arguments = list(blocks[0].arguments)
+            inside = WrittenElements(lambda op, message: None, self.touched, arguments)
+            inside.check(blocks[0])
+            whole = [memories_of(root) for root, written in inside.written.items() if written is True]
+            numbers = {argument: number for number, argument in enumerate(arguments)}
+            self.touched[name] = Touched(
+                frozenset(numbers[each] for each in inside.asked),
+                frozenset(number for argument, number in numbers.items() if {argument} in whole),
+            )
+        return self.touched.get(name)
 
     def _yielded(self, op: Any, block: ir.Block) -> None:
         """A buffer that was made in this block leaves it; whoever gets it finds nothing if nobody wrote any of it."""
@@ -102,10 +112,13 @@ class WrittenElements:
         root = root_of(value)
         if not isinstance(value.type, ir.MemRefType) or prod(value.type.shape) == 0:
             return
-        if (self.unset is None or root != self.unset) and not _begins_unset(root):
+        if root not in self.unset and not _begins_unset(root):
             return
         written = self.written.get(root, False)
         if written is True or (written is not False and _show(written, value.type).all()):
+            return
+        if root in self.unset:
+            self.asked.add(root)
             return
         self.written[root] = True  # said once
         self.refuse(

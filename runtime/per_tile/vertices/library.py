@@ -43,7 +43,8 @@ def run_codelet(
         arrays.append(read(value, _box(value, places[operand.number])) if is_view else np.asarray(value))
     wide = [array.astype(_computed(array.dtype), copy=False) for array in arrays]
     codelet = codelet_named(family.library_call)
-    own = [[places[operand.number] for operand in taken]] if codelet.knows_places else []
+    every = (*family.inputs, *family.outputs)
+    own = [[places[operand.number] for operand in every]] if codelet.knows_places else []
     results = codelet.per_tile(*own, *wide)
     views = {operand.number: bound.operands[operand.number] for operand in family.outputs}
     outputs = [(view, _box(view, places[number])) for number, view in views.items()]

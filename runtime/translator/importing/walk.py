@@ -1,13 +1,13 @@
 """Cheap access to IR: children of an op without making OpViews (which would import whole dialect modules)."""
 
+import re
 from collections.abc import Iterator
 
 from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ADVANCE, SKIP_INSIDE, ir
-from ipu_mlir.dialects.support.verifiers import unverified
 from ipu_mlir.runtime.translator.array_ir.statements import Origin
 
-_ALLOCATIONS = frozenset(["memref.alloc", "memref.alloca"])
+_ALLOCATED = re.compile(r"^ *%(\S+) = memref\.alloca?\(", re.MULTILINE)
 
 
 def children(op: ir.Operation) -> list[ir.Operation]:
@@ -30,18 +30,11 @@ def origin_of(op: ir.Operation) -> Origin:
 
 
 def value_names(function: ir.Operation) -> Iterator[str]:
-    """Names of the function's arguments, then of each ``memref.alloc`` in order, as the printer gives them."""
-    with unverified():  # MLIR checks what it is about to print
-        state = ir.AsmState(function, use_local_scope=True)
-    for argument in function.regions[0].blocks[0].arguments:
-        yield argument.get_name(state).lstrip("%")
-    allocations: list[ir.Value] = []
+    """Names of the function's arguments, then of each ``memref.alloc`` in order, as the printer gives them.
 
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in _ALLOCATIONS:
-            allocations.append(op.results[0])
-        return ADVANCE
-
-    function.walk(visit, ir.WalkOrder.PRE_ORDER)
-    for value in allocations:
-        yield value.get_name(state).lstrip("%")
+    The names are read from a print, because the bindings never free an ``ir.AsmState``.
+    """
+    yield from (f"arg{number}" for number in range(len(function.regions[0].blocks[0].arguments)))
+    text = function.get_asm(use_local_scope=True, assume_verified=True, large_elements_limit=1)
+    for match in _ALLOCATED.finditer(text):
+        yield match[1]

@@ -1,5 +1,6 @@
 """A process that compiles and runs many different programs does not grow with their number."""
 
+import ctypes
 import subprocess
 import sys
 
@@ -31,6 +32,38 @@ for number in range({count}):
     if number + 1 in {marks}:
         print(resident(), flush=True)
 """
+
+
+ALLOCATED = """
+import ctypes
+import gc
+import numpy as np
+import ipu_mlir as ipu
+
+allocated = ctypes.CDLL(None).mallinfo2
+allocated.restype = type("Sizes", (ctypes.Structure,), {"_fields_": [(f"_{n}", ctypes.c_size_t) for n in range(10)]})
+x, target = np.ones(8, np.float32), ipu.Target(tiles_per_ipu=4)
+
+
+def compile_some(first):
+    for number in range(first, first + 30):
+        ipu.compile(lambda x: np.tanh(x) * np.float32(number), args=[x], target=target)(x)
+    gc.collect()
+    return allocated()._7 / 30 / 1e3
+
+
+compile_some(0)
+before = compile_some(100)
+print(compile_some(200) - before)
+"""
+
+
+def test_what_a_program_allocates_is_freed() -> None:
+    """Counted where MLIR and NumPy allocate: a leak of a kB for every program is a leak."""
+    if not hasattr(ctypes.CDLL(None), "mallinfo2"):
+        pytest.skip("the C library does not say how much is allocated")
+    done = subprocess.run([sys.executable, "-c", ALLOCATED], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 2, "kB per program"
 
 
 @pytest.mark.slow

@@ -17,12 +17,15 @@ class _Running:
 
     def __init__(self, program: Program, first: dict[str, np.ndarray], rows: np.ndarray, feed: Any) -> None:
         self.variables = {
-            each.name: ipu.Variable(first[each.name], name=each.name, offload=each.is_offloaded)
+            each.name: ipu.Variable(
+                first[each.name], name=each.name, offload=each.is_offloaded, partition=each.is_partitioned
+            )
             for each in program.variables
         }
-        self.rows = ipu.RemoteBuffer(rows, name="rows")
+        self.rows = ipu.RemoteBuffer(rows, name="rows", partition="encoding" if program.partitions_rows else None)
         self.outfeed = ipu.Outfeed(name="out")
-        tracer = Tracer(program.replicas, self.variables, self.rows, ipu.Infeed(feed, name="feed"), self.outfeed)
+        infeed = ipu.Infeed(feed, name="feed")
+        tracer = Tracer(program.replicas, self.variables, self.rows, infeed, self.outfeed, program.partitioned)
 
         def traced(entry: Entry) -> Any:
             def function(*arguments: Any) -> Any:
@@ -38,8 +41,8 @@ class _Running:
             name: (*(np.zeros(shape, dtype) for shape, dtype in entry.arguments), np.int32(0))
             for name, entry in program.entries.items()
         }
-        target = ipu.Target(tiles_per_ipu=program.tiles, replicas=program.replicas)
-        self.programs = ipu.compile(functions, args=arguments, target=target, kernels=program.kernels)  # type: ignore[call-overload]
+        target = ipu.Target(ipus=program.ipus, tiles_per_ipu=program.tiles, replicas=program.replicas)
+        self.programs: Any = ipu.compile(functions, args=arguments, target=target, kernels=program.kernels)  # type: ignore[call-overload]
         self.session = self.programs.session() if program.in_session else None
 
     def run(self, name: str, arguments: list[Any], per_tile: bool) -> list[Any]:
@@ -62,7 +65,7 @@ class _Running:
             return
         yield from ((name, variable.value) for name, variable in self.variables.items())
         if self.rows.own is not None:
-            yield "rows", self.rows.own.array
+            yield "rows", self.rows.own.value()
 
     def given(self) -> Any:
         """What came out of the outfeed since it was asked last."""
@@ -89,7 +92,7 @@ def check(program: Program) -> None:
             yield array(elements, program.fed)
 
     running = _Running(program, first, rows, feed)
-    expected = Arrays(program.replicas, first, rows, feed())
+    expected = Arrays(program.replicas, first, rows, feed(), program.partitioned)
     for step, (name, number, per_tile) in enumerate(program.runs):
         entry = program.entries[name]
         changed = random.choice(program.variables)

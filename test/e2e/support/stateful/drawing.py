@@ -19,6 +19,7 @@ from support.stateful.statements import (
     Kind,
     Load,
     Loop,
+    OnShard,
     Outlined,
     Pure,
     Read,
@@ -27,21 +28,26 @@ from support.stateful.statements import (
     Swap,
     Switch,
     Update,
+    Within,
 )
 
 SHAPES = [(4,), (4,), (4,), (3,), (2, 4), (4, 4), ()]
-DTYPES = ["int32", "int32", "float32", "float32", "float32", "int8", "bool"]
+DTYPES = ["int32", "int32", "float32", "float32", "float16", "float16", "int8", "bool"]
 ROWS = 5
 _SIMPLE = {"pure": 4, "form": 5, "read": 3, "assign": 4, "update": 6, "swap": 1}
 _QUEUES = {"load": 2, "store": 2, "dequeue": 1, "enqueue": 2, "fifo": 1, "collective": 2}
 _NESTED = {"loop": 3, "count": 1, "branch": 3, "switch": 1, "scan": 1, "outlined": 2}
+_ON_SHARDS = {"shard": 5, "within": 1}
 
 
 @dataclass(frozen=True)
 class Variable:
+    """A variable; of a partitioned one each replica keeps a part, so that all assign the same."""
+
     name: str
     kind: Kind
     is_offloaded: bool
+    is_partitioned: bool = False
 
 
 COUNTER = Variable("count", ((), "int32"), is_offloaded=False)
@@ -62,7 +68,10 @@ class Program:
     """A program on state, and where and how it runs.
 
     Attributes:
+        ipus: of one replica.
+        tiles: of one IPU.
         rows: the kind of the rows of its remote buffer.
+        partitions_rows: True if each replica keeps a part of each row.
         fed: the kind of the elements of its infeed.
         given: the kind of the elements of its outfeed.
         runs: the functions in the order in which they run, the number that each is given, and whether on the per-tile
@@ -72,15 +81,23 @@ class Program:
 
     seed: int
     replicas: int
+    ipus: int
     tiles: int
     kernels: str
     variables: tuple[Variable, ...]
     rows: Kind
+    partitions_rows: bool
     fed: Kind
     given: Kind
     entries: dict[str, Entry]
     runs: tuple[tuple[str, int, bool], ...]
     in_session: bool
+
+    @property
+    def partitioned(self) -> frozenset[str]:
+        """The variables of which each replica keeps a part, and perhaps the rows."""
+        names = {each.name for each in self.variables if each.is_partitioned}
+        return frozenset(names | ({"rows"} if self.partitions_rows else set()))
 
 
 def array(random: Random, kind: Kind) -> np.ndarray[Any, Any]:
@@ -95,10 +112,9 @@ def program(seed: int) -> Program:
     """The program of a seed."""
     random = Random(seed)
     replicas = random.choice([1, 1, 1, 1, 2, 4])
-    variables = tuple(
-        Variable(f"v{number}", _kind(random), random.random() < 0.2) for number in range(random.randint(1, 3))
-    )
-    drawn = _Drawn(random, replicas, variables, _kind(random), _kind(random))
+    ipus = random.choice([1, 1, 2, 4])
+    variables = tuple(_variable(random, f"v{number}") for number in range(random.randint(1, 3)))
+    drawn = _Drawn(random, replicas, ipus, variables, _kind(random), _kind(random))
     if not drawn.row[0]:
         drawn.row = ((4,), drawn.row[1])
     entries = {}
@@ -114,16 +130,23 @@ def program(seed: int) -> Program:
     return Program(
         seed,
         replicas,
+        ipus,
         tiles=random.choice([1, 1, 4, 16]),
         kernels=random.choices(["never", "auto", "always"], [7, 4, 1])[0],
         variables=(*variables, COUNTER),
         rows=drawn.row,
+        partitions_rows=random.random() < 0.3,
         fed=_kind(random),
         given=drawn.given,
         entries=entries,
         runs=runs,
         in_session=in_session,
     )
+
+
+def _variable(random: Random, name: str) -> Variable:
+    is_offloaded = random.random() < 0.2
+    return Variable(name, _kind(random), is_offloaded, is_offloaded and random.random() < 0.5)
 
 
 def _kind(random: Random) -> Kind:
@@ -133,8 +156,10 @@ def _kind(random: Random) -> Kind:
 class _Drawn:
     """Draws statements."""
 
-    def __init__(self, random: Random, replicas: int, variables: tuple[Variable, ...], row: Kind, given: Kind) -> None:
-        self.random, self.replicas, self.variables = random, replicas, variables
+    def __init__(
+        self, random: Random, replicas: int, ipus: int, variables: tuple[Variable, ...], row: Kind, given: Kind
+    ) -> None:
+        self.random, self.replicas, self.ipus, self.variables = random, replicas, ipus, variables
         self.row, self.given = row, given
         self.fifos = 0
         self.deepest = random.choice([2, 2, 2, 3])
@@ -145,6 +170,8 @@ class _Drawn:
             weights |= _QUEUES if self.replicas > 1 else {k: v for k, v in _QUEUES.items() if k != "collective"}
         if depth < self.deepest:
             weights |= _NESTED
+        if self.ipus > 1 and depth <= self.deepest:
+            weights |= _ON_SHARDS
         names = self.random.choices(list(weights), list(weights.values()), k=length)
         return tuple(self._statement(name, depth, with_queues) for name in names)
 
@@ -185,9 +212,10 @@ class _Drawn:
                 return Enqueue(place, self.given)
             case "fifo":
                 self.fifos += 1
-                return Fifo(self.fifos, random.randint(1, 3), place)
+                return Fifo(self.fifos, random.randint(1, 3), place, random.random() < 0.3)
             case "collective":
-                return Collective(random.choice(["sum", "max", "min", "index", "last", "gather"]), place)
+                name = random.choice(["sum", "max", "min", "index", "last", "gather"])
+                return Collective(name, place, random.choice([self.replicas, self.replicas, 2]))
             case "loop":
                 form = random.choice(["for", "for", "given", "while"])
                 return Loop(form, random.randint(0, 3), inner(1, 3), self._places(3), random.random() < 0.3)
@@ -199,6 +227,10 @@ class _Drawn:
             case "switch":
                 arms = tuple(inner(0, 2) for _ in range(random.randint(2, 4)))
                 return Switch(arms, place, self._places(2))
+            case "shard":
+                return OnShard(random.randint(-1, self.ipus - 1), inner(1, 3))
+            case "within":
+                return Within(random.choice(["sum", "max", "gather"]), place, self.ipus, random.randrange(self.ipus))
             case "scan":
                 return Scan(inner(1, 2), place, other)
             case _:

@@ -1,6 +1,7 @@
 """Machines that run the statements of random programs on state: one traces them, one is NumPy on arrays."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ class Tracer:
         rows: ipu.RemoteBuffer,
         infeed: ipu.Infeed,
         outfeed: ipu.Outfeed,
+        partitioned: Collection[str],
     ) -> None:
-        self.replicas, self.variables = replicas, variables
+        self.replicas, self.variables, self.partitioned = replicas, variables, partitioned
         self.rows, self.infeed, self.outfeed = rows, infeed, outfeed
 
     def kind(self, value: Any) -> Kind:
@@ -43,13 +45,16 @@ class Tracer:
         return self.variables[name].value
 
     def assign(self, name: str, value: Any) -> None:
-        self.variables[name].assign(value)
+        self.variables[name].assign(self._stored(name, value))
 
     def load(self, row: Any) -> Any:
         return self.rows.load(self._row(row))
 
     def store(self, row: Any, value: Any) -> None:
-        self.rows.store(self._row(row), value)
+        self.rows.store(self._row(row), self._stored("rows", value))
+
+    def _stored(self, name: str, value: Any) -> Any:
+        return ipu.broadcast(value, 0) if name in self.partitioned and self.replicas > 1 else value
 
     def _row(self, number: Any) -> Any:
         return np.minimum(np.maximum(number, np.int32(0)), np.int32(self.rows.spec.shape[0] - 1))
@@ -60,17 +65,25 @@ class Tracer:
     def enqueue(self, value: Any) -> None:
         self.outfeed.enqueue(value)
 
-    def fifo(self, number: int, depth: int, value: Any) -> Any:
-        return ipu.fifo(value, depth)
+    def fifo(self, number: int, depth: int, value: Any, is_offloaded: bool) -> Any:
+        return ipu.fifo(value, depth, offload=is_offloaded)
 
-    def collective(self, name: str, value: Any) -> Any:
+    def collective(self, name: Any, value: Any, group: int) -> Any:
         if name == "index":
             return (value + ipu.replica_index()).astype(value.dtype)
         if name == "last":
-            return ipu.broadcast(value, self.replicas - 1)
+            return ipu.broadcast(value, group - 1, group)
         if name == "gather":
-            return ipu.all_gather(value, self.replicas)[self.replicas // 2]
-        return bounded(ipu.all_reduce(value, name))
+            return ipu.all_gather(value, group)[group // 2]
+        return bounded(ipu.all_reduce(value, name, group))
+
+    def on_shard(self, index: int) -> AbstractContextManager[None]:
+        return ipu.shard(index)
+
+    def within(self, name: Any, values: list[Any]) -> list[Any]:
+        if name == "gather":
+            return [each[: len(values[0])] for each in ipu.within_replica.all_gather(values)]
+        return [bounded(each) for each in ipu.within_replica.all_reduce(values, name)]
 
     def limited(self, number: Any, most: int) -> Any:
         return np.minimum(np.maximum(number, np.int32(0)), np.int32(most))
@@ -129,9 +142,14 @@ class Arrays:
     """Statements run with NumPy; a value is a list with one array for each replica."""
 
     def __init__(
-        self, replicas: int, variables: dict[str, np.ndarray], rows: np.ndarray, elements: Iterator[np.ndarray]
+        self,
+        replicas: int,
+        variables: dict[str, np.ndarray],
+        rows: np.ndarray,
+        elements: Iterator[np.ndarray],
+        partitioned: Collection[str],
     ) -> None:
-        self.replicas = replicas
+        self.replicas, self.partitioned = replicas, partitioned
         self.variables = {name: self.same(value) for name, value in variables.items()}
         self.rows = self.same(rows)
         self.elements = elements
@@ -159,14 +177,17 @@ class Arrays:
         return self.variables[name][0]
 
     def assign(self, name: str, value: Any) -> None:
-        self.variables[name] = [each.copy() for each in value]
+        self.variables[name] = self._stored(name, value)
 
     def load(self, row: Any) -> Any:
         return [each[self._row(row)].copy() for each in self.rows]
 
     def store(self, row: Any, value: Any) -> None:
-        for rows, each in zip(self.rows, value, strict=True):
+        for rows, each in zip(self.rows, self._stored("rows", value), strict=True):
             rows[self._row(row)] = each
+
+    def _stored(self, name: str, value: list[np.ndarray]) -> list[np.ndarray]:
+        return self.same(value[0]) if name in self.partitioned else [each.copy() for each in value]
 
     def _row(self, number: Any) -> int:
         return min(max(int(number), 0), len(self.rows[0]) - 1)
@@ -177,18 +198,36 @@ class Arrays:
     def enqueue(self, value: Any) -> None:
         self.given.append([each.copy() for each in value])
 
-    def fifo(self, number: int, depth: int, value: Any) -> Any:
+    def fifo(self, number: int, depth: int, value: Any, is_offloaded: bool) -> Any:
         late = self._late.setdefault((self.entry, number), [[np.zeros_like(each) for each in value]] * depth)
         self._late[self.entry, number] = [*late[1:], [each.copy() for each in value]]
         return [each.copy() for each in late[0]]
 
-    def collective(self, name: str, value: Any) -> Any:
+    def collective(self, name: Any, value: Any, group: int) -> Any:
         if name == "index":
             return [(each + np.int32(replica)).astype(each.dtype) for replica, each in enumerate(value)]
+        return [
+            found
+            for first in range(0, self.replicas, group)
+            for found in [self._of_group(name, value[first : first + group])] * group
+        ]
+
+    def _of_group(self, name: str, values: list[np.ndarray]) -> np.ndarray:
         if name in ("last", "gather"):
-            return self.same(value[-1 if name == "last" else self.replicas // 2])
-        total = {"sum": np.sum, "max": np.max, "min": np.min}[name](np.stack(value), axis=0)
-        return self.same(bounded(np.asarray(total).astype(value[0].dtype)))
+            return values[-1 if name == "last" else len(values) // 2]
+        total = {"sum": np.sum, "max": np.max, "min": np.min}[name](np.stack(values), axis=0)
+        return np.asarray(bounded(np.asarray(total).astype(values[0].dtype)))
+
+    def on_shard(self, index: int) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def within(self, name: Any, values: list[Any]) -> list[Any]:
+        name = "first" if name == "gather" else name
+        of_replicas = [
+            values[0][r] if name == "first" else self._of_group(name, [each[r] for each in values])
+            for r in range(self.replicas)
+        ]
+        return [of_replicas] * len(values)
 
     def limited(self, number: Any, most: int) -> Any:
         return min(max(int(number), 0), most)

@@ -1,6 +1,7 @@
 """Statements of random programs on state. One class each, which a machine runs: a tracer, or NumPy on arrays."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,8 +23,10 @@ class Machine(Protocol):
     def store(self, row: Any, value: Any) -> None: ...
     def dequeue(self) -> Any: ...
     def enqueue(self, value: Any) -> None: ...
-    def fifo(self, number: int, depth: int, value: Any) -> Any: ...
-    def collective(self, name: str, value: Any) -> Any: ...
+    def fifo(self, number: int, depth: int, value: Any, is_offloaded: bool) -> Any: ...
+    def collective(self, name: Any, value: Any, group: int) -> Any: ...
+    def on_shard(self, index: int) -> AbstractContextManager[None]: ...
+    def within(self, name: Any, values: list[Any]) -> list[Any]: ...
     def limited(self, number: Any, most: int) -> Any: ...
     def is_above(self, number: Any, bound: int) -> Any: ...
     def is_positive(self, value: Any) -> Any: ...
@@ -196,20 +199,61 @@ class Fifo:
     place: int
     depth: int
     of: float
+    is_offloaded: bool
 
     def run(self, scope: Scope) -> None:
-        scope.values.append(scope.machine.fifo(self.place, self.depth, scope.pick(self.of)))
+        value = scope.pick(self.of)
+        scope.values.append(scope.machine.fifo(self.place, self.depth, value, self.is_offloaded))
 
 
 @dataclass(frozen=True)
 class Collective:
+    """Values of ``group`` replicas each, which follow one another."""
+
     name: str
     of: float
+    group: int
 
     def run(self, scope: Scope) -> None:
-        value = scope.pick(self.of, lambda kind: kind[1] in ("int32", "float32"))
+        value = scope.pick(self.of, lambda kind: kind[1] in ("int32", "float32", "float16"))
         if value is not None:
-            scope.values.append(scope.machine.collective(self.name, value))
+            scope.values.append(scope.machine.collective(self.name, value, self.group))
+
+
+@dataclass(frozen=True)
+class OnShard:
+    """A block whose operations are on one IPU, or for -1 on all."""
+
+    index: int
+    body: Block
+
+    def run(self, scope: Scope) -> None:
+        with scope.machine.on_shard(self.index):
+            inner = scope.inner()
+            known = len(inner.values)
+            inner.run(self.body)
+        scope.values.extend(inner.values[known:][-2:])
+
+
+@dataclass(frozen=True)
+class Within:
+    """A collective of the IPUs of a replica, of which one gives what it has afterwards."""
+
+    name: str
+    of: float
+    ipus: int
+    given: int
+
+    def run(self, scope: Scope) -> None:
+        machine = scope.machine
+        value = scope.pick(self.of, lambda kind: len(kind[0]) == 1 and kind[1] in ("int32", "float32", "float16"))
+        if value is None:
+            return
+        values = []
+        for index in range(self.ipus):
+            with machine.on_shard(index):
+                values.append(value := machine.pure("difference", machine.form("reverse", value, 0), value))
+        scope.values.append(machine.within(self.name, values)[self.given])
 
 
 @dataclass(frozen=True)

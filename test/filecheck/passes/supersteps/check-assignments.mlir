@@ -105,3 +105,13 @@ func.func private @updates(%x: memref<4xf32, #one>, %w: memref<4xf32, #one> {ipu
   "ipu.assigned"() {argument = 1 : i64} : () -> ()
   return
 }
+
+// CHECK-LABEL: func.func @calls_that_do_not_write
+func.func @calls_that_do_not_write(%w: memref<4xf32, #one> {ipu.variable = @w}) {
+  func.call @writes_nothing(%w) : (memref<4xf32, #one>) -> ()
+  return
+}
+
+func.func private @writes_nothing(%w: memref<4xf32, #one> {ipu.updated = 0 : i64}) {
+  return
+}

@@ -352,3 +352,34 @@ func.func @function_writes_nothing() -> memref<4xf32, #a> {
   // expected-error @below {{'func.return' op reads a buffer that nothing has written before}}
   return %x : memref<4xf32, #a>
 }
+
+// -----
+
+func.func @family_does_nothing() {
+  "ipu.compute_set"() ({
+    // expected-error @below {{'ipu.vertices' op runs nothing; run ipu-merge-compute-sets, which drops it}}
+    "ipu.vertices"() ({
+    ^bb0:
+    }) {codelet = "copy_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+#a = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+func.func private @reads_and_writes_nothing(%w: memref<4xf32, #a> {ipu.updated = 0 : i64}) {
+  %y = memref.alloc() : memref<4xf32, #a>
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.exp ins(%w : memref<4xf32, #a>) outs(%y : memref<4xf32, #a>)
+    }) {codelet = "exp_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}
+func.func @read_is_no_write() -> memref<4xf32, #a> {
+  %x = memref.alloc() : memref<4xf32, #a>
+  // expected-error @below {{'func.call' op reads a buffer that nothing has written before}}
+  func.call @reads_and_writes_nothing(%x) : (memref<4xf32, #a>) -> ()
+  return %x : memref<4xf32, #a>
+}

@@ -99,3 +99,30 @@ func.func private @writes_in_a_loop(%x: memref<4xf32, #one>, %w: memref<4xf32, #
   }
   return
 }
+
+// CHECK-LABEL: func.func @function_that_does_not_read_it_may_get_what_was_never_written
+func.func @function_that_does_not_read_it_may_get_what_was_never_written() {
+  %x = memref.alloc() : memref<4xf32, #one>
+  func.call @uses_nothing(%x) : (memref<4xf32, #one>) -> ()
+  return
+}
+
+func.func private @uses_nothing(%x: memref<4xf32, #one>) {
+  return
+}
+
+// CHECK-LABEL: func.func @function_that_only_reads_what_it_may_update_may_get_an_argument
+func.func @function_that_only_reads_what_it_may_update_may_get_an_argument(%x: memref<4xf32, #one>) {
+  func.call @reads_what_it_may_update(%x) : (memref<4xf32, #one>) -> ()
+  return
+}
+
+func.func private @reads_what_it_may_update(%w: memref<4xf32, #one> {ipu.updated = 0 : i64}) {
+  %y = memref.alloc() : memref<4xf32, #one>
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+      linalg.copy ins(%w : memref<4xf32, #one>) outs(%y : memref<4xf32, #one>)
+    }) {codelet = "copy_f32", parts = #ipu.parts<[[4, 4, 0]], 0>} : () -> ()
+  }) : () -> ()
+  return
+}

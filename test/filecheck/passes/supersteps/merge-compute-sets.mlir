@@ -291,3 +291,30 @@ func.func @result_of_a_loop_may_be_what_it_began_with(%n: index, %x: memref<4xf3
   }) : () -> ()
   return
 }
+
+// -----
+
+#home = #ipu.mapping<4, [[4, 4, 1, 0]], 0, 0>
+#whole = #ipu.parts<[[4, 4, 0]], 0>
+
+// CHECK-LABEL: func.func @families_that_do_nothing_are_dropped
+// CHECK-COUNT-1: "ipu.vertices"
+// CHECK: linalg.exp
+// CHECK-NOT: "ipu.compute_set"
+// CHECK: return
+func.func @families_that_do_nothing_are_dropped(%x: memref<4xf32, #home>, %y: memref<4xf32, #home>) {
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+    ^bb0:
+    }) {codelet = "copy_f32", parts = #whole} : () -> ()
+  }) : () -> ()
+  "ipu.compute_set"() ({
+    "ipu.vertices"() ({
+    ^bb0:
+    }) {codelet = "copy_f32", parts = #whole} : () -> ()
+    "ipu.vertices"() ({
+      linalg.exp ins(%x : memref<4xf32, #home>) outs(%y : memref<4xf32, #home>)
+    }) {codelet = "exp_f32", parts = #whole} : () -> ()
+  }) : () -> ()
+  return
+}

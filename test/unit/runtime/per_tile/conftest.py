@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from support import mutations as mutated_programs
+from support.damage import mutations as mutated_programs
 from support.unverified import parse_unverified
 
 from ipu_mlir.dialects import ipu
