@@ -24,7 +24,7 @@ from ipu_mlir.dialects.ops.compute_set import ComputeSetOp
 from ipu_mlir.dialects.ops.exchange import ExchangeOp
 from ipu_mlir.dialects.ops.fifo import FifoOp
 from ipu_mlir.dialects.ops.library_call import LibraryCallOp
-from ipu_mlir.dialects.ops.pipeline import PipelineOp
+from ipu_mlir.dialects.ops.pipeline import KeepOp, MicroBatchOp, PipelineOp
 from ipu_mlir.dialects.ops.place import PlaceOp
 from ipu_mlir.dialects.ops.print import PrintOp
 from ipu_mlir.dialects.ops.read_control import ReadControlOp
@@ -83,8 +83,10 @@ __all__ = [
     "HostUpdateAddOp",
     "InfeedOp",
     "Ipu",
+    "KeepOp",
     "LibraryCallOp",
     "MappingAttr",
+    "MicroBatchOp",
     "NumberReplicaOp",
     "OutfeedOp",
     "PartsAttr",

@@ -8,8 +8,17 @@ from ipu_mlir.dialects.support.bindings import ir
 ScheduleName = Literal["grouped", "interleaved", "sequential"]
 SCHEDULES: tuple[ScheduleName, ...] = ("grouped", "interleaved", "sequential")
 
-Reduction = Literal["sum", "mean"]
-REDUCTIONS: tuple[Reduction, ...] = ("sum", "mean")
+Reduction = Literal["sum", "mean", "running_mean"]
+REDUCTIONS: tuple[Reduction, ...] = ("sum", "mean", "running_mean")
+"""Of the gradients of micro-batches. The running mean is one of those so far, after each of them."""
+
+Result = Literal["all", "sum", "last", "none"]
+RESULTS: tuple[Result, ...] = ("all", "sum", "last", "none")
+"""The part of a result of the last stage that a pipeline gives: one for each micro-batch, their sum, the last one."""
+
+Offloaded = Literal["stored", "gradients", "parameters"]
+OFFLOADED: tuple[Offloaded, ...] = ("stored", "gradients", "parameters")
+"""The tensors that wait in remote memory: values for the backward stages, sums of gradients, parameters."""
 
 Recompute = Literal["none", "elementwise", "inputs"]
 RECOMPUTE: tuple[Recompute, ...] = ("none", "elementwise", "inputs")
@@ -18,6 +27,9 @@ stores fewer bytes; everything."""
 
 PIPELINE = "ipu.pipeline"
 """Name of the op; and the attribute of a declared function that runs one, with the name of that."""
+
+KEEP = "ipu.keep"
+MICRO_BATCH = "ipu.micro_batch"
 
 
 @dataclass(frozen=True)
@@ -125,39 +137,84 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """The fields of an ``ipu.pipeline``."""
+    """The fields of an ``ipu.pipeline``.
+
+    Attributes:
+        name: its symbol.
+        functions: the functions that are its stages, one stage after the other.
+        groups: for each function the stage that it belongs to; functions of one stage run at the same time.
+        devices: for each function its IPU.
+        parameters: for each function how many parameters it takes.
+        data: for each function how many tensors of data it takes.
+        count: micro-batches; None if that is known at run time only.
+        schedule: when stages run.
+        reduction: of the gradients.
+        recompute: how much of the forward code runs again.
+        results: for each result of the last stage, the part that is given; empty for all of all of them.
+        accumulators: for each gradient the type of elements in which it is added up; empty for those of the parameters.
+        offload: the tensors that wait in remote memory.
+        serialized: micro-batches that each stage works on before the next one begins.
+        gradients: for each function the name of the one that differentiates it; empty if the pipeline names none.
+    """
 
     name: str
-    stages: tuple[str, ...]
+    functions: tuple[str, ...]
+    groups: tuple[int, ...]
     devices: tuple[int, ...]
     parameters: tuple[int, ...]
     data: tuple[int, ...]
-    count: int
+    count: int | None
     schedule: Schedule
     reduction: Reduction
     recompute: Recompute
-    offload: bool
+    results: tuple[Result, ...]
+    accumulators: tuple[ir.Type, ...]
+    offload: frozenset[Offloaded]
+    serialized: int
+    gradients: tuple[str, ...]
 
     @property
     def training(self) -> bool:
         return self.schedule.training
 
+    def functions_of(self, stage: int) -> list[int]:
+        """The numbers of the functions of a stage."""
+        return [number for number, group in enumerate(self.groups) if group == stage]
+
 
 def pipeline_of(op: ir.Operation) -> Pipeline:
     """The fields of an ``ipu.pipeline`` that verifies."""
     given = op.attributes
-    stages = tuple(ir.FlatSymbolRefAttr(each).value for each in given["stages"])
+    functions, gradients = (
+        tuple(ir.FlatSymbolRefAttr(each).value for each in given[key]) if key in given else ()
+        for key in ("stages", "gradients")
+    )
     numbers = {name: tuple(ir.DenseI64ArrayAttr(given[name])) for name in ("devices", "parameters", "data")}
+    groups = tuple(ir.DenseI64ArrayAttr(given["groups"])) if "groups" in given else tuple(range(len(functions)))
     words = {name: ir.StringAttr(given[name]).value for name in ("schedule", "reduction", "recompute") if name in given}
+    lists = {name: listed_words(given[name]) for name in ("results", "offload") if name in given}
+    schedule: ScheduleName = next(each for each in SCHEDULES if each == words["schedule"])
     return Pipeline(
         ir.StringAttr(given["sym_name"]).value,
-        stages,
+        functions,
+        groups,
         numbers["devices"],
         numbers["parameters"],
         numbers["data"],
-        ir.IntegerAttr(given["count"]).value,
-        Schedule(next(each for each in SCHEDULES if each == words["schedule"]), len(stages), "training" in given),
+        ir.IntegerAttr(given["count"]).value if "count" in given else None,
+        Schedule(schedule, max(groups, default=-1) + 1, "training" in given),
         next(each for each in REDUCTIONS if each == words.get("reduction", "sum")),
         next(each for each in RECOMPUTE if each == words.get("recompute", "none")),
-        "offload" in given,
+        tuple(known for word in lists.get("results", []) for known in RESULTS if known == word),
+        tuple(ir.TypeAttr(each).value for each in given["accumulators"]) if "accumulators" in given else (),
+        frozenset(known for known in OFFLOADED if known in lists.get("offload", [])),
+        ir.IntegerAttr(given["serialized"]).value if "serialized" in given else 1,
+        gradients,
     )
+
+
+def listed_words(attribute: ir.Attribute) -> list[str]:
+    """The words of a list of strings; those of anything else are its text."""
+    if not isinstance(attribute, ir.ArrayAttr):
+        return [str(attribute)]
+    return [each.value if isinstance(each, ir.StringAttr) else str(each) for each in attribute]

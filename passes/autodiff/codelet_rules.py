@@ -1,4 +1,5 @@
-"""Rules of library codelets: solutions of equations, factors, determinants, Fourier transforms.
+"""Rules of library codelets: solutions of equations, factors, determinants, Fourier transforms, losses of
+label sequences.
 
 Each takes the call, its operands, and the cotangents of its results, and gives those of its operands.
 """
@@ -26,8 +27,8 @@ from ipu_mlir.passes.support.linalg_builders import fill_with, generic, identity
 arith = upstream("arith")
 
 Values = Sequence[ir.Value]
-CodeletRule = Callable[[ir.Operation, Values, Values], Values]
-"""From a call, its operands without results, and the cotangents of its results, to those of the operands."""
+CodeletRule = Callable[[ir.Operation, Values, Values], Sequence[ir.Value | None]]
+"""From a call, its operands without results, and the cotangents of its results, to those of the operands, if any."""
 
 
 def add_to_operands_of_call(op: ir.Operation, back: Backward) -> None:
@@ -148,6 +149,13 @@ def _over_gaps(matrices: ir.Value, values: ir.Value) -> ir.Value:
     return total(lower_triangle(found, strict=True), upper_triangle(found, strict=True))
 
 
+def _ctc(op: ir.Operation, operands: Values, cotangents: Values) -> Sequence[ir.Value | None]:
+    """The gradient of a loss by the logarithms, which are its first operand."""
+    kind, loss = operands[0].type, cotangents[0].type
+    _, found = call_codelet("ctc_loss_gradient", operands, [loss.shape, kind.shape], [kind.element_type] * 2)
+    return [contracted(",ij->ij", cotangents[0], found), *[None] * (len(operands) - 1)]
+
+
 def _fourier(inverse: bool, op: ir.Operation, operands: Values, cotangents: Values) -> Values:
     """The adjoint turns the other way; only an inverse transform is divided by the size."""
     (cotangent,) = cotangents
@@ -230,6 +238,7 @@ CODELET_RULES: dict[str, CodeletRule] = {
     "eigvalsh": _eigenvalues,
     "eigh": _eigenvectors,
     "svdvals": _singular_values,
+    "ctc_loss": _ctc,
     "fft": partial(_fourier, False),
     "ifft": partial(_fourier, True),
     "rfft": _half_fourier,

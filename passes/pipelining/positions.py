@@ -5,21 +5,48 @@ from dataclasses import dataclass, field
 
 from ipu_mlir.dialects.analysis.pipelines import Pipeline
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.passes.pipelining.differentiate_stages import differentiated, gradient_name, stage_type
-from ipu_mlir.passes.pipelining.rows import many
+from ipu_mlir.passes.pipelining.rows import is_float, many
+from ipu_mlir.passes.pipelining.stage_types import (
+    NUMBERED,
+    Functions,
+    differentiated,
+    function_type,
+    gradient_name,
+    results_of,
+    stage_type,
+)
 
 
-def run_type(pipeline: Pipeline, functions: dict[str, ir.Operation]) -> ir.FunctionType:
+def run_type(pipeline: Pipeline, functions: Functions) -> ir.FunctionType:
     """The type of a function that runs ``pipeline``."""
-    stages = range(len(pipeline.stages))
-    kinds = [stage_type(pipeline, stage, functions) for stage in stages]
-    parameters = [each for s in stages for each in list(kinds[s].inputs)[: pipeline.parameters[s]]]
-    data = [many(each, pipeline.count) for s in stages for each in _data(kinds[s].inputs, pipeline.data[s])]
-    results = [many(each, pipeline.count) for each in kinds[-1].results]
+    numbers = range(len(pipeline.functions))
+    kinds = [stage_type(pipeline, number, functions) for number in numbers]
+    parameters = [each for n in numbers for each in list(kinds[n].inputs)[: pipeline.parameters[n]]]
+    data = [many(each, pipeline.count or 0) for n in numbers for each in _data(kinds[n].inputs, pipeline.data[n])]
+    counted = [] if pipeline.count is not None else [ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))]
+    last = results_of(pipeline, pipeline.schedule.stages - 1, functions)
+    words = pipeline.results or ("all",) * len(last)
+    results = [
+        many(each, pipeline.count or 0) if word == "all" else each
+        for word, each in zip(words, last, strict=True)
+        if word != "none"
+    ]
     if pipeline.training:
-        by = [(s, number) for s in stages for number in differentiated(pipeline, s, kinds[s])]
-        results += [kinds[s].inputs[number] for s, number in by if number < pipeline.parameters[s]]
-    return ir.FunctionType.get([*parameters, *data], results)
+        results += gradient_types(pipeline, functions)
+    return ir.FunctionType.get([*parameters, *data, *counted], results)
+
+
+def gradient_types(pipeline: Pipeline, functions: Functions) -> list[ir.Type]:
+    """The types in which gradients are added up."""
+    own = [
+        kind.inputs[place]
+        for number in range(len(pipeline.functions))
+        for kind in [stage_type(pipeline, number, functions)]
+        for place in differentiated(pipeline, number, kind)
+        if place < pipeline.parameters[number]
+    ]
+    elements = pipeline.accumulators or [each.element_type for each in own]
+    return [ir.RankedTensorType.get(list(each.shape), element) for each, element in zip(own, elements, strict=True)]
 
 
 def _data(inputs: Sequence[ir.Type], count: int) -> list[ir.Type]:
@@ -27,48 +54,64 @@ def _data(inputs: Sequence[ir.Type], count: int) -> list[ir.Type]:
 
 
 @dataclass(frozen=True)
-class Position:
-    """A stage, forwards or backwards.
+class Part:
+    """A function of a stage, forwards or backwards.
 
     Attributes:
+        number: of the function among all of the pipeline.
         callee: the function that does it.
         device: its IPU.
-        stage: its number.
-        backward: whether it is the backward part.
-        parameters: how many it takes first.
-        data: how many tensors of data it takes last.
-        results: types of what it hands on.
-        stored: types of what it stores for its backward part; of a backward part, of what it takes of that.
+        is_numbered: whether it takes the number of the micro-batch last.
+        taken: the part that it takes of the values that are handed on to its position: all, or its cotangents.
+        results: types of the values that it hands on.
+        stored: types of the values that it stores for its backward part; of a backward part, those that it takes.
         gradients: types of the gradients of parameters that it gives.
     """
 
+    number: int
     callee: str
     device: int
-    stage: int
-    backward: bool
-    parameters: int
-    data: int
+    is_numbered: bool
+    taken: slice
     results: list[ir.Type]
     stored: list[ir.Type] = field(default_factory=list)
     gradients: list[ir.Type] = field(default_factory=list)
 
 
-def positions_of(pipeline: Pipeline, functions: dict[str, ir.Operation]) -> list[Position]:
+@dataclass(frozen=True)
+class Position:
+    """A stage, forwards or backwards.
+
+    Attributes:
+        backward: whether it is the backward part.
+        parts: its functions, which run at the same time.
+    """
+
+    backward: bool
+    parts: tuple[Part, ...]
+
+
+def positions_of(pipeline: Pipeline, functions: Functions) -> list[Position]:
     """The forward stages and, in training, the backward stages, the last one first."""
     forward, backward = [], []
-    for stage, name in enumerate(pipeline.stages):
-        kind, device = stage_type(pipeline, stage, functions), pipeline.devices[stage]
-        own = pipeline.parameters[stage], pipeline.data[stage]
-        if not pipeline.training:
-            forward.append(Position(name, device, stage, False, *own, list(kind.results)))
-            continue
-        split = gradient_name(pipeline, stage)
-        there = ir.FunctionType(ir.TypeAttr(functions[f"{split}_forward"].attributes["function_type"]).value)
-        stored = list(there.results)[len(kind.results) :]
-        forward.append(Position(f"{split}_forward", device, stage, False, *own, list(kind.results), stored))
-        by = differentiated(pipeline, stage, kind)
-        back = ir.FunctionType(ir.TypeAttr(functions[f"{split}_backward"].attributes["function_type"]).value)
-        count = sum(number < own[0] for number in by)
-        gradients, handed = list(back.results)[:count], list(back.results)[count:]
-        backward.append(Position(f"{split}_backward", device, stage, True, own[0], 0, handed, stored, gradients))
-    return [*forward, *reversed(backward)]
+    for stage in range(pipeline.schedule.stages):
+        there, back, cotangents = [], [], 0
+        for number in pipeline.functions_of(stage):
+            kind, device = stage_type(pipeline, number, functions), pipeline.devices[number]
+            is_numbered = NUMBERED in functions[pipeline.functions[number]].attributes
+            if not pipeline.training:
+                name = pipeline.functions[number]
+                there.append(Part(number, name, device, is_numbered, slice(None), list(kind.results)))
+                continue
+            name = gradient_name(pipeline, number)
+            results = list(function_type(functions[f"{name}_forward"]).results)
+            stored = results[len(kind.results) :]
+            there.append(Part(number, f"{name}_forward", device, is_numbered, slice(None), list(kind.results), stored))
+            given = list(function_type(functions[f"{name}_backward"]).results)
+            own = sum(place < pipeline.parameters[number] for place in differentiated(pipeline, number, kind))
+            first, cotangents = cotangents, cotangents + sum(map(is_float, kind.results))
+            taken = slice(first, cotangents)
+            back.append(Part(number, f"{name}_backward", device, False, taken, given[own:], stored, given[:own]))
+        forward.append(Position(False, tuple(there)))
+        backward.append(Position(True, tuple(back)))
+    return [*forward, *(reversed(backward) if pipeline.training else ())]

@@ -1,7 +1,9 @@
 """Micro-batches as rows of tensors, and the values that the loop of a pipeline begins with."""
 
+from ipu_mlir.dialects.analysis.shards import SHARD, shard_attribute
+from ipu_mlir.dialects.ipu import ToShardOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.support.linalg_builders import fill_with
+from ipu_mlir.passes.support.linalg_builders import fill_with, zero
 
 arith, tensor = upstream("arith"), upstream("tensor")
 
@@ -17,10 +19,27 @@ def is_float(kind: ir.Type) -> bool:
     return isinstance(kind, ir.RankedTensorType) and isinstance(kind.element_type, ir.FloatType)
 
 
-def filled(kind: ir.Type, number: float) -> ir.Value:
-    """A tensor of floats of which every element is ``number``."""
-    value = arith.ConstantOp(kind.element_type, ir.FloatAttr.get(kind.element_type, number)).result
-    return fill_with(value, tensor.EmptyOp(list(kind.shape), kind.element_type).result).results[0]
+def filled(kind: ir.Type, number: ir.Value, device: int | None = None) -> ir.Value:
+    """A tensor of which every element is ``number``, on an IPU."""
+    made = fill_with(number, on(device, tensor.EmptyOp(list(kind.shape), kind.element_type).result)).results[0]
+    return on(device, made)
+
+
+def zeros(kind: ir.Type, device: int | None = None) -> ir.Value:
+    """A tensor of zeros, on an IPU."""
+    return filled(kind, zero(kind.element_type), device)
+
+
+def moved(value: ir.Value, device: int) -> ir.Value:
+    """``value`` on the IPU ``device``: one that is there stays, and passes after this one know that it is there."""
+    return ToShardOp(source=value, shard=shard_attribute(device), moved=value.type).moved
+
+
+def on(device: int | None, value: ir.Value) -> ir.Value:
+    """``value``, which the IPU ``device`` computes; None is any."""
+    if device is not None:
+        value.owner.operation.attributes[SHARD] = shard_attribute(device)
+    return value
 
 
 def read_row(whole: ir.Value, number: ir.Value) -> ir.Value:

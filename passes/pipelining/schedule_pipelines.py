@@ -2,13 +2,16 @@
 
 from ipu_mlir.dialects.analysis.matchers import symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
-from ipu_mlir.dialects.analysis.pipelines import PIPELINE, pipeline_of
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.analysis.pipelines import KEEP, PIPELINE, Pipeline, pipeline_of
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.pipelining.pipeline_loop import PipelineLoop
-from ipu_mlir.passes.pipelining.positions import positions_of, run_type
+from ipu_mlir.passes.pipelining.positions import gradient_types, positions_of, run_type
+from ipu_mlir.passes.pipelining.sequential_loop import SequentialLoop
+from ipu_mlir.passes.pipelining.slot_loop import SlotLoop
+from ipu_mlir.passes.pipelining.stage_calls import StageCalls, begin
+from ipu_mlir.passes.pipelining.stage_types import Functions, function_type
 from ipu_mlir.passes.support.calls import inline_call
-from ipu_mlir.passes.support.rewriting import list_ops
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class SchedulePipelines(Pass):
@@ -22,7 +25,8 @@ class SchedulePipelines(Pass):
     on.
 
     Needs:  stages that train are split (``ipu-split-stages``).
-    Leaves: no ``ipu.pipeline``; ``ipu.shard`` on the calls of stages; the loop in the place of calls of its function.
+    Leaves: no ``ipu.pipeline``, no ``ipu.keep``; ``ipu.shard`` on the calls of stages; the loop in the place of
+            calls of its function.
     """
 
     name = "ipu-schedule-pipelines"
@@ -40,18 +44,33 @@ class SchedulePipelines(Pass):
                     refuse(function, f"runs {function.attributes[PIPELINE]}, and there is no such ipu.pipeline")
                     continue
                 pipeline = pipeline_of(op)
-                positions = positions_of(pipeline, functions)
-                wanted = run_type(pipeline, functions)
-                found = ir.TypeAttr(function.attributes["function_type"]).value
+                wanted, found = run_type(pipeline, functions), function_type(function)
                 if found != wanted:
                     refuse(function, f"has the type {found}, and runs a pipeline of type {wanted}")
                     continue
                 with function.location:
-                    PipelineLoop(pipeline, positions, function).fill()
+                    _fill(function, pipeline, functions)
             if refuse.diagnostics:
                 return
             for op in pipelines.values():
                 op.erase()
+            for op in list_ops(module, KEEP):
+                replace_op(op, [op.operands[0]])
             for call in list_ops(module, "func.call"):  # upstream's inliner leaves fifos alone
                 if callee_of(call) in running:
                     inline_call(call, functions[callee_of(call)])
+
+
+def _fill(function: ir.Operation, pipeline: Pipeline, functions: Functions) -> None:
+    """Give a function that runs ``pipeline`` its code."""
+    positions, gradients = positions_of(pipeline, functions), []
+    if pipeline.training:
+        gradients = gradient_types(pipeline, functions)
+    with ir.InsertionPoint(begin(function)):
+        calls = StageCalls(pipeline, positions, gradients, function)
+        if pipeline.schedule.name == "sequential":
+            stages = pipeline.schedule.stages
+            results, found = SequentialLoop(calls, positions, stages, pipeline.serialized).emit()
+        else:
+            results, found = SlotLoop(pipeline, positions, calls).emit()
+        upstream("func").ReturnOp([*results, *calls.gradients.end(found)])

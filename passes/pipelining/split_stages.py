@@ -4,13 +4,13 @@ from math import prod
 
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of, terminator
-from ipu_mlir.dialects.analysis.pipelines import PIPELINE, Pipeline, Recompute, pipeline_of
+from ipu_mlir.dialects.analysis.pipelines import KEEP, PIPELINE, Pipeline, Recompute, pipeline_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.stored_values import is_pure
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.pipelining.differentiate_stages import gradient_name
 from ipu_mlir.passes.pipelining.minimum_cut import minimum_cut
-from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
+from ipu_mlir.passes.pipelining.stage_types import NUMBERED, function_type, gradient_name
+from ipu_mlir.passes.support.clone import Known, clone_into, clone_slice, operands_from_outside
 from ipu_mlir.passes.support.rewriting import list_ops
 
 func = upstream("func")
@@ -21,7 +21,9 @@ class SplitStages(Pass):
 
     The forward function gives the results of the stage and, behind them, what the backward function takes first. That
     are the values of least bytes from which the rest can be computed again, as far as ``recompute`` of the pipeline
-    allows it: views and constants, element-wise ops too, or everything. Parameters are there in any case.
+    allows it: views and constants, element-wise ops too, or everything. Parameters are there in any case. Ops with
+    effects happen once, in the forward function if they need no cotangent; what ``ipu.keep`` gives is not computed
+    again.
 
     Needs:  the code of the gradients (``ipu-differentiate-stages``, ``ipu-autodiff``).
     Leaves: for each gradient ``@g`` of a stage ``@g_forward`` and ``@g_backward`` in its place.
@@ -34,36 +36,50 @@ class SplitStages(Pass):
         with module.context:
             for op in list_ops(module, PIPELINE):
                 pipeline = pipeline_of(op)
-                for stage in range(len(pipeline.stages) if pipeline.training else 0):
-                    name = gradient_name(pipeline, stage)
-                    if name in functions:
-                        _split(functions[name], functions[pipeline.stages[stage]], pipeline, stage)
+                for number in range(len(pipeline.functions) if pipeline.training else 0):
+                    joint = functions.pop(gradient_name(pipeline, number), None)
+                    if joint is not None:
+                        _split(joint, functions[pipeline.functions[number]], pipeline, number)
 
 
 def _split(joint: ir.Operation, stage: ir.Operation, pipeline: Pipeline, number: int) -> None:
     block = joint.regions[0].blocks[0]
-    kind = ir.FunctionType(ir.TypeAttr(stage.attributes["function_type"]).value)
-    inputs, cotangents = list(block.arguments)[: len(kind.inputs)], list(block.arguments)[len(kind.inputs) :]
+    kind = function_type(stage)
+    arguments = list(block.arguments)
+    if pipeline.gradients and NUMBERED in joint.attributes:  # it takes the number last, but stages before cotangents
+        arguments.insert(len(kind.inputs) - 1, arguments.pop())
+    inputs, cotangents = arguments[: len(kind.inputs)], arguments[len(kind.inputs) :]
     results = list(terminator(block).operands)
     later = _computed_from(block, cotangents)
     parameters = inputs[: pipeline.parameters[number]]
     stored = _stored(block, inputs, parameters, results[len(kind.results) :], later, pipeline.recompute)
+    effects = [op.operation for op in list(block.operations)[:-1] if not is_pure(op.operation)]
+    after = [op for op in effects if any(value in later for value in operands_from_outside(op))]
+    before = [op for op in effects if op not in after]
     name = symbol_of(joint)
     with ir.InsertionPoint(joint), joint.location:
-        _function(f"{name}_forward", inputs, [*results[: len(kind.results)], *stored])
-        _function(f"{name}_backward", [*parameters, *stored, *cotangents], results[len(kind.results) :])
+        _function(f"{name}_forward", inputs, [*results[: len(kind.results)], *stored], before)
+        _function(f"{name}_backward", [*parameters, *stored, *cotangents], results[len(kind.results) :], after)
     joint.erase()
 
 
-def _function(name: str, arguments: list[ir.Value], results: list[ir.Value]) -> None:
-    """A function that computes ``results`` of another function from ``arguments``, values of that."""
+def _function(name: str, arguments: list[ir.Value], results: list[ir.Value], effects: list[ir.Operation]) -> None:
+    """A function that computes ``results`` of another function from ``arguments``, values of that, with ``effects``."""
     made = func.FuncOp(name, ([each.type for each in arguments], [each.type for each in results]), visibility="private")
     block = ir.Block.create_at_start(
         made.regions[0], [each.type for each in arguments], [made.location] * len(arguments)
     )
     known: Known = dict(zip(arguments, block.arguments, strict=True))
     with ir.InsertionPoint(block):
-        func.ReturnOp([clone_slice(value, known, lambda each: defining_op(each) is not None) for value in results])
+        for op in effects:
+            for operand in operands_from_outside(op):
+                clone_slice(operand, known, _is_computed)
+            clone_into(op, known)
+        func.ReturnOp([clone_slice(value, known, _is_computed) for value in results])
+
+
+def _is_computed(value: ir.Value) -> bool:
+    return defining_op(value) is not None
 
 
 def _computed_from(block: ir.Block, values: list[ir.Value]) -> set[ir.Value]:
@@ -86,8 +102,9 @@ def _stored(
     """The values that the forward part stores for the backward part."""
     needed = {value for value in wanted if value not in later}
     for op in (each.operation for each in block.operations):
-        if op.name != "func.return" and any(result in later for result in op.results):
-            needed.update(value for value in operands_from_outside(op) if value not in later)
+        operands = operands_from_outside(op)
+        if op.name != "func.return" and any(value in later for value in operands):
+            needed.update(value for value in operands if value not in later)
     sizes = {value: 0 if value in parameters else _bytes(value) for value in inputs}
     made_from: dict[ir.Value, list[ir.Value]] = {}
     for op in (each.operation for each in block.operations):
@@ -113,7 +130,7 @@ _FREE = ("tensor.", "arith.constant", "arith.index_cast", "linalg.fill")
 
 
 def _can_run_again(op: ir.Operation, recompute: Recompute) -> bool:
-    if not is_pure(op):
+    if not is_pure(op) or op.name == KEEP:
         return False
     if op.name.startswith(_FREE) or not isinstance(op.results[0].type, ir.RankedTensorType):
         return True

@@ -40,3 +40,71 @@ func.func private @first(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> 
 func.func private @last(%w: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @below {{has the gradient @back, which is no function in this module}}
+"ipu.pipeline"() {sym_name = "p", stages = [@first, @last], devices = array<i64: 0, 1>, parameters = array<i64: 0, 0>,
+                  data = array<i64: 1, 0>, count = 8 : i64, schedule = "grouped", gradients = [@back, @back], training} : () -> ()
+func.func private @first(%x: tensor<4xf32>) -> tensor<f32> {
+  %s = arith.constant dense<0.0> : tensor<f32>
+  return %s : tensor<f32>
+}
+func.func private @last(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+
+// -----
+
+// expected-error @below {{has the gradient @back of type (tensor<4xf32>, tensor<f32>) -> tensor<f32>; that of @last is of type (tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)}}
+"ipu.pipeline"() {sym_name = "p", stages = [@first, @last], devices = array<i64: 0, 1>, parameters = array<i64: 0, 0>,
+                  data = array<i64: 1, 0>, count = 8 : i64, schedule = "grouped", gradients = [@back, @back], training} : () -> ()
+func.func private @first(%x: tensor<4xf32>) -> tensor<f32> {
+  %s = arith.constant dense<0.0> : tensor<f32>
+  return %s : tensor<f32>
+}
+func.func private @last(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+func.func private @back(%x: tensor<4xf32>, %d: tensor<f32>) -> tensor<f32> {
+  return %d : tensor<f32>
+}
+
+// -----
+
+func.func @main() -> tensor<i32> {
+  // expected-error @below {{stands in no stage of a pipeline; only a stage works on micro-batches}}
+  %n = "ipu.micro_batch"() : () -> tensor<i32>
+  return %n : tensor<i32>
+}
+
+// -----
+
+// expected-error @below {{has 2 results, ['sum', 'none']; its last stage gives 1}}
+"ipu.pipeline"() {sym_name = "p", stages = [@f, @f], devices = array<i64: 0, 1>, parameters = array<i64: 0, 0>,
+                  data = array<i64: 1, 0>, results = ["sum", "none"], count = 8 : i64, schedule = "grouped"} : () -> ()
+
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+
+// -----
+
+// expected-error @below {{adds up tensor<i32>, a result of its last stage; it adds up floats}}
+"ipu.pipeline"() {sym_name = "p", stages = [@f, @f], devices = array<i64: 0, 1>, parameters = array<i64: 0, 0>,
+                  data = array<i64: 1, 0>, results = ["sum"], count = 8 : i64, schedule = "grouped"} : () -> ()
+
+func.func private @f(%x: tensor<i32>) -> tensor<i32> {
+  return %x : tensor<i32>
+}
+
+// -----
+
+// expected-error @below {{has 1 accumulators; there is one for each gradient, and it has 2 gradients}}
+"ipu.pipeline"() {sym_name = "p", stages = [@f, @f], devices = array<i64: 0, 1>, parameters = array<i64: 1, 1>,
+                  data = array<i64: 1, 0>, accumulators = [f32], count = 8 : i64, schedule = "grouped",
+                  training} : () -> ()
+
+func.func private @f(%w: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}

@@ -29,14 +29,13 @@
 // INTER: "ipu.to_shard"
 // INTER: func.call @p_last_gradient_forward(
 // INTER: func.call @p_first_gradient_backward(
-// INTER: "ipu.to_shard"
 
 // Sequential: one stage after the other, and nothing waits.
 // SEQ-LABEL: func.func @main(
 // SEQ: scf.for %{{.*}} = %c0 to %c8
 // SEQ-NOT: scf.if
 // SEQ: func.call @p_first_gradient_forward(
-// SEQ-NEXT: func.call @p_last_gradient_forward(
+// SEQ: func.call @p_last_gradient_forward(
 // SEQ: func.call @p_last_gradient_backward(
 // SEQ: func.call @p_first_gradient_backward(
 

@@ -1,0 +1,66 @@
+"""The IPUs of a pipeline work at the same time: it takes the cycles of its slots, not of all stages in a row."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+ROWS, SIZE, TILES, STAGES = 64, 256, 64, 4
+
+
+def middle(w: Any, h: Any) -> Any:
+    return np.tanh(h @ w)
+
+
+def last(w: Any, h: Any, y: Any) -> Any:
+    return ((np.tanh(h @ w) - y) ** 2).mean()
+
+
+def spec(*shape: int) -> ipu.TensorSpec:
+    return ipu.TensorSpec(shape, np.float32)
+
+
+def profile_of(schedule: str, count: int) -> Any:
+    pipe = ipu.pipeline([middle] * (STAGES - 1) + [last], count, schedule)
+
+    def step(parameters, x, y):
+        return pipe.value_and_grad(parameters, [x, *[None] * (STAGES - 2), y])
+
+    data, target = spec(count, ROWS, SIZE), ipu.Target(tiles_per_ipu=TILES, ipus=STAGES)
+    return ipu.compile(step, args=([spec(SIZE, SIZE)] * STAGES, data, data), target=target).profile()
+
+
+def device_cycles(profile: Any) -> int:
+    """Cycles without those of the host."""
+    return profile.total_cycles - profile.execution.cycles.host
+
+
+def slowest_stage(profile: Any, count: int) -> float:
+    """Cycles that the IPU with most to do is at work for one micro-batch, forwards and backwards."""
+    at_work = np.zeros(STAGES)
+    for step in profile.execution.steps:
+        at_work += [step.count * (compute + exchange) for compute, exchange, _ in step.per_ipu]
+    return at_work.max() / count
+
+
+@pytest.mark.parametrize("count", [16, 64])
+def test_grouped_slots_take_the_time_of_the_slowest_stage(count):
+    profile = profile_of("grouped", count)
+    assert device_cycles(profile) <= 1.1 * (count + STAGES - 1) * slowest_stage(profile, count)
+
+
+def test_stages_at_the_same_time_are_faster_than_one_after_the_other():
+    names = ("grouped", "interleaved", "sequential")
+    grouped, interleaved, sequential = (device_cycles(profile_of(name, 16)) for name in names)
+    assert grouped < 0.4 * sequential
+    assert interleaved < 0.5 * sequential
+
+
+def test_rings_are_written_and_read_where_they_lie():
+    profile = profile_of("grouped", 16)
+    names = [each.name for each in profile.compilation.steps]
+    places = [place for place, name in enumerate(names) if name == "update_slice_f32"]
+    assert len(places) >= STAGES - 1
+    assert all(profile.compilation.steps[place - 1].kind == "compute" for place in places[: STAGES - 1])
