@@ -40,8 +40,8 @@ class LibraryCodelet:
             then those of the signature, in its order.
         scratch_bytes: of a vertex besides its operands while it runs; assumed.
         flops: floating-point operations of a vertex.
-        knows_places: whether ``per_tile`` takes, before the operands, which indices the vertex has of each of them: an
-            array per dimension.
+        knows_places: whether ``per_tile`` takes, before the operands, which indices the vertex has of each input and
+            each output: an array per dimension.
         fills_outputs: whether ``vectorised`` takes the arrays of the outputs after the operands, fills them and gives
             them back; otherwise what it gives is copied there.
         in_steps: whether it may run over blocks of its outermost reduction loop, one after another, each on what the

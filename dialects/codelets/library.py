@@ -3,9 +3,12 @@
 from difflib import get_close_matches
 
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet, Shapes
+from ipu_mlir.dialects.codelets.ctc import CTC_LOSSES
+from ipu_mlir.dialects.codelets.ctc_search import CTC_SEARCH
 from ipu_mlir.dialects.codelets.first_extreme import FIRST_EXTREMES
 from ipu_mlir.dialects.codelets.fourier import TRANSFORMS
 from ipu_mlir.dialects.codelets.orthogonal import FACTORS
+from ipu_mlir.dialects.codelets.random_numbers import RANDOM_NUMBERS
 from ipu_mlir.dialects.codelets.rank import RANK
 from ipu_mlir.dialects.codelets.scan import SCANS
 from ipu_mlir.dialects.codelets.scatter import SCATTERS
@@ -26,7 +29,22 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
     return table
 
 
-LIBRARY = by_name((SORT, RANK, UPDATE_SLICE, *FIRST_EXTREMES, *SCANS, *SCATTERS, *SOLVERS, *FACTORS, *TRANSFORMS))
+LIBRARY = by_name(
+    (
+        SORT,
+        RANK,
+        UPDATE_SLICE,
+        CTC_SEARCH,
+        *CTC_LOSSES,
+        *FIRST_EXTREMES,
+        *RANDOM_NUMBERS,
+        *SCANS,
+        *SCATTERS,
+        *SOLVERS,
+        *FACTORS,
+        *TRANSFORMS,
+    )
+)
 
 
 def register(codelet: LibraryCodelet) -> None:

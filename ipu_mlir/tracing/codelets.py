@@ -1,5 +1,6 @@
 """Calls of library codelets on stacks of traced matrices."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,17 @@ from ipu_mlir.tracing.operands import trace_of
 from ipu_mlir.tracing.pairs import is_complex
 
 
-def apply_codelet(label: str, name: str, *operands: Any, **sizes: int) -> tuple[Any, ...]:
-    """The results of codelet ``name`` for ``operands``, stacks of one shape with elements of one type of floats.
+def apply_codelet(
+    label: str, name: str, *operands: Any, types: Sequence[np.dtype[Any]] | None = None, **sizes: int
+) -> tuple[Any, ...]:
+    """The results of codelet ``name`` for ``operands``, stacks of one shape.
 
     Where they are complex, ``name_complex`` is called, if there is such a codelet. Matrices without elements hold no
     values that anything could depend on: what they give is a constant.
 
     Args:
         label: what the op is called in its location.
+        types: of the elements of results; if not given, operands are of one type of floats, and they are, too.
         sizes: those of letters of the codelet's signature that its inputs do not say; ``k`` and ``h`` are known.
     """
     from ipu_mlir.passes.support.codelet_calls import call_codelet  # with all passes: few functions need it
@@ -39,7 +43,7 @@ def apply_codelet(label: str, name: str, *operands: Any, **sizes: int) -> tuple[
     sizes.setdefault("h", sizes.get("n", 0) // 2 + 1)
     sizes["p"] = 2
     made = [(*stack, *(sizes[each[0]] for each in names)) for names in signature.outputs]
-    types = [np.dtype(np.int32) if name.startswith("lu") and number else part for number in range(len(made))]
+    types = types or [np.dtype(np.int32) if name.startswith("lu") and number else part for number in range(len(made))]
     if any(0 in shape for shape in (*shapes, *made)):
         found = codelet_named(name).vectorised
         assert found is not None, "codelets on stacks have a fast form"
