@@ -26,9 +26,15 @@ class Backward:
 
 @dataclass(frozen=True)
 class Sum:
-    """A dimension that several loops run over together, as a window that slides."""
+    """A dimension that several loops run over together, as a window that slides.
+
+    Attributes:
+        loops: whose counters are added.
+        steps: how far each of them goes at a time; 1 if they are not given.
+    """
 
     loops: tuple[int, ...]
+    steps: tuple[int, ...] = ()
 
 
 Index = tuple[int | Backward | Sum | None, ...]
@@ -140,5 +146,8 @@ def _affine_expr(entry: int | Backward | Sum | None) -> ir.AffineExpr:
     if isinstance(entry, Backward):
         return ir.AffineConstantExpr.get(entry.size - 1) - ir.AffineDimExpr.get(entry.loop)
     if isinstance(entry, Sum):
-        return reduce(operator.add, map(ir.AffineDimExpr.get, entry.loops))
+        steps = entry.steps or (1,) * len(entry.loops)
+        return reduce(
+            operator.add, [ir.AffineDimExpr.get(loop) * step for loop, step in zip(entry.loops, steps, strict=True)]
+        )
     return ir.AffineDimExpr.get(entry)

@@ -319,8 +319,8 @@ def placed(batcher: Batcher, op: ir.Operation) -> None:
     raise TraceTypeError("vmap: ipu.place inside of the function is for one example; place the batch outside of it")
 
 
-def collective(batcher: Batcher, op: ir.Operation) -> None:
-    """Replicas combine values element by element: those of all examples at once."""
+def unchanged_shape(batcher: Batcher, op: ir.Operation) -> None:
+    """An op of one tensor that treats each element alike, as replicas combine values: it takes all examples at once."""
     attributes = {name: op.attributes[name] for name in op.attributes}
     new = ir.Operation.create(
         op.name, [batcher.type(op.results[0].type)], [batcher.for_all(op.operands[0])], attributes
@@ -329,10 +329,11 @@ def collective(batcher: Batcher, op: ir.Operation) -> None:
 
 
 RULES: dict[str, Rule] = {
-    "ipu.all_reduce": collective,
-    "ipu.assume_equal": collective,
-    "ipu.broadcast": collective,
+    "ipu.all_reduce": unchanged_shape,
+    "ipu.assume_equal": unchanged_shape,
+    "ipu.broadcast": unchanged_shape,
     "ipu.place": placed,
+    "ipu.stop_gradient": unchanged_shape,
     "linalg.batch_matmul": contraction,
     "linalg.fill": fill,
     "linalg.generic": structured,

@@ -67,6 +67,7 @@ def run_on_llvm(module: ir.Module, inputs: list[np.ndarray], like: list[np.ndarr
     describe = import_module(f"{PROVIDER}.runtime").get_ranked_memref_descriptor
     results = [str(type_) for type_ in module.body.operations[0].type.results]
     assert results == [_type_text(array) for array in like]
+    _without_marks(module)
     with module.context:
         passmanager.PassManager.parse(_TO_BUFFERS).run(module.operation)
         _copy_by_loops(module)
@@ -76,6 +77,20 @@ def run_on_llvm(module: ir.Module, inputs: list[np.ndarray], like: list[np.ndarr
     held = [np.array(array, order="C") for array in inputs]  # LLVM's program may write its arguments
     jit.invoke("main", *(ctypes.pointer(ctypes.pointer(describe(array))) for array in (*held, *outputs)))
     return outputs
+
+
+def _without_marks(module: ir.Module) -> None:
+    """``ipu.stop_gradient`` is its operand, where nothing is differentiated."""
+    marks = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        marks.extend([op] if op.name == "ipu.stop_gradient" else [])
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for op in marks:
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.erase()
 
 
 def _type_text(array: np.ndarray) -> str:

@@ -89,3 +89,34 @@ def test_a_training_loss_compiles_to_one_program():
     w = RNG.uniform(-1, 1, (7, 5)).astype(np.float32)
     labels = np.array([4, 1, 1], np.int32)
     np.testing.assert_allclose(loss(X, w, labels), nn.cross_entropy(nn.relu(X @ w), labels), rtol=1e-5)
+
+
+def test_ctc_loss_and_its_gradient_are_those_of_torch():
+    torch = pytest.importorskip("torch")
+    random = np.random.default_rng(3)
+    logits = random.standard_normal((2, 6, 4), dtype=np.float32)
+    labels, counts, lengths = np.array([[1, 2, 2], [3, 1, 0]]), np.array([3, 2]), np.array([6, 5])
+
+    def loss(x):
+        return np.sum(ipu.nn.ctc_loss(ipu.nn.log_softmax(x), labels, counts, lengths))
+
+    found, slope = ipu.compile(ipu.value_and_grad(loss), args=[logits], target=ipu.Target(tiles_per_ipu=4))(logits)
+    given = torch.tensor(logits, requires_grad=True)
+    scores = given.log_softmax(-1).transpose(0, 1)
+    wanted = torch.nn.functional.ctc_loss(scores, *map(torch.tensor, (labels, lengths, counts)), reduction="sum")
+    wanted.backward()
+    np.testing.assert_allclose(found, wanted.detach(), rtol=1e-5)
+    np.testing.assert_allclose(loss(logits), wanted.detach(), rtol=1e-5)
+    np.testing.assert_allclose(slope, given.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_ctc_loss_refuses_what_does_not_fit():
+    scores, labels, one = np.zeros((2, 6, 4), np.float32), np.zeros((2, 3), int), np.ones(2, int)
+    with pytest.raises(ValueError, match=r"ctc_loss of log_probabilities of shape \(2, 6, 4\), labels \(3,\)"):
+        ipu.nn.ctc_loss(scores, labels[0], one, one)
+    with pytest.raises(ValueError, match="ctc_loss with blank 4: it is one of 4 classes, from 0"):
+        ipu.nn.ctc_loss(scores, labels, one, one, blank=4)
+    with pytest.raises(TypeError, match="ctc_loss of float16"):
+        ipu.nn.ctc_loss(scores.astype(np.float16), labels, one, one)
+    with pytest.raises(TypeError, match="no integers"):
+        ipu.nn.ctc_loss(scores, labels, one, one * 0.5)
