@@ -85,6 +85,7 @@ class ProgramCall:
         functions: what those are for that it names as ``called_computations``; each takes the operands. One that is
             the condition of a loop gives a truth value, any other the results. Integers keep their sign.
         symbol: the op of the module that it needs.
+        wrong: the error of a call as far as the rest says nothing of it, as the end of a sentence.
     """
 
     says: str
@@ -97,3 +98,4 @@ class ProgramCall:
     keeps_types: bool = False
     functions: Sequence[str] = ()
     symbol: Symbol | None = None
+    wrong: Callable[[Call], str | None] = lambda call: None

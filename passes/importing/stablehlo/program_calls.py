@@ -19,6 +19,7 @@ from ipu_mlir.dialects.ipu import (
 from ipu_mlir.dialects.ops.remote import PARTITIONS
 from ipu_mlir.dialects.ops.streams import MODES
 from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.importing.stablehlo.codelet_call import CODELET
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX, Call, ProgramCall, Setting, Symbol
 from ipu_mlir.passes.importing.stablehlo.region_calls import REGION_CALLS
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import extract
@@ -197,6 +198,7 @@ CALLS: dict[str, ProgramCall] = {
         settings={"root": Setting("an integer", "which replica of the group; 0 if not said"), "group": _GROUP},
         keeps_types=True,
     ),
+    "codelet": CODELET,
     "dequeue": ProgramCall(
         "takes the next element from the host, one result for each of its tensors",
         _dequeue,
@@ -267,6 +269,18 @@ CALLS: dict[str, ProgramCall] = {
         settings={**_TABLE, "every": Setting("an integer", "how many updates are added together; 1 if not said")},
         is_ordered=True,
         symbol=_remote(lambda call: call.takes[1], is_table=True),
+    ),
+    "keep": ProgramCall(
+        "gives its operand, which a stage of a pipeline stores for its backward part and does not compute again",
+        _same("keep"),
+        operands=1,
+        results=1,
+        keeps_types=True,
+    ),
+    "micro_batch": ProgramCall(
+        "gives the number of the micro-batch that a stage of a pipeline works on, from 0",
+        _same("micro_batch"),
+        results=1,
     ),
     "place": ProgramCall(
         "says on which tiles a value is stored",

@@ -84,6 +84,7 @@ def broken_call(op: ir.Operation) -> str | None:
         or _broken_token(op, name, row, token)
         or _broken_values(op, name, row, token)
         or _broken_functions(op, name, row)
+        or row.wrong(read_call(op))
     )
 
 

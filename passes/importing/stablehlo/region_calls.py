@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ipu_mlir.dialects.analysis.matchers import module_around
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.importing.stablehlo.program_call import CONDITION, Call, ProgramCall, Setting
@@ -49,6 +50,15 @@ def _is_outlined(call: Call) -> Sequence[ir.Value]:
     return [upstream("arith").ConstantOp(call.gives[0], truth).result]
 
 
+def _run_pipeline(call: Call) -> Sequence[ir.Value]:
+    name = ir.FlatSymbolRefAttr(call.attributes["pipeline"]).value
+    module = module_around(ir.InsertionPoint.current.block.owner)
+    if name not in ir.SymbolTable(module):
+        with ir.InsertionPoint.at_block_begin(module.regions[0].blocks[0]):
+            func.FuncOp(name, (list(call.takes), list(call.gives)), visibility="private")
+    return func.CallOp(list(call.gives), name, list(call.operands)).results
+
+
 REGION_CALLS: dict[str, ProgramCall] = {
     "is_outlined": ProgramCall(
         "is true; what a branch on it does is one function for all branches that do the same",
@@ -71,6 +81,14 @@ REGION_CALLS: dict[str, ProgramCall] = {
         settings={"count": Setting("an integer", "how often; below 1, the operands are the results", is_required=True)},
         keeps_types=True,
         functions=["body"],
+    ),
+    "run_pipeline": ProgramCall(
+        "calls the function of that name, which is declared for it, to run an `ipu.pipeline`",
+        _run_pipeline,
+        operands=None,
+        results=None,
+        settings={"pipeline": Setting("a name", "the name of the function", is_required=True)},
+        is_ordered=True,
     ),
     "while_loop": ProgramCall(
         "calls a function as `ipu.repeat` does, while a condition on what it takes holds",

@@ -17,17 +17,20 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
     select,
     truth,
 )
+from ipu_mlir.passes.importing.stablehlo.scatters.pooling_gradients import pooling_gradient
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
 
 class ExpandScatters(Pass):
     """Write stablehlo.scatter and select_and_scatter as loops that put elements into a tensor.
 
-    ``ipu-raise-loops`` makes one scatter of such loops. As in XLA, an update is left out if its window is not wholly
-    inside of the tensor.
+    The gradient of a pooling is a call of a function that ``ipu-autodiff`` writes; of all other such loops,
+    ``ipu-raise-loops`` makes one scatter. As in XLA, an update is left out if its window is not wholly inside of the
+    tensor.
 
     Needs:  StableHLO of static shapes.
-    Leaves: neither op; ``scf.for`` and ``scf.if`` on elements in their places, whose regions are still StableHLO.
+    Leaves: neither op; in their places calls of declared gradients of poolings, or ``scf.for`` and ``scf.if`` on
+            elements, whose regions are still StableHLO.
     """
 
     name = "ipu-expand-scatters"
@@ -36,7 +39,8 @@ class ExpandScatters(Pass):
         with module.context:
             for op in list_ops(module, "stablehlo.scatter", "stablehlo.select_and_scatter"):
                 with ir.InsertionPoint(op), op.location:
-                    replace_op(op, _scatter(op) if op.name == "stablehlo.scatter" else _select_and_scatter(op))
+                    is_scatter = op.name == "stablehlo.scatter"
+                    replace_op(op, _scatter(op) if is_scatter else pooling_gradient(op) or _select_and_scatter(op))
 
 
 def _scatter(op: ir.Operation) -> Values:

@@ -1,0 +1,1 @@
+"""Scatters of StableHLO as loops, and gradients of poolings."""
