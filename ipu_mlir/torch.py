@@ -38,6 +38,8 @@ class _Counts:
 _COUNTS = _Counts()
 _TOLD: set[str] = set()
 """The reasons of graph breaks that are in the log."""
+_WAYS_OUT = {"RNN, GRU, or LSTM": "set torch._dynamo.config.allow_rnn = True, and it runs on the device"}
+"""By words in the reason of a graph break, how a program is for the device all the same."""
 
 
 @dataclass(frozen=True)
@@ -143,10 +145,24 @@ def _tell(_: Any) -> None:
     """Log each reason for which a program was left for Python, once."""
     for reason in graph_breaks().keys() - _TOLD:
         _TOLD.add(reason)
-        _LOG.warning("torch.compile leaves a program for Python: %s; ipu_mlir.torch.report() counts what ran", reason)
+        way_out = next((f"; {way}" for word, way in _WAYS_OUT.items() if word in reason), "")
+        _LOG.warning(
+            "torch.compile leaves a program for Python: %s%s; ipu_mlir.torch.report() counts what ran", reason, way_out
+        )
 
 
-callback_handler.register_end_callback(_tell)
+def _listen(clear: Callable[[], None]) -> Callable[[], None]:
+    """Tell from now on, also after ``torch._dynamo.reset``, which clears who listens."""
+
+    def cleared() -> None:
+        clear()
+        callback_handler.register_end_callback(_tell)
+
+    callback_handler.register_end_callback(_tell)
+    return cleared
+
+
+callback_handler.clear = _listen(callback_handler.clear)
 
 
 def _plain(leaf: Any) -> Any:

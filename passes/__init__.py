@@ -14,6 +14,7 @@ from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
 from ipu_mlir.passes.importing.infer_sizes import InferSizes
 from ipu_mlir.passes.importing.legalize_types import LegalizeTypes
 from ipu_mlir.passes.importing.set_target import SetTarget
+from ipu_mlir.passes.importing.slice_pads import SlicePads
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.importing.stablehlo.check_stablehlo import CheckStablehlo
 from ipu_mlir.passes.importing.stablehlo.convert_control_flow import ConvertControlFlow
@@ -21,10 +22,10 @@ from ipu_mlir.passes.importing.stablehlo.convert_program_calls import ConvertPro
 from ipu_mlir.passes.importing.stablehlo.expand_batch_norms import ExpandBatchNorms
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import ExpandLinearAlgebra
 from ipu_mlir.passes.importing.stablehlo.expand_random import ExpandRandom
-from ipu_mlir.passes.importing.stablehlo.expand_scatters import ExpandScatters
 from ipu_mlir.passes.importing.stablehlo.expand_sorts import ExpandSorts
 from ipu_mlir.passes.importing.stablehlo.outline_branches import OutlineBranches
 from ipu_mlir.passes.importing.stablehlo.read_scopes import ReadScopes
+from ipu_mlir.passes.importing.stablehlo.scatters.expand_scatters import ExpandScatters
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import SimplifyStablehlo
 from ipu_mlir.passes.importing.stablehlo.split_complex import SplitComplex
 from ipu_mlir.passes.importing.widen_integers import WidenIntegers
@@ -202,6 +203,7 @@ PASSES: tuple[type[Pass], ...] = (
     SimplifyStablehlo,
     SinkMax,
     SinkVariables,
+    SlicePads,
     SpecializeShapes,
     SplitComplex,
     SplitFills,

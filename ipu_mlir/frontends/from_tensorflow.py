@@ -11,6 +11,7 @@ import tensorflow as tf
 from ipu_mlir.dialects.support.arguments import as_argument, check_constant
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.table import Imported, OpenProgram
+from ipu_mlir.frontends.tensorflow_absent_ops import absent_ops_replaced
 from ipu_mlir.specs.specs import TensorSpec
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64")
@@ -125,8 +126,9 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
 def _traced(compiled: Any, specs: Sequence[tf.TensorSpec], structure: Any, name: str) -> Imported:
     """A function on flat tensors, for ``specs``, whose sizes are known."""
     try:
-        concrete = compiled.get_concrete_function(*specs)
-        text = compiled.experimental_get_compiler_ir(*specs)(stage="stablehlo")
+        with absent_ops_replaced():
+            concrete = compiled.get_concrete_function(*specs)
+            text = compiled.experimental_get_compiler_ir(*specs)(stage="stablehlo")
     except (TypeError, ValueError, tf.errors.OpError) as error:
         raise CompileError(f"TensorFlow cannot compile {name}: {error}") from error
     if _ALIAS.search(text.partition("func.func")[0]):

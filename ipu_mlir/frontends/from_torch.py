@@ -91,6 +91,18 @@ class TorchCall:
             leaves.append(leaf.view(torch.uint8) if place in self.unsigned else leaf)
         return pytree.tree_unflatten(leaves, self.out_spec)
 
+    def taken(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The leaves of the arguments, of any kind, that the program takes."""
+        leaves, _ = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        return [leaf for place, leaf in enumerate(leaves) if place not in self.known]
+
+    def nested(self, results: Sequence[Any]) -> Any:
+        """Results of any kind, nested as the function has them."""
+        rest = iter(results)
+        count = self.out_spec.num_leaves
+        leaves = [self.constants[place] if place in self.constants else next(rest) for place in range(count)]
+        return pytree.tree_unflatten(leaves, self.out_spec)
+
     @property
     def result_names(self) -> list[str]:
         """Where each result stands."""
@@ -140,6 +152,27 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     graph, call = _traced(source, leaves, in_spec, {})
     tensors = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
     return Imported(_module(_export(graph, tensors, {})), call)
+
+
+def as_function(source: Any) -> Any:
+    """A module as a function of its parameters, by their names, and of what it takes; buffers stay as they are."""
+    if not isinstance(source, torch.nn.Module):
+        return source
+
+    def run(parameters: Mapping[str, torch.Tensor], *args: Any, **kwargs: Any) -> Any:
+        return torch.func.functional_call(source, dict(parameters), args, kwargs)
+
+    run.__name__ = type(source).__name__
+    return run
+
+
+def parameters_of(module: torch.nn.Module) -> Any:
+    """The parameters of a module, by their names; of a ``Sequential``, a list with those of each child."""
+    return [_named(child) for child in module] if isinstance(module, torch.nn.Sequential) else _named(module)
+
+
+def _named(module: torch.nn.Module) -> dict[str, np.ndarray]:
+    return {name: np.array(to_numpy(each, each.dtype)) for name, each in module.named_parameters()}
 
 
 def import_graph(graph: torch.fx.GraphModule, args: Sequence[Any]) -> Imported:

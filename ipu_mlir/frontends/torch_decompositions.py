@@ -1,6 +1,6 @@
 """Ops of PyTorch that torch-mlir does not know, or takes for others, as ops that it knows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -82,6 +82,39 @@ def _rows_of_matrices(x: Any, offset: int, first: int, second: int) -> tuple[Any
     return flat, below, max(0, min(rows - below, columns - below - offset))
 
 
+def _strided(x: Any, size: Any, stride: Any, offset: int | None = None) -> Any:
+    """A view by strides, of which torch-mlir takes a few: elements of what is in memory, by their places."""
+    if 0 in size:
+        return torch.zeros(size, dtype=x.dtype)
+    flat = _in_memory(x)
+    return NotImplemented if flat is None else flat[_places(size, stride, offset or 0)].reshape(list(size))
+
+
+def _strided_scatter(x: Any, source: Any, size: Any, stride: Any, offset: int | None = None) -> Any:
+    if 0 in size:
+        return aten.clone(x)
+    flat = _in_memory(x)
+    if flat is None or not x.is_contiguous():
+        return NotImplemented
+    return flat.scatter(0, _places(size, stride, offset or 0), source.reshape([-1])).reshape(list(x.shape))
+
+
+def _in_memory(x: Any) -> Any:
+    """The elements of ``x`` in their order in memory; None if there are others between or before them."""
+    order = sorted(range(x.dim()), key=lambda axis: (-x.stride(axis), x.shape[axis] != 1))
+    ordered = x.permute(order)
+    return ordered.reshape([-1]) if ordered.is_contiguous() and x.storage_offset() == 0 else None
+
+
+def _places(size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+    """The numbers of the elements of a view by strides, in the order of the view."""
+    places = torch.full([1] * len(size), offset, dtype=torch.int64)
+    for axis, (extent, step) in enumerate(zip(size, stride, strict=True)):
+        along = [1] * axis + [extent] + [1] * (len(size) - axis - 1)
+        places = places + (aten.arange(extent, dtype=torch.int64) * step).reshape(along)
+    return places.reshape([-1])
+
+
 def _integers_between(low: int, high: int, size: Any, dtype: Any = None, **options: Any) -> Any:
     """Whole numbers from ``low`` to below ``high``; torch-mlir rounds towards 0, and so draws other ones below it."""
     drawn = aten.rand(size, dtype=torch.float32, device=options.get("device"))
@@ -132,6 +165,8 @@ _OURS: dict[Any, Callable[..., Any]] = {
     aten._adaptive_avg_pool2d_backward.default: lambda gradient, x: adaptive_mean_backward(gradient, x, 2),
     aten._adaptive_avg_pool3d.default: adaptive_mean,
     aten._adaptive_avg_pool3d_backward.default: lambda gradient, x: adaptive_mean_backward(gradient, x, 3),
+    aten.as_strided.default: _strided,
+    aten.as_strided_scatter.default: _strided_scatter,
     aten.avg_pool2d.default: mean_of_windows,
     aten.avg_pool3d.default: mean_of_windows,
     aten.avg_pool2d_backward.default: mean_of_windows_backward,

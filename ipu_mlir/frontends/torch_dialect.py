@@ -10,20 +10,22 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic, collect, diagnostic_at
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.dialects.support.trial import tried
+from ipu_mlir.dialects.support.trial import step_is_done, tried
 from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import PassStep
+from ipu_mlir.passes.core.pipeline_text import parse_pipeline, pipeline_text
 from ipu_mlir.passes.importing.convert_globals import ConvertGlobals
 from ipu_mlir.passes.importing.expand_tm_tensor import ExpandTmTensor
+from ipu_mlir.passes.importing.slice_pads import SlicePads
 from ipu_mlir.passes.importing.widen_integers import WidenIntegers
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _LOG = logging.getLogger("ipu_mlir")
-_SECONDS, _BYTES = 300, 32 << 30
+_SECONDS, _BYTES = 30, 32 << 30
 _QUIET_SECONDS = 30
 """After which the log says that an import is still under way."""
 LONGEST = "IPU_IMPORT_SECONDS"
-"""The environment variable that says after how many seconds an import is given up."""
+"""The environment variable that says how many seconds of processor time a pass of an import may take."""
 _FAILED = b"\0"  # with which no bytecode begins
 TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline"
 
@@ -49,7 +51,7 @@ def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Mod
         name: of its file, or what stands for it.
 
     Raises:
-        DiagnosedError: it cannot be imported, or takes longer than the environment allows.
+        DiagnosedError: it cannot be imported, or a pass takes longer than the environment allows.
         CompileError: the environment does not say how long that is.
     """
     seconds = _longest()
@@ -61,7 +63,7 @@ def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Mod
     finally:
         waiting.cancel()
     if ending.startswith("it takes longer"):
-        ending += f"; set {LONGEST} to wait for it longer, or import it in parts"
+        ending += f" in one pass; set {LONGEST} to wait for it longer, or import it in parts"
     if ending or said.startswith(_FAILED):
         reason = ending or said.removeprefix(_FAILED).decode(errors="replace")
         raise DiagnosedError([Diagnostic(f"torch-mlir cannot import {what}: {reason}", name)])
@@ -69,7 +71,7 @@ def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Mod
         return ir.Module.parse(said)
 
 
-_STILL = "the import of %s by torch-mlir takes longer than %d s; it is given up after %d s (%s)"
+_STILL = "the import of %s by torch-mlir takes longer than %d s; it ends if one pass takes more than %d s (%s)"
 
 
 def _longest() -> int:
@@ -99,10 +101,16 @@ def lower(module: ir.Module, *pipelines: str) -> None:
     """
     with module.context, collect(module.context) as errors:
         for pipeline in pipelines:
-            try:
-                passmanager.PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
-            except ir.MLIRError as error:
-                raise DiagnosedError(errors or [Diagnostic(str(error))]) from error
+            whole = passmanager.PassManager.parse(f"builtin.module({pipeline})")
+            for element in parse_pipeline(str(whole)):
+                step_is_done()
+                text = pipeline_text([element])
+                try:
+                    passmanager.PassManager.parse(text).run(module.operation)
+                except ir.MLIRError as error:
+                    raise DiagnosedError(errors or [Diagnostic(str(error))]) from error
+                if "convert-torch-to-linalg" in text:  # canonicalization adds up the paddings that it makes
+                    SlicePads().run(module.operation)
     run_steps(module.operation, [PassStep(ConvertGlobals()), PassStep(ExpandTmTensor()), PassStep(WidenIntegers())])
     left = [op for op in list_ops(module.operation) if op.name.partition(".")[0] in ("torch", "tm_tensor")]
     if left:

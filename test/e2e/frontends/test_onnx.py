@@ -199,3 +199,23 @@ def test_functions_of_a_model_and_old_ops_are_imported():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
     exponentials = np.exp(values - values.max())  # along all dimensions from the axis on
     np.testing.assert_allclose(ipu.compile(model, target=TARGET)(values), exponentials / exponentials.sum(), rtol=1e-5)
+
+
+def test_what_a_padding_takes_away_stays_away():
+    rng = np.random.default_rng(0)
+    w, x = rng.random((2, 2, 3, 3)).astype(np.float32), rng.random((1, 2, 6, 5)).astype(np.float32)
+    cut = numpy_helper.from_array(np.array([0, 0, -1, 0, 0, 0, 0, -1], np.int64), "pads")
+
+    def a_convolution(source: str, sizes: list[int], *before: onnx.NodeProto) -> onnx.ModelProto:
+        graph = helper.make_graph(
+            [*before, helper.make_node("Conv", [source, "w"], ["z"], pads=[1, 1, 1, 1])],
+            "pads",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, sizes)],
+            [helper.make_tensor_value_info("z", TensorProto.FLOAT, [1, 2, 5, 4])],
+            [cut, numpy_helper.from_array(w, "w")],
+        )
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+    padded = a_convolution("y", [1, 2, 6, 5], helper.make_node("Pad", ["x", "pads"], ["y"]))
+    expected = ReferenceEvaluator(a_convolution("x", [1, 2, 5, 4])).run(None, {"x": x[:, :, 1:, :-1]})[0]
+    np.testing.assert_allclose(ipu.compile(padded, target=TARGET)(x), expected, rtol=1e-5)

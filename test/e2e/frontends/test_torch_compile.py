@@ -94,6 +94,7 @@ def test_a_report_says_what_ran_and_what_stayed_on_the_host(caplog):
     report = ipu.torch.report()
     found = [report.graphs - before.graphs, report.programs - before.programs, report.runs - before.runs]
     assert found == [1, 1, 3] and report.frames_on_host == before.frames_on_host
+    torch._dynamo.reset()  # which takes nothing from the log
     lstm, x = torch.nn.LSTM(3, 2), torch.ones(4, 3)
     with torch.no_grad(), caplog.at_level("WARNING", "ipu_mlir.torch"):
         for _ in range(2):
@@ -101,4 +102,21 @@ def test_a_report_says_what_ran_and_what_stayed_on_the_host(caplog):
     after = ipu.torch.report()
     assert after.runs == report.runs and after.frames_on_host > report.frames_on_host
     assert any("LSTM" in reason for reason in after.graph_breaks) and "LSTM" in str(after)
-    assert sum("leaves a program for Python: Attempted to wrap RNN" in line for line in caplog.messages) == 1
+    (line,) = [line for line in caplog.messages if "leaves a program for Python: Attempted to wrap RNN" in line]
+    assert "set torch._dynamo.config.allow_rnn = True, and it runs on the device" in line
+
+
+@pytest.mark.parametrize("kind", [torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN])
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_recurrent_layers_run_where_torch_compile_may_trace_them(kind):
+    torch._dynamo.reset()
+    layer, x = kind(3, 2), torch.randn(4, 3, requires_grad=True)
+    before = ipu.torch.report()
+    ours = torch.compile(layer, backend=ipu.torch.backend, options=OPTIONS)(x)[0]
+    (ours_gradient,) = torch.autograd.grad(ours.sum(), x)
+    theirs = layer(x)[0]
+    (gradient,) = torch.autograd.grad(theirs.sum(), x)
+    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(ours_gradient, gradient)
+    after = ipu.torch.report()
+    assert after.frames_on_host == before.frames_on_host and after.runs == before.runs + 2

@@ -49,3 +49,18 @@ def test_convolutions_and_their_gradients(rank: int, transposed: bool):
 
     compiled = ipu.compile(all_of_them, args=tensors, target=TARGET)
     torch.testing.assert_close(compiled(*tensors), all_of_them(*tensors), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("pad", [(0, -1, 0, -1), (-1, 2, 1, -2), (-1, -1)])
+def test_what_a_padding_takes_away_stays_away(pad: tuple[int, ...]):
+    """A convolution pads what is left with zeros, as in the gradient of one behind an uneven padding."""
+    torch.manual_seed(0)
+    x, w = torch.randn(1, 2, 7, 6), torch.randn(3, 2, 3, 3)
+
+    def program(x, w):
+        functional = torch.nn.functional
+        return functional.conv2d(functional.pad(x, pad), w, padding=1), functional.pad(functional.pad(x, pad), (1, 1))
+
+    exe = ipu.compile(program, args=[x, w], target=TARGET)
+    for found, expected in zip(exe(x, w), program(x, w), strict=True):
+        torch.testing.assert_close(found, expected)

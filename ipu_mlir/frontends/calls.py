@@ -1,0 +1,180 @@
+"""``imported``: functions of JAX and modules of PyTorch that traced functions call; such as stages of pipelines."""
+
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.errors import CompileError, IpuError
+from ipu_mlir.dialects.support.parsing import parse_module
+from ipu_mlir.frontends.stablehlo import import_stablehlo
+from ipu_mlir.frontends.table import FRONT_ENDS, FrontEnd, Imported, OpenProgram, front_end_of, import_program
+from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.specs.tensor_types import spec_of_type
+from ipu_mlir.tracing.control.bodies import Tree, spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.private_functions import new_name
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.graph import Trace, current_trace
+
+func = upstream("func")
+
+_CALLED = ("jax", "torch")
+"""Front ends whose programs keep the nesting of arguments and results."""
+
+
+def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
+    """A function of another framework as one that traced functions call, and that has gradients there.
+
+        layer = ipu.imported(jax.jit(lambda w, x: jax.nn.relu(x @ w)))
+
+    A module of PyTorch becomes a function of its parameters, in a dict by their names, and of what it takes;
+    ``ipu.parameters_of`` gives that dict. Rules for gradients that the other framework has been given do not come
+    along: what a function computes is differentiated.
+
+    Args:
+        source: a jitted function of JAX, a module or function of PyTorch.
+        framework: ``jax`` or ``torch``, for a plain Python function.
+
+    Raises:
+        CompileError: it is of no such framework.
+    """
+    front_end = _front_end(source, framework)
+    module = _module_of(front_end)
+    function = module.as_function(source)
+    programs: dict[Any, Imported] = {}
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        trace = current_trace()
+        if trace is None:
+            raise TraceValueError("what is imported runs in a function that is compiled: @ipu.function, ipu.compile")
+        taken = tree((args, kwargs), "arguments")
+        specs = tuple(spec_of_leaf(leaf) for leaf in taken.leaves)
+        key = taken.structure, specs
+        if key not in programs:
+            try:
+                programs[key] = import_program(front_end, function, *taken.nested(specs))
+            except IpuError as error:
+                raise TraceTypeError(str(error)) from error
+        return _called(trace, _name(source), programs[key], taken, specs)
+
+    call.__name__ = _name(source)
+    return call
+
+
+def parameters_of(module: Any) -> Any:
+    """The parameters of a module of PyTorch as arrays, by their names.
+
+    Of a ``torch.nn.Sequential``, it is a list with those of each child.
+
+    Raises:
+        CompileError: ``module`` is of another framework.
+    """
+    front_end = front_end_of(module)
+    if front_end is None or front_end.name != "torch":
+        raise CompileError(f"parameters_of({module!r}): give a torch.nn.Module")
+    return _module_of(front_end).parameters_of(module)
+
+
+def stages_of(stages: Iterable[Any], loss: Any = None) -> list[Any]:
+    """The stages of a pipeline, each a function that can be traced, or a list of such.
+
+    Args:
+        stages: functions, of Python or of another framework, or lists of them; or a ``torch.nn.Sequential``, which has
+            a stage for each child.
+        loss: of what the last stage gives and its data.
+
+    Raises:
+        TraceTypeError: the last stage is a list, and there is a loss.
+    """
+    found = [_traceable(each) if callable(each) else list(map(_traceable, each)) for each in stages]
+    if loss is None or not found:
+        return found
+    *before, last = found
+    if isinstance(last, list):
+        raise TraceTypeError("the last stage of a pipeline with loss= is a list of functions; let it return the loss")
+    has_parameters = _is_foreign(loss) and hasattr(loss, "parameters")
+    own = _traceable(loss)
+
+    def last_with_loss(parameters: Any, given: Any, *data: Any) -> Any:
+        result = last(parameters, given)
+        return own({}, result, *data) if has_parameters else own(result, *data)
+
+    return [*before, last_with_loss]
+
+
+def _traceable(function: Any) -> Any:
+    return imported(function) if _is_foreign(function) else function
+
+
+def _is_foreign(stage: Any) -> bool:
+    front_end = None if isinstance(stage, str) else front_end_of(stage)
+    return front_end is not None and front_end.name in _CALLED
+
+
+def _front_end(source: Any, framework: str | None) -> FrontEnd:
+    found = front_end_of(source) if framework is None else None
+    named = next((each for each in FRONT_ENDS if each.name == framework), found)
+    if named is None or named.name not in _CALLED or not callable(source):
+        raise CompileError(
+            f"imported({source!r}, {framework!r}): give a jitted function of JAX, a module of PyTorch, or a function "
+            "and 'jax' or 'torch'"
+        )
+    return named
+
+
+def _module_of(front_end: FrontEnd) -> Any:
+    """The module that has ``as_function``."""
+    return importlib.import_module(f"ipu_mlir.frontends.from_{front_end.name}")
+
+
+def _name(source: Any) -> str:
+    return getattr(source, "__name__", type(source).__name__)
+
+
+def _called(trace: Trace, name: str, program: Imported, taken: Tree, specs: Sequence[TensorSpec]) -> Any:
+    """The results of a call of ``program``, which becomes part of the module that is being traced."""
+    call: Any = program.call
+    given = values_of(trace, taken.leaves, specs)
+    wrapped = [trace.wrap(value, spec.shape, spec.dtype) for value, spec in zip(given, specs, strict=True)]
+    args, kwargs = taken.nested(wrapped)
+    operands = call.taken(args, kwargs)
+    with trace.emit(name):
+        entry = _with_functions(trace, name, program)
+        for operand, type_ in zip(operands, entry.type.inputs, strict=True):
+            if operand.value.type != type_:
+                raise TraceTypeError(
+                    f"{name} gets {operand} and takes {spec_of_type(type_)}; JAX has 64 bits with "
+                    "jax.config.update('jax_enable_x64', True), or use astype"
+                )
+        results = list(func.CallOp(entry, [each.value for each in operands]).operation.results)
+        found = [spec_of_type(value.type) for value in results]
+        tensors = [trace.wrap(value, spec.shape, spec.dtype) for value, spec in zip(results, found, strict=True)]
+    return call.nested(tensors)
+
+
+def _with_functions(trace: Trace, name: str, program: Imported) -> Any:
+    """The entry of ``program``, whose functions become private ones of the module that is being traced."""
+    if isinstance(program.program, OpenProgram):
+        raise TraceValueError(f"{name} has sizes that are not known; give tensors of known sizes")
+    source: Any = program.program
+    if isinstance(source, ir.Module):  # of a context of its own
+        here = str(ir.Location.current)  # for ops of which PyTorch does not say where they come from
+        source = source.operation.get_asm(enable_debug_info=True).replace("loc(unknown)", here)
+    module = parse_module(source, trace.context, f"<{name}>")
+    import_stablehlo(module.operation)
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    entry = next(place for place, op in enumerate(functions) if not _is_private(op.operation))
+    names = {op.name.value: new_name(trace.module, f"{name}_{op.name.value}") for op in functions}
+    for old, new in names.items():
+        ir.SymbolTable.replace_all_symbol_uses(old, new, module.operation)
+    for op in functions:
+        ir.SymbolTable.set_symbol_name(op.operation, names[op.name.value])
+        op.operation.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    with ir.InsertionPoint(trace.module.body):
+        clones = [op.operation.clone() for op in functions]
+    return clones[entry].opview
+
+
+def _is_private(function: ir.Operation) -> bool:
+    marked = "sym_visibility" in function.attributes
+    return marked and ir.StringAttr(function.attributes["sym_visibility"]).value == "private"

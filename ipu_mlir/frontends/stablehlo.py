@@ -1,0 +1,19 @@
+"""StableHLO, which several front ends give, as linalg on tensors."""
+
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.passes import PASSES
+from ipu_mlir.passes.core.manager import run_steps
+from ipu_mlir.passes.core.pipeline_steps import Registry
+from ipu_mlir.passes.core.registry import by_name
+from ipu_mlir.passes.importing.stablehlo.refine_shapes import is_stablehlo
+from ipu_mlir.passes.pipelines import PIPELINES
+
+
+def import_stablehlo(module: ir.Operation) -> None:
+    """Bring ``module`` to linalg on tensors in place, if it is StableHLO.
+
+    Raises:
+        DiagnosedError: it cannot be imported, with all the ops that are in the way.
+    """
+    if is_stablehlo(module):
+        run_steps(module, Registry(by_name(PASSES), PIPELINES).resolve("ipu-import-stablehlo"))

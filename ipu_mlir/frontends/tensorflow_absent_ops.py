@@ -1,0 +1,177 @@
+"""Ops of TensorFlow that XLA does not have, in programs: as ops that it has, with the same values and gradients."""
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.framework import tensor_util
+
+_HERE = threading.local()
+
+
+@contextmanager
+def absent_ops_replaced() -> Iterator[None]:
+    """While the block traces a program, such ops become others; tracing in other threads is left alone."""
+    _take_over()
+    before = getattr(_HERE, "depth", 0)
+    _HERE.depth = before + 1
+    try:
+        yield
+    finally:
+        _HERE.depth = before
+
+
+@functools.cache
+def _take_over() -> None:
+    for module, name, own, is_for in _REPLACED:
+        setattr(module, name, _in_programs(getattr(module, name), own, is_for))
+
+
+def _in_programs(
+    theirs: Callable[..., Any], own: Callable[..., Any], is_for: Callable[[dict[str, Any]], bool]
+) -> Callable[..., Any]:
+    signature = inspect.signature(theirs)
+
+    @functools.wraps(theirs)
+    def op(*args: Any, **kwargs: Any) -> Any:
+        if not getattr(_HERE, "depth", 0) or tf.executing_eagerly():
+            return theirs(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        if not is_for(given):
+            return theirs(*args, **kwargs)
+        given.pop("name")
+        return own(**given)
+
+    return op
+
+
+def _has_known_length(given: dict[str, Any]) -> bool:
+    """True if the counts have as many elements as the caller says, whatever there is to count."""
+    lengths = [given["minlength"], given["maxlength"]]
+    lengths = [None if each is None else _known(each) for each in lengths]
+    dense = not isinstance(given["arr"], tf.SparseTensor | tf.RaggedTensor)
+    return dense and lengths[0] is not None and lengths[0] == lengths[1]
+
+
+def _known(number: Any) -> Any:
+    """A number, if it is known while a program is traced."""
+    return tensor_util.constant_value(tf.convert_to_tensor(number))
+
+
+def _bincount(
+    arr: Any, weights: Any, minlength: Any, maxlength: Any, dtype: Any, axis: int | None, binary_output: bool
+) -> Any:
+    del minlength  # is the same
+    arr = tf.cast(arr, tf.int32)
+    if axis in (None, 0):
+        arr = tf.reshape(arr, [-1])
+    length = _known(maxlength)
+    if binary_output:
+        return tf.reduce_max(tf.one_hot(arr, length, dtype=dtype), -2)
+    if weights is None:
+        return tf.reduce_sum(tf.one_hot(arr, length, dtype=dtype), -2)
+    weights = tf.convert_to_tensor(weights)
+    return tf.reduce_sum(tf.one_hot(arr, length, dtype=weights.dtype) * tf.reshape(weights, [*arr.shape, 1]), -2)
+
+
+def _projective_transform(
+    images: Any, transforms: Any, output_shape: Any, fill_value: Any, interpolation: str, fill_mode: str
+) -> Any:
+    """Output pixel (x, y) is the input at ((a x + b y + c) / k, (d x + e y + f) / k), where k = g x + h y + 1."""
+    images, transforms = tf.convert_to_tensor(images), tf.convert_to_tensor(transforms)
+    height: Any
+    width: Any
+    height, width = tensor_util.constant_value_as_shape(tf.convert_to_tensor(output_shape))
+    how = interpolation.upper(), fill_mode.upper()
+
+    @tf.custom_gradient
+    def transformed(images: Any, transforms: Any) -> Any:
+        def gradient(upstream: Any) -> Any:
+            """TensorFlow's: the inverse transform of what comes in, which is the gradient but for the interpolation."""
+            back = _as_transforms(tf.linalg.inv(_as_matrices(transforms)))
+            return _sampled(upstream, back, images.shape[1], images.shape[2], 0.0, *how), None
+
+        return _sampled(images, transforms, height, width, fill_value, *how), gradient
+
+    return transformed(images, transforms)
+
+
+def _as_matrices(transforms: Any) -> Any:
+    return tf.reshape(tf.concat([transforms, tf.ones([transforms.shape[0], 1])], 1), [-1, 3, 3])
+
+
+def _as_transforms(matrices: Any) -> Any:
+    flat = tf.reshape(matrices, [-1, 9])
+    return flat[:, :8] / flat[:, 8:]
+
+
+def _sampled(
+    images: Any, transforms: Any, height: int, width: int, fill_value: Any, interpolation: str, fill_mode: str
+) -> Any:
+    """The pixels of ``images``, NHWC, that ``transforms``, (1 or N, 8), take to images of height x width."""
+    a, b, c, d, e, f, g, h = (each[:, None, None] for each in tf.unstack(transforms, axis=1))
+    x, y = tf.range(width, dtype=tf.float32)[None, None, :], tf.range(height, dtype=tf.float32)[None, :, None]
+    k = g * x + h * y + 1.0
+    safe = tf.where(k == 0.0, 1.0, k)
+    at_x = _inside((a * x + b * y + c) / safe, images.shape[2], fill_mode)
+    at_y = _inside((d * x + e * y + f) / safe, images.shape[1], fill_mode)
+    fill = tf.cast(fill_value, tf.float32)
+    if interpolation == "NEAREST":
+        found = _pixels(images, _rounded(at_y), _rounded(at_x), fill)
+    else:
+        left, top = tf.floor(at_x), tf.floor(at_y)
+        right, bottom = (at_x - left)[..., None], (at_y - top)[..., None]
+        rows = [
+            (1.0 - right) * _pixels(images, row, left, fill) + right * _pixels(images, row, left + 1.0, fill)
+            for row in (top, top + 1.0)
+        ]
+        found = (1.0 - bottom) * rows[0] + bottom * rows[1]
+    return tf.cast(tf.where(k[..., None] == 0.0, fill, found), images.dtype)
+
+
+def _rounded(at: Any) -> Any:
+    """Halves away from zero."""
+    return tf.sign(at) * tf.floor(tf.abs(at) + 0.5)
+
+
+def _inside(at: Any, size: int, fill_mode: str) -> Any:
+    """Places in a dimension, where ``fill_mode`` lets them be inside: as TensorFlow's kernel computes them."""
+    if fill_mode == "CONSTANT":
+        return at
+    last, whole = float(size - 1), float(size)
+    if size == 1:
+        return tf.zeros_like(at)
+    if fill_mode == "REFLECT":  # dcba|abcd|dcba
+        folded = at + 2 * whole * tf.floor(-at / (2 * whole))
+        below = tf.where(folded < -whole, folded + 2 * whole, -folded - 1.0)
+        beyond = at - 2 * whole * tf.floor(at / (2 * whole))
+        above = tf.where(beyond >= whole, 2 * whole - beyond - 1.0, beyond)
+        at = tf.where(at < 0.0, below, tf.where(at > last, above, at))
+    elif fill_mode == "WRAP":  # abcd|abcd|abcd
+        below = at + whole * (tf.floor(-at / last) + 1.0)
+        above = at - whole * tf.floor(at / last)
+        at = tf.where(at < 0.0, below, tf.where(at > last, above, at))
+    return tf.clip_by_value(at, 0.0, last)
+
+
+def _pixels(images: Any, row: Any, column: Any, fill: Any) -> Any:
+    """The pixels at whole places; ``fill`` outside of the images."""
+    count, height, width, channels = images.shape
+    known = (row >= 0.0) & (row <= height - 1.0) & (column >= 0.0) & (column <= width - 1.0)
+    place = tf.clip_by_value(row, 0.0, height - 1.0) * width + tf.clip_by_value(column, 0.0, width - 1.0)
+    place = tf.cast(tf.broadcast_to(place, [count, *place.shape[1:]]), tf.int32)
+    found = tf.gather(tf.reshape(images, [count, height * width, channels]), place, axis=1, batch_dims=1)
+    return tf.where(known[..., None], tf.cast(found, tf.float32), fill)
+
+
+_REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], bool]], ...] = (
+    (tf.raw_ops, "ImageProjectiveTransformV3", _projective_transform, lambda given: True),
+    (tf.math, "bincount", _bincount, _has_known_length),
+)
+"""By the module and the name that callers have: the replacement, and whether it can be one."""

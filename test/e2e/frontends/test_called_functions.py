@@ -1,0 +1,175 @@
+"""Functions of JAX and modules of PyTorch in traced functions and as stages of pipelines, with gradients of theirs."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+RNG = np.random.default_rng(20261124)
+SMALL = ipu.Target(tiles_per_ipu=4)
+ROWS, SIZE = 3, 4
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def machine(stages: int) -> ipu.Target:
+    return ipu.Target(tiles_per_ipu=4, ipus=1 << (stages - 1).bit_length())
+
+
+def close(found: Any, wanted: Any) -> None:
+    """To 1e-6 of the largest element."""
+    wanted = np.asarray(wanted)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-6 * max(1.0, float(np.abs(wanted).max())))
+
+
+SCHEDULES = ("grouped", "interleaved", "sequential")
+
+
+def pipelines(often: tuple[int, str]) -> list[Any]:
+    """Stages and schedules, all but one of them slow."""
+    every = [(stages, schedule) for stages in (2, 3, 4) for schedule in SCHEDULES]
+    return [pytest.param(*each, marks=[] if each == often else [pytest.mark.slow]) for each in every]
+
+
+def micro_batches(stages: int, schedule: str) -> int:
+    return {"grouped": 2 * stages, "interleaved": stages, "sequential": 2}[schedule]
+
+
+@pytest.mark.parametrize(("stages", "schedule"), pipelines((2, "grouped")))
+def test_a_pipeline_of_functions_of_jax(stages: int, schedule: str) -> None:
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
+
+    @jax.jit
+    def first(p: Any, x: Any) -> Any:
+        return {"h": jax.nn.gelu(x @ p["w"] + p["b"]), "skip": x}
+
+    @jax.jit
+    def middle(p: Any, given: Any) -> Any:
+        return {"h": jnp.tanh(given["h"] @ p["w"] + p["b"]), "skip": given["skip"]}
+
+    @jax.jit
+    def last(p: Any, given: Any, labels: Any) -> Any:
+        logits = given["h"] @ p["w"] + p["b"] + given["skip"]
+        return -jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1).mean()
+
+    functions = [first, *[middle] * (stages - 2), last]
+    count = micro_batches(stages, schedule)
+    parameters = [{"w": normal(SIZE, SIZE), "b": normal(SIZE)} for _ in range(stages)]
+    x, labels = normal(count, ROWS, SIZE), RNG.integers(0, SIZE, (count, ROWS)).astype(np.int32)
+    pipe = ipu.pipeline(functions, count, schedule, reduction="mean")
+
+    @ipu.function(target=machine(stages))
+    def train(parameters: Any, x: Any, labels: Any) -> Any:
+        return pipe.value_and_grad(parameters, [x, *[None] * (stages - 2), labels])
+
+    def loss_of(parameters: Any) -> Any:
+        losses = []
+        for row, own in zip(x, labels, strict=True):
+            given = first(parameters[0], row)
+            for function, each in zip(functions[1:-1], parameters[1:-1], strict=True):
+                given = function(each, given)
+            losses.append(last(parameters[-1], given, own))
+        return jnp.stack(losses).mean(), jnp.stack(losses)
+
+    losses, slopes = train(parameters, x, labels)
+    wanted, theirs = jax.grad(loss_of, has_aux=True)(parameters)[::-1]
+    close(losses, wanted)
+    ipu.tree_map(close, slopes, theirs)
+
+
+@pytest.mark.parametrize(("stages", "schedule"), pipelines((3, "interleaved")))
+def test_a_pipeline_over_the_children_of_a_sequential(stages: int, schedule: str) -> None:
+    """Two steps of momentum, as PyTorch takes them."""
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    torch.manual_seed(3)
+    children = [nn.Sequential(nn.Linear(SIZE, SIZE), nn.GELU()) for _ in range(stages - 1)]
+    net, count = nn.Sequential(*children, nn.Linear(SIZE, 2)), micro_batches(stages, schedule)
+    x, y = normal(count, ROWS, SIZE), normal(count, ROWS, 2)
+    pipe = ipu.pipeline(net, count, schedule, reduction="mean", loss=nn.MSELoss())
+    weights = ipu.Variable(ipu.parameters_of(net), name="weights")
+    training = ipu.optimizers.attach(ipu.optimizers.sgd(0.1, 0.9), weights)
+
+    @ipu.function(target=machine(stages))
+    def step(x: Any, y: Any) -> Any:
+        losses, slopes = pipe.value_and_grad(weights.value, [x, *[None] * (stages - 2), y])
+        training.assign(slopes)
+        return losses.mean()
+
+    theirs = torch.optim.SGD(net.parameters(), 0.1, 0.9)
+    for _ in range(2):
+        theirs.zero_grad()
+        loss = nn.functional.mse_loss(net(torch.tensor(x)), torch.tensor(y))
+        loss.backward()
+        close(step(x, y), loss.detach().numpy())
+        theirs.step()
+    for own, child in zip(weights.value, net, strict=True):
+        for name, wanted in child.named_parameters():
+            close(own[name], wanted.detach().numpy())
+
+
+def test_a_function_of_jax_keeps_its_nesting_and_may_be_called_twice() -> None:
+    jax = pytest.importorskip("jax")
+    function = jax.jit(lambda p, x, scale: {"y": (x @ p["w"], scale * x), "n": p["n"] + 1})
+    called = ipu.imported(function)
+
+    @ipu.function(target=SMALL)
+    def run(p: Any, x: Any) -> Any:
+        once = called(p, x, 2.0)
+        return called(p, once["y"][0], scale=3.0), once
+
+    p, x = {"w": normal(SIZE, SIZE), "n": np.int32(4), "unused": normal(2)}, normal(ROWS, SIZE)
+    twice, once = run(p, x)
+    assert once["n"] == twice["n"] == 5
+    close(once["y"][1], 2 * x)
+    close(twice["y"][1], 3 * (x @ p["w"]))
+
+
+def test_a_plain_function_says_its_framework() -> None:
+    jax = pytest.importorskip("jax")
+    torch = pytest.importorskip("torch")
+    x = normal(ROWS, SIZE)
+    for function, framework in ((jax.numpy.cumsum, "jax"), (lambda x: torch.cumsum(x, 1), "torch")):
+        called = ipu.imported(function, framework)
+        found = ipu.function(lambda x: called(x), target=SMALL)(x)  # noqa: B023
+        close(found, np.cumsum(x) if framework == "jax" else np.cumsum(x, 1))
+
+
+def test_buffers_of_a_module_are_part_of_the_program() -> None:
+    torch = pytest.importorskip("torch")
+    norm = torch.nn.BatchNorm1d(SIZE).eval()
+    norm.running_mean[:] = torch.arange(SIZE)
+    called, x = ipu.imported(norm), normal(ROWS, SIZE)
+    found = ipu.function(called, target=SMALL)(ipu.parameters_of(norm), x)
+    close(found, norm(torch.tensor(x)).detach().numpy())
+
+
+def test_a_profile_says_which_module_takes_the_cycles() -> None:
+    torch = pytest.importorskip("torch")
+    called, module = ipu.imported(torch.nn.Linear(SIZE, SIZE)), torch.nn.Linear(SIZE, SIZE)
+    exe = ipu.compile(called, args=(ipu.parameters_of(module), normal(ROWS, SIZE)), target=SMALL)
+    assert {op.location.partition(":")[0] for op in exe.profile().ops} == {"test_called_functions.py"}
+    assert "Linear" in exe.profile().summary()
+
+
+def test_what_is_refused() -> None:
+    jax = pytest.importorskip("jax")
+    torch = pytest.importorskip("torch")
+    double = jax.jit(lambda x: x * 2)
+    with pytest.raises(ipu.CompileError, match="give a jitted function of JAX, a module of PyTorch, or a function and"):
+        ipu.imported(np.sin)
+    with pytest.raises(ipu.CompileError, match="give a torch"):
+        ipu.parameters_of(double)
+    with pytest.raises(ValueError, match="runs in a function that is compiled"):
+        ipu.imported(double)(np.ones(3))
+    with pytest.raises(TypeError, match="jax_enable_x64"):
+        ipu.function(ipu.imported(double), target=SMALL)(np.ones(3))
+    with pytest.raises(TypeError, match="is a list of functions; let it return the loss"):
+        ipu.pipeline([double, [double, double]], 4, loss=double)
+    with pytest.raises(TypeError, match="PyTorch cannot trace Linear"):
+        ipu.function(ipu.imported(torch.nn.Linear(3, 2)), target=SMALL)({}, np.ones((2, 4), np.float32))
