@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ipu_mlir import nn
+    from ipu_mlir import layers, nn, optimizers, random
     from ipu_mlir.compilation.compiler import compile
     from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.compilation.function import Function, function
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
+    from ipu_mlir.frontends.calls import imported, parameters_of
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs import within_replica
     from ipu_mlir.programs.fifo import fifo
-    from ipu_mlir.programs.pipeline import pipeline
+    from ipu_mlir.programs.pipeline import keep, micro_batch, pipeline
     from ipu_mlir.programs.remote import HostEmbedding, RemoteBuffer
     from ipu_mlir.programs.replicas import (
         all_gather,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ipu_mlir.programs.variable import Variable
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs.specs import TensorSpec
+    from ipu_mlir.stages.cut import Cut, cut
     from ipu_mlir.tracing.batching.vmap import vmap
     from ipu_mlir.tracing.control.branches import cond, switch
     from ipu_mlir.tracing.control.custom_gradients import custom_vjp
@@ -52,11 +54,13 @@ if TYPE_CHECKING:
     from ipu_mlir.tracing.shards import shard
     from ipu_mlir.tracing.structure import register_dataclass
     from ipu_mlir.tracing.surface.tensor import Tensor
+    from ipu_mlir.tracing.trees import tree_map
 
     __version__: str
 
 __all__ = [
     "CompileError",
+    "Cut",
     "Executable",
     "Function",
     "HostEmbedding",
@@ -87,19 +91,27 @@ __all__ = [
     "compile",
     "cond",
     "custom_vjp",
+    "cut",
     "dynamic_slice",
     "dynamic_update_slice",
     "fifo",
     "fori_loop",
     "function",
     "grad",
+    "imported",
     "jvp",
+    "keep",
+    "layers",
     "map",
+    "micro_batch",
     "nn",
+    "optimizers",
     "outlined",
+    "parameters_of",
     "per_replica",
     "pipeline",
     "place",
+    "random",
     "reduce_scatter",
     "register_dataclass",
     "replica_index",
@@ -107,6 +119,7 @@ __all__ = [
     "shard",
     "stop_gradient",
     "switch",
+    "tree_map",
     "value_and_grad",
     "vjp",
     "vmap",
@@ -114,9 +127,17 @@ __all__ = [
     "within_replica",
 ]
 
-_MODULES = {"nn": "ipu_mlir.nn", "torch": "ipu_mlir.torch", "within_replica": "ipu_mlir.programs.within_replica"}
+_MODULES = {
+    "layers": "ipu_mlir.layers",
+    "nn": "ipu_mlir.nn",
+    "optimizers": "ipu_mlir.optimizers",
+    "random": "ipu_mlir.random",
+    "torch": "ipu_mlir.torch",
+    "within_replica": "ipu_mlir.programs.within_replica",
+}
 _HOME = {
     "CompileError": "ipu_mlir.dialects.support.errors",
+    "Cut": "ipu_mlir.stages.cut",
     "Executable": "ipu_mlir.compilation.executable",
     "Function": "ipu_mlir.compilation.function",
     "HostEmbedding": "ipu_mlir.programs.remote",
@@ -146,17 +167,22 @@ _HOME = {
     "compile": "ipu_mlir.compilation.compiler",
     "cond": "ipu_mlir.tracing.control.branches",
     "custom_vjp": "ipu_mlir.tracing.control.custom_gradients",
+    "cut": "ipu_mlir.stages.cut",
     "dynamic_slice": "ipu_mlir.tracing.elements.dynamic_slices",
     "dynamic_update_slice": "ipu_mlir.tracing.elements.dynamic_slices",
     "fifo": "ipu_mlir.programs.fifo",
     "fori_loop": "ipu_mlir.tracing.control.loops",
     "function": "ipu_mlir.compilation.function",
     "grad": "ipu_mlir.tracing.control.gradients",
+    "imported": "ipu_mlir.frontends.calls",
     "jvp": "ipu_mlir.tracing.control.gradients",
     "map": "ipu_mlir.tracing.control.scans",
     "outlined": "ipu_mlir.tracing.control.outlined",
+    "parameters_of": "ipu_mlir.frontends.calls",
     "per_replica": "ipu_mlir.programs.replicas",
     "pipeline": "ipu_mlir.programs.pipeline",
+    "keep": "ipu_mlir.programs.pipeline",
+    "micro_batch": "ipu_mlir.programs.pipeline",
     "place": "ipu_mlir.tracing.hints",
     "reduce_scatter": "ipu_mlir.programs.replicas",
     "register_dataclass": "ipu_mlir.tracing.structure",
@@ -165,6 +191,7 @@ _HOME = {
     "shard": "ipu_mlir.tracing.shards",
     "stop_gradient": "ipu_mlir.tracing.control.gradients",
     "switch": "ipu_mlir.tracing.control.branches",
+    "tree_map": "ipu_mlir.tracing.trees",
     "value_and_grad": "ipu_mlir.tracing.control.gradients",
     "vjp": "ipu_mlir.tracing.control.gradients",
     "vmap": "ipu_mlir.tracing.batching.vmap",

@@ -10,7 +10,7 @@ from typing import Any
 
 from ipu_mlir.tensorflow import ipu
 from ipu_mlir.tensorflow.guide.later import Row, is_later, rows
-from ipu_mlir.tensorflow.option_tree import Category
+from ipu_mlir.tensorflow.guide.option_tree import Category
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "tensorflow.md"
@@ -93,7 +93,7 @@ def state(row: Row) -> str:
     if is_later(value):
         return "later"
     text = inspect.getdoc(value) or ""
-    return "in part: says what is not there yet" if "NotImplementedError" in text else "there"
+    return "there, but for what its docstring says it refuses" if "NotImplementedError" in text else "there"
 
 
 def table() -> str:

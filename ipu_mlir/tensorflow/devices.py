@@ -4,7 +4,8 @@ import json
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,6 +54,24 @@ class Device:
     reports: str = ""
 
 
+_IPUS_OF_REPLICA: ContextVar[int] = ContextVar("IPUs of a replica", default=1)
+
+
+@contextmanager
+def replica_of(ipus: int) -> Iterator[None]:
+    """A block for programs that need so many IPUs: the device has as many replicas fewer."""
+    before = _IPUS_OF_REPLICA.set(ipus)
+    try:
+        yield
+    finally:
+        _IPUS_OF_REPLICA.reset(before)
+
+
+def replicas_of(device: Device) -> int:
+    """The replicas of programs on ``device``."""
+    return device.target.ipus // _IPUS_OF_REPLICA.get()
+
+
 class System:
     """What is configured: devices by their ordinal, each with the ``IPUConfig`` that it comes from."""
 
@@ -94,6 +113,8 @@ SYSTEM = System()
 
 
 CURRENT: ContextVar[int | None] = ContextVar("ipu device", default=None)
+ENTERED: ContextVar[list[int] | None] = ContextVar("ipu devices entered", default=None)
+"""Where somebody wants to know it: the ordinals of devices whose scopes were entered."""
 """The number of the device that a block of Python is for; None where it is for the host."""
 
 

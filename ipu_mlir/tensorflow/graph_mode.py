@@ -8,16 +8,26 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework.func_graph import FuncGraph, func_graph_from_py_func
-from tensorflow.python.ops import handle_data_util, resource_variable_ops
+from tensorflow.python.ops import handle_data_util
 
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.frontends.tensorflow_absent_ops import absent_ops_replaced
 from ipu_mlir.tensorflow.custom_calls import token
 from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.host_ops import python_op
+from ipu_mlir.tensorflow.imported_graphs import handle_in_graph, import_graph
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.program import Program
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers
-from ipu_mlir.tensorflow.variables import offload, offloaded, own_handle, resident, tracing, variable_of
+from ipu_mlir.tensorflow.variables import (
+    offload,
+    offloaded,
+    own_handle,
+    resident,
+    standing_for,
+    tracing,
+    variable_of,
+)
 
 
 @dataclass(frozen=True)
@@ -38,13 +48,14 @@ class _State:
 
 
 def add_to_graph(
-    function: Callable[..., Any], inputs: Sequence[tf.Tensor], device: Device, name: str
+    function: Callable[..., Any], inputs: Sequence[tf.Tensor], device: Device | Callable[[], Device], name: str
 ) -> tuple[list[tf.Tensor], tf.Operation]:
     """Let the graph that is being made run ``function`` on ``device``.
 
     Args:
         function: of tensors; gives a list of tensors.
         inputs: its arguments, tensors of the graph.
+        device: where it runs, or what gives that once the function is traced.
 
     Returns:
         What it gives, and an operation that runs it.
@@ -53,8 +64,9 @@ def add_to_graph(
         CompileError: it cannot be compiled.
     """
     take_over_random_numbers()
-    with tracing(), all_called():
+    with tracing(), all_called(), absent_ops_replaced():
         inner = func_graph_from_py_func(name, function, _specs(inputs), {}, add_control_dependencies=True)
+    device = device() if callable(device) else device
     outside = [each for each, _ in inner.captures]
     states = {place: _state(each) for place, each in enumerate(outside) if _is_state(each)}
     values = [each for each in outside if each.dtype != tf.resource]
@@ -66,7 +78,8 @@ def add_to_graph(
                 f"{name} takes {each.name} of shape {each.shape}, and is compiled for known sizes; give a placeholder "
                 "all of its shape, and datasets batch(..., drop_remainder=True)"
             )
-    with context.eager_mode():
+    shadows = {id(state.handle): state.shadow for state in states.values()}
+    with context.eager_mode(), standing_for(shadows):
         specs = _specs([*inputs, *values])
         program = Program(_importing(inner, states, len(inputs)), specs, device, name, written_in=inner)
     cells = {id(own): cell for own, cell in program.residents}
@@ -152,30 +165,17 @@ def _importing(inner: FuncGraph, states: dict[int, _State], number: int) -> Call
     Args:
         number: of arguments; what the graph captures besides variables follows them.
     """
-    placeholders = [each.op.name for each in inner.inputs]
-    definition = inner.as_graph_def()
-    for place in reversed(range(len(definition.node))):
-        if definition.node[place].name in placeholders:
-            del definition.node[place]
-        else:
-            definition.node[place].attr.pop("_class", None)  # beside which op it stands, which may be gone
     captured = [each for each, _ in inner.captures]
-    names = [each.name for each in inner.outputs]
-    read = {f"{source.partition(':')[0]}:0" for node in definition.node for source in node.input} | set(names)
 
     def function(*tensors: tf.Tensor) -> list[tf.Tensor]:
         rest = iter(tensors)
         given = [next(rest) for _ in range(number)]
         for place, outside in enumerate(captured):
             if place in states or outside.dtype == tf.resource:
-                variable = states[place].shadow if place in states else token()
-                resource_variable_ops.variable_accessed(variable)
-                given.append(tf.compat.v1.get_default_graph().capture(variable.handle))
+                given.append(handle_in_graph(states[place].shadow if place in states else token()))
             else:
                 given.append(next(rest))
-        pairs = ((f"{name}:0", own) for name, own in zip(placeholders, given, strict=True))
-        mapped = {name: own for name, own in pairs if name in read}
-        return list(tf.graph_util.import_graph_def(definition, mapped, names, name="") or [])
+        return import_graph(inner, inner.inputs, given, inner.outputs)
 
     return function
 

@@ -23,8 +23,11 @@ from ipu_mlir.tensorflow.variables import is_tracing, own_handle, resident, trac
 
 _LOG = logging.getLogger("ipu_mlir.tensorflow")
 _NO_NUMBERS = (tf.string, tf.variant, tf.resource)
-_PLAIN = tuple(f"ipu_mlir.tensorflow.{each}" for each in ("feeds", "host_functions", "host_ops", "ipu.ipu_strategy"))
-"""Modules that functions of the host call, whose Python TensorFlow is not to convert."""
+_PLAIN = tuple(
+    f"ipu_mlir.tensorflow.{each}"
+    for each in ("feeds", "host_functions", "host_ops", "ipu.ipu_strategy", "ipu.pipelining_ops", "pipelines")
+)
+"""Modules that functions call, whose Python TensorFlow is not to convert."""
 _IN_PROGRAMS = "_ipu_in_programs"
 """Attribute of functions that programs have called."""
 _ADDED = [0]

@@ -1,22 +1,27 @@
 """From what TensorFlow traces to a module of ours: variables are variables, constants are constants."""
 
 import re
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.func_graph import FuncGraph
 
 from ipu_mlir.compilation.entry import entry_of
-from ipu_mlir.compilation.sources import load_module
+from ipu_mlir.compilation.sources import read_module
+from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
+from ipu_mlir.frontends.stablehlo import import_stablehlo
+from ipu_mlir.frontends.tensorflow_absent_ops import absent_ops_replaced
+from ipu_mlir.passes.support.value_attributes import set_function_type
 from ipu_mlir.tensorflow.custom_calls import is_token
 from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
@@ -45,6 +50,8 @@ _WAYS = (
 _TRUTHS = re.compile(r'dense<"0x(\w+)"> : tensor<((?:\d+x)+)i1>')
 """Many constants of i1, a bit each from the lowest one: TensorFlow's version of MLIR writes them so."""
 _SHARD = re.compile(r"ipu\.shard\.(\d+)")
+_ADDED = re.compile(r"\\22pipeline\\22: \\22([^\\]+)\\22")
+"""The name of an ``Addition`` in the attributes of a custom call."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,50 @@ class Traced:
     ipus: int
 
 
+@dataclass(frozen=True)
+class Text:
+    """A function of TensorFlow as StableHLO; behind its arguments are those for what it captures.
+
+    Attributes:
+        text: the module; its function is called main.
+        arguments: how many it takes that are not captured.
+        variables: TensorFlow's, by the number of their argument.
+        constants: values of other arguments, by number.
+        updates: by number of a result that is the new value of a variable, the number of the argument of that.
+        outputs: what the function gives, as TensorFlow nests it, with specs in the place of tensors.
+    """
+
+    text: str
+    arguments: int
+    variables: dict[int, Any]
+    constants: dict[int, Any]
+    updates: dict[int, int]
+    outputs: Any
+
+
+class Addition(Protocol):
+    """What a program needs in its module besides the function that calls it by name."""
+
+    def insert(self, module: ir.Module) -> int:
+        """Add StableHLO to the module of the program, and give the number of IPUs that it needs."""
+        ...
+
+    def complete(self, module: ir.Module, names: Mapping[int, str]) -> set[str]:
+        """Bring it to its form among linalg on tensors.
+
+        Args:
+            names: of variables, by identity.
+
+        Returns:
+            The names of the variables that it changes.
+        """
+        ...
+
+
+ADDITIONS: "weakref.WeakValueDictionary[str, Addition]" = weakref.WeakValueDictionary()
+"""By the name that programs call it; who has the graph of such a program has them."""
+
+
 def trace(
     function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: str, written_in: FuncGraph | None = None
 ) -> Traced:
@@ -81,8 +132,29 @@ def trace(
         CompileError: XLA cannot compile it; with the line of the user where TensorFlow knows it.
     """
     take_over_random_numbers()
+    found = text_of(function, specs, name, written_in)
+    module = read_module(found.text)
+    additions = [ADDITIONS[each] for each in dict.fromkeys(_ADDED.findall(found.text))]
+    ipus = 1 + max(map(int, _SHARD.findall(found.text)), default=0)
+    with module.context, ir.Location.unknown():
+        module.operation.attributes["sym_name"] = ir.StringAttr.get(name)  # TensorFlow's counts what it has traced
+        ipus = max([ipus, *(each.insert(module) for each in additions)])
+    import_stablehlo(module.operation)
+    names = _names(list(found.variables.values()))
+    by_name = {names[id(variable)]: variable for variable in found.variables.values()}
+    with module.context, ir.Location.unknown():
+        changed = give_state(module, "main", found, names)
+        changed |= {name for each in additions for name in each.complete(module, names)}
+        _offload(module, by_name)
+    return Traced(module, by_name, tuple(name for name in by_name if name in changed), found.outputs, ipus)
+
+
+def text_of(
+    function: Callable[..., Any], specs: Sequence[tf.TensorSpec], name: str, written_in: FuncGraph | None = None
+) -> Text:
+    """``function`` as TensorFlow writes it; arguments and errors are those of ``trace``."""
     wrapper = tf.function(function, jit_compile=True, autograph=False)
-    with tracing(), all_called():
+    with tracing(), all_called(), absent_ops_replaced():
         concrete = wrapper.get_concrete_function(*specs)
         known = {id(own_handle(each)): each for each in concrete.graph.variables}
         captured = {len(specs) + place: outside for place, (outside, _) in enumerate(concrete.graph.captures)}
@@ -107,24 +179,11 @@ def trace(
     variables = {
         place: known[id(each)] for place, each in captured.items() if id(each) in known and place not in tokens
     }
-    names = _names(list(variables.values()))
     constants = {place: each.numpy() for place, each in captured.items() if id(each) not in known}
     aliases = {int(number or 0): int(place) for place, number in _ALIAS.findall(text.partition("func.func")[0])}
-    module = load_module(text)
-    named = {place: names[id(variable)] for place, variable in variables.items()}
-    updates = {number: named.get(place) for number, place in aliases.items() if number >= count}
-    with module.context, ir.Location.unknown():
-        module.operation.attributes["sym_name"] = ir.StringAttr.get(name)  # TensorFlow's counts what it has traced
-        _give_state(module, named, {**constants, **dict.fromkeys(tokens, np.int32(0))}, updates)
-        _offload(module, {names[id(variable)]: variable for variable in variables.values()})
-    by_name = {names[id(variable)]: variable for variable in variables.values()}
-    changed = tuple(name for name in updates.values() if name is not None)
-    return Traced(module, by_name, changed, tf.nest.map_structure(_spec, outputs), _ipus(text))
-
-
-def _ipus(text: str) -> int:
-    """The number of IPUs that the names of ops speak of."""
-    return 1 + max(map(int, _SHARD.findall(text)), default=0)
+    updates = {number: place for number, place in aliases.items() if number >= count}
+    constants.update(dict.fromkeys(tokens, np.int32(0)))
+    return Text(text, len(specs), variables, constants, updates, tf.nest.map_structure(_spec, outputs))
 
 
 def _in_bytes(constant: re.Match[str]) -> str:
@@ -191,37 +250,48 @@ def _offload(module: ir.Module, variables: dict[str, Any]) -> None:
             op.attributes[mark] = ir.UnitAttr.get()
 
 
-def _give_state(
-    module: ir.Module, variables: dict[int, str], constants: dict[int, Any], updates: dict[int, str | None]
-) -> None:
-    """Let arguments be variables and constants, and results the new values of variables, by their numbers.
+def give_state(
+    module: ir.Module, entry: str, of: Text, names: Mapping[int, str], first: Sequence[int] = ()
+) -> set[str]:
+    """Let arguments of a function be variables and constants, and results the new values of variables.
 
-    A result that nobody has goes.
+    A result that nobody has goes. Gives the names of the variables that the function changes.
+
+    Args:
+        entry: the name of the function, which is that of the text ``of``.
+        names: of variables, by identity.
+        first: numbers of arguments that stay, before those that are not captured.
     """
-    function = entry_of(module, "main")
+    function = entry_of(module, entry)
     block = function.regions[0].blocks[0]
-    if len(block.arguments) <= max([*variables, *constants], default=-1):
+    number = len(block.arguments)
+    read = {place: names[id(variable)] for place, variable in of.variables.items() if place not in first}
+    if number <= max([*of.variables, *of.constants], default=-1):
         raise CompileError("TensorFlow made a value that the function captures part of the program; pass it to it")
-    declared = set()
+    declared = set(variables_in(module.operation))
     with ir.InsertionPoint.at_block_begin(module.body):
-        for place, name in variables.items():
+        for place, name in read.items():
             if name not in declared:
                 declared.add(name)
                 kind = ir.TypeAttr.get(block.arguments[place].type)
                 VariableOp(sym_name=ir.StringAttr.get(name), type=kind)
+    for place in (*first, *range(of.arguments)):
+        own = block.add_argument(block.arguments[place].type, block.arguments[place].location)
+        block.arguments[place].replace_all_uses_with(own)
     with ir.InsertionPoint.at_block_begin(block):
-        for place, name in variables.items():
+        for place, name in read.items():
             kind = block.arguments[place].type
-            read = ReadOp(variable=ir.FlatSymbolRefAttr.get(name), value=kind)
-            block.arguments[place].replace_all_uses_with(read.operation.results[0])
-        for place, array in constants.items():
+            found = ReadOp(variable=ir.FlatSymbolRefAttr.get(name), value=kind)
+            block.arguments[place].replace_all_uses_with(found.operation.results[0])
+        for place, array in of.constants.items():
             kind = block.arguments[place].type
             value = dense_attribute(np.asarray(array), kind)
             made = ir.Operation.create("arith.constant", [kind], attributes={"value": value})
             block.arguments[place].replace_all_uses_with(made.results[0])
-    for place in sorted([*variables, *constants], reverse=True):
+    for place in reversed(range(number)):
         block.erase_argument(place)
-    end = block.operations[len(block.operations) - 1].operation
+    updates = {number: read.get(place) for number, place in of.updates.items()}
+    end = terminator(block)
     kept = [value for number, value in enumerate(end.operands) if number not in updates]
     with ir.InsertionPoint(end):
         for number, name in updates.items():
@@ -230,8 +300,8 @@ def _give_state(
             AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=end.operands[number])
         ir.Operation.create("func.return", [], kept, loc=end.location)
     end.erase()
-    kind = ir.FunctionType.get([each.type for each in block.arguments], [each.type for each in kept])
-    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    set_function_type(function)
     for attribute in ("arg_attrs", "res_attrs"):
         if attribute in function.attributes:
             del function.attributes[attribute]
+    return {name for name in updates.values() if name is not None}

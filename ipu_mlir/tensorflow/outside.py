@@ -16,9 +16,11 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.tensorflow.custom_calls import as_tensorflow_has_it, call
 
 _NUMBERS = count()
-_PARTS: "weakref.WeakValueDictionary[str, _HostPart]" = weakref.WeakValueDictionary()
+_PARTS: "weakref.WeakValueDictionary[str, _HostPart | _HostFunction]" = weakref.WeakValueDictionary()
 _OF_GRAPHS: "weakref.WeakKeyDictionary[Any, list[_HostPart]]" = weakref.WeakKeyDictionary()
 """Who has the graph of a program, which only knows its parts by their names, has them."""
+_FUNCTIONS: list["_HostFunction"] = []
+"""Functions of arrays, which programs that were loaded again may call, too."""
 _WAITING = threading.local()
 """Parts of the program that this thread traces which may get the shapes of their tensors yet."""
 
@@ -44,6 +46,28 @@ def on_host(name: str) -> Iterator[None]:
         part.call()
     else:
         _WAITING.parts.append(part)
+
+
+def call_host(
+    function: Callable[..., list[np.ndarray]], operands: list[Any], specs: list[tf.TensorSpec], name: str
+) -> list[Any]:
+    """The results of a function of arrays, which the host calls in the middle of the program that is being traced."""
+    part = _HostFunction(function, [each.dtype for each in operands])
+    own = f"{name}_{next(_NUMBERS)}"
+    _PARTS[own] = part
+    _FUNCTIONS.append(part)
+    return call("host_call", operands, specs, ordered=True, function=own)
+
+
+class _HostFunction:
+    """A function of arrays, in the types that TensorFlow has."""
+
+    def __init__(self, function: Callable[..., list[np.ndarray]], types: list[tf.DType]) -> None:
+        self._function, self._types = function, [np.dtype(each.as_numpy_dtype) for each in types]
+
+    def run(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        pairs = zip(arrays, self._types, strict=True)
+        return self._function(*(as_tensorflow_has_it(array, dtype) for array, dtype in pairs))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.compiler.xla.xla_data_pb2 import OpSharding
 from tensorflow.python.framework.func_graph import FuncGraph
 
-from ipu_mlir.tensorflow.devices import CURRENT, is_ipu, ordinal_of
+from ipu_mlir.tensorflow.devices import CURRENT, ENTERED, is_ipu, ordinal_of
 from ipu_mlir.tensorflow.eager import ops_on_device, ops_on_host
 from ipu_mlir.tensorflow.variables import is_tracing
 
@@ -24,7 +24,9 @@ def on_device(name: str, is_strict: bool = True) -> Iterator[None]:
     Raises:
         ValueError: ``name`` is not the name of one.
     """
-    before = CURRENT.set(ordinal_of(name))
+    before = CURRENT.set(ordinal := ordinal_of(name))
+    if (entered := ENTERED.get()) is not None:
+        entered.append(ordinal)
     try:
         if tf.executing_eagerly() and not is_tracing():
             with ops_on_device(is_strict):

@@ -331,13 +331,17 @@ def _largest_product(module: ir.Module) -> int:
 
 
 def _lowering(device: Device, ipus: int) -> Lowering:
-    """The way to programs for ``device`` that need ``ipus`` of its IPUs: as many replicas as there are."""
-    if device.target.ipus % ipus:
+    """The way to programs for ``device`` that need ``ipus`` of its IPUs: as many replicas as there are.
+
+    Of a program for 3 IPUs on a device of 4 there is one, and an IPU of it is idle.
+    """
+    whole = device.target.ipus
+    if ipus > whole:
         raise CompileError(
-            f"the program is for {ipus} IPUs, and the device has {device.target.ipus}, which is no multiple of it; "
-            f"configure auto_select_ipus={ipus}"
+            f"the program is for {ipus} IPUs, and the device has {whole}; configure auto_select_ipus={ipus}"
         )
-    lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=device.target.ipus // ipus))
+    ipus = next(each for each in range(ipus, whole + 1) if whole % each == 0)
+    lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=whole // ipus))
     stages = dict(lowering.stages)
     stages["l1"] = replace_pass(stages["l1"], MergeRemoteBuffers(which=device.remote_merging))
     stages["l2"] = replace_pass(stages["l2"], Partition(**dict(device.partition)))

@@ -2,19 +2,25 @@
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.ops import gen_random_ops
 
+from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.variables import is_tracing, resident
 
 _APART = -0x61C88647
 """What seeds of neighbouring replicas differ by: the golden ratio in 32 bits, so that no other seed is near."""
+
+_BITS = {tf.float16: 11, tf.bfloat16: 8}
+"""Of a significand."""
 
 _STATE: list[tf.Variable] = []
 
@@ -35,6 +41,32 @@ def next_seed() -> Any:
     state().assign_add([0, 1, 0], read_value=False)
     replica = call("replica_index", [], [tf.TensorSpec((), tf.int32)])[0] if is_tracing() else 0
     return tf.stack([seed + has_own * replica * _APART, uses])
+
+
+def draw(codelet: str, shape: Any, seed: Any, dtype: Any = tf.float32) -> Any:
+    """Numbers of a library codelet, such as ``random_uniform``; the same in programs and on the host.
+
+    Args:
+        shape: known when the function is traced.
+        seed: two int32.
+        dtype: of floats; uniform numbers of fewer bits are rounded down, and stay below 1.
+    """
+    sizes = [int(each) for each in tf.get_static_value(shape)]
+    count = math.prod(sizes)
+    if not count:
+        return tf.zeros(sizes, dtype)
+    key = tf.concat([tf.reshape(tf.cast(seed, tf.int32), [2]), tf.zeros([2], tf.int32)], 0)
+    if is_tracing():
+        (flat,) = call("codelet", [key], [tf.TensorSpec([count], tf.float32)], name=codelet)
+    else:
+        run = codelet_named(codelet).vectorised
+        assert run is not None, "random numbers have a fast form"
+        flat = tf.numpy_function(lambda own: run(own, np.empty(count, np.float32))[0], [key], tf.float32)
+    found = tf.reshape(flat, sizes)
+    if codelet == "random_uniform" and dtype in _BITS:
+        steps = 2.0 ** _BITS[dtype]
+        found = tf.floor(found * steps) / steps
+    return tf.cast(found, dtype)
 
 
 @functools.cache
@@ -73,11 +105,11 @@ def _shuffled(value: Any, seed: Any) -> Any:
 _DRAWN: dict[str, Callable[..., Any]] = {
     "multinomial": _categorical,
     "random_shuffle": _shuffled,
-    "random_standard_normal": tf.random.stateless_normal,
-    "random_uniform": tf.random.stateless_uniform,
+    "random_standard_normal": lambda shape, seed, dtype: draw("random_normal", shape, seed, dtype),
+    "random_uniform": lambda shape, seed, dtype: draw("random_uniform", shape, seed, dtype),
     "random_uniform_int": lambda minval, **given: tf.random.stateless_uniform(
         minval=minval, dtype=tf.as_dtype(minval.dtype), **given
     ),
-    "truncated_normal": tf.random.stateless_truncated_normal,
+    "truncated_normal": lambda shape, seed, dtype: draw("random_truncated_normal", shape, seed, dtype),
 }
 """By name of the op, what draws the same from a seed."""

@@ -2,8 +2,10 @@
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -156,6 +158,7 @@ class _OnDevice:
 
 
 _KINDS: dict[type, type] = {}
+_SHADOWS: ContextVar[Mapping[int, Any]] = ContextVar("variables for those of graphs", default=MappingProxyType({}))
 _OF_HANDLES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
 
 
@@ -163,6 +166,21 @@ def variable_of(handle: Any) -> Any:
     """The variable that lives on the device and has ``handle``; None if there is none."""
     found = _OF_HANDLES.get(id(handle))
     return found if found is not None and own_handle(found) is handle else None
+
+
+@contextmanager
+def standing_for(shadows: Mapping[int, Any]) -> Iterator[None]:
+    """In the block, variables stand for those of a graph in the program that is compiled: by identity of a handle."""
+    before = _SHADOWS.set(shadows)
+    try:
+        yield
+    finally:
+        _SHADOWS.reset(before)
+
+
+def shadow_of(handle: Any) -> Any:
+    """The variable that stands for that of ``handle``, a tensor of a graph; None if it has a value of its own."""
+    return _SHADOWS.get().get(id(handle))
 
 
 def resident(variable: Any, is_new: bool = False) -> Resident:

@@ -15,14 +15,6 @@ _INSTEAD = {
     "ipu_multi_worker_strategy": "run one process with replicas",
     "ipu_pipeline_estimator": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
     "ipu_run_config": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
-    "keras.PipelineModel": "use ipu.keras.Model",
-    "keras.PipelineSequential": "use ipu.keras.Sequential",
-    "math_ops.segment_sum": "use tf.math.unsorted_segment_sum",
-    "math_ops.serialized_matmul": "use tf.matmul",
-    "nn_ops.gelu": "use tf.nn.gelu",
-    "nn_ops.softmax": "use tf.nn.softmax",
-    "nn_ops.swish": "use tf.nn.swish",
-    "normalization_ops": "use the layers of Keras",
 }
 """What does as much until then, by the beginning of a name."""
 

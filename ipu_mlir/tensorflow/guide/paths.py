@@ -33,6 +33,8 @@ def attribute(module: str, name: str) -> Any:
     Raises:
         AttributeError: the guide has no such name there.
     """
+    if (own := _by_other_name(f"{module}.{name}")) is not None:
+        return own
     inside = name_in_guide(module)
     found = later(f"{inside}.{name}" if inside else name)
     if found is None:
@@ -58,6 +60,8 @@ class _Finder(MetaPathFinder):
 def _elsewhere(fullname: str) -> ModuleType | None:
     """The module of that name, which is in another folder or comes later; None if there is none."""
     inside = name_in_guide(fullname)
+    if (own := _by_other_name(fullname)) is not None:
+        return own
     for row in rows():
         home = f"{ROOT}.{row.name}"
         if row.kind == "alias" and row.signature == inside and home != fullname and _is_there(home):
@@ -66,9 +70,17 @@ def _elsewhere(fullname: str) -> ModuleType | None:
     return found if isinstance(found, ModuleType) else None
 
 
+def _by_other_name(fullname: str) -> ModuleType | None:
+    """The module that the guide knows by another name than ``fullname``, and that is found by that."""
+    own = f"{ROOT}.{name_in_guide(fullname)}"
+    return importlib.import_module(own) if own != fullname and _is_there(own) else None
+
+
 def _is_there(module: str) -> bool:
-    package = importlib.import_module(module.rpartition(".")[0]) if module.startswith(f"{ROOT}.ops.") else None
-    return package is not None and PathFinder.find_spec(module, package.__path__) is not None
+    folder = module.rpartition(".")[0]
+    if folder not in (ROOT, f"{ROOT}.ops"):
+        return False
+    return PathFinder.find_spec(module, importlib.import_module(folder).__path__) is not None
 
 
 class _Own(SourceFileLoader):

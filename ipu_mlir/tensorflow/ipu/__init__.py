@@ -19,6 +19,7 @@ _MODULES = (
     "keras",
     "loops",
     "optimizers",
+    "pipelining_ops",
     "scopes",
     "sharding",
     "utils",

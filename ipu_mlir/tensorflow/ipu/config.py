@@ -10,7 +10,7 @@ from typing import Any, List, Tuple, Union  # noqa: UP035 - as the guide writes 
 
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.tensorflow.devices import LISTING, REMOTE_MERGING, SYSTEM, Device, flags, report_folder
-from ipu_mlir.tensorflow.option_tree import AttributeMetadata, Category, Group, Option
+from ipu_mlir.tensorflow.guide.option_tree import AttributeMetadata, Category, Group, Option
 
 __all__ = [
     "AttributeMetadata",

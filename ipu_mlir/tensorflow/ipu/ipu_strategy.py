@@ -12,12 +12,12 @@ from tensorflow.python.types import core
 from tensorflow.python.util import nest
 
 from ipu_mlir.tensorflow.collectives import all_reduce
-from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of
+from ipu_mlir.tensorflow.devices import SYSTEM, Device, ordinal_of, replicas_of
 from ipu_mlir.tensorflow.eager import ops_on_host
 from ipu_mlir.tensorflow.feeds import Feed, feed_of
 from ipu_mlir.tensorflow.graph_mode import add_nested_to_graph
 from ipu_mlir.tensorflow.host_functions import add_to_function, refuse_gradients, take_over_functions
-from ipu_mlir.tensorflow.keras_steps import steps_stay_on_host, take_over
+from ipu_mlir.tensorflow.keras.steps import steps_stay_on_host, take_over
 from ipu_mlir.tensorflow.placement import on_device, take_over_devices
 from ipu_mlir.tensorflow.program import Programs
 from ipu_mlir.tensorflow.variables import is_tracing, own_handle, resident
@@ -39,7 +39,7 @@ class _Extended(OneDeviceExtended):
 
     @property
     def _num_replicas_in_sync(self) -> int:
-        return self._container_strategy().device.target.ipus
+        return replicas_of(self._container_strategy().device)
 
     def _reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any) -> Any:
         return self._replica_ctx_all_reduce(reduce_op, value)

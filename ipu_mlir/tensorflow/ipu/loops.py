@@ -1,5 +1,6 @@
 """Loops on the device (guide 21.8)."""
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,6 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.autograph.operators import control_flow
 
 from ipu_mlir.tensorflow.ipu.ipu_infeed_queue import IPUInfeedQueue
 
@@ -27,6 +29,20 @@ def loop_of(count: Any) -> Iterator[None]:
 def rounds_of_loop() -> int | None:
     """The rounds of the innermost loop that is being traced; None if nobody knows, or there is none."""
     return _ROUNDS.get()
+
+
+@functools.cache
+def know_rounds_of_python_loops() -> None:
+    """Let ``for _ in tf.range(n)`` of a function that is traced be a loop whose rounds are known, as ``repeat`` is."""
+    theirs = control_flow._tf_range_for_stmt
+
+    @functools.wraps(theirs)
+    def loop(numbers: Any, extra_test: Any, *rest: Any) -> Any:
+        known = tf.get_static_value(numbers)
+        with loop_of(None if known is None or extra_test is not None else len(known)):
+            return theirs(numbers, extra_test, *rest)
+
+    control_flow._tf_range_for_stmt = loop
 
 
 def repeat(

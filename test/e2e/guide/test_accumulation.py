@@ -16,12 +16,6 @@ RATE, START = 0.25, np.linspace(0, 1, 40, dtype=np.float32).reshape(5, 8)
 GRADIENTS = np.random.default_rng(5).standard_normal((12, 5, 8)).astype(np.float32)
 
 
-@pytest.fixture(autouse=True)
-def _reset():
-    yield
-    ipu.config.reset_ipu_configuration()
-
-
 def configure(ipus=1, merging=ipu.config.MergeRemoteBuffersBehaviour.IF_BENEFICIAL):
     config = ipu.config.IPUConfig()
     config.auto_select_ipus = ipus
@@ -230,6 +224,31 @@ def test_in_programs_of_eager_mode():
     np.testing.assert_allclose(weights, wanted, rtol=1e-3, atol=1e-4)
 
 
+def test_rounds_of_python_loops_are_checked_where_they_are_known():
+    configure()
+    strategy = ipu.ipu_strategy.IPUStrategy()
+    with strategy.scope():
+        weights = tf.Variable(START)
+        opt = V2(SGD(1.0), 4)
+
+        @tf.function(jit_compile=True)
+        def all_rounds():
+            for _ in tf.range(5):
+                opt.apply_gradients([(tf.ones_like(weights), weights)])
+
+        @tf.function(jit_compile=True)
+        def until_the_fourth():
+            for number in tf.range(6):
+                opt.apply_gradients([(tf.ones_like(weights), weights)])
+                if number == 3:
+                    break
+
+        with pytest.raises(tf.errors.FailedPreconditionError, match="4 number of mini batches inside a loop with 5"):
+            strategy.run(all_rounds)
+        strategy.run(until_the_fourth)
+        np.testing.assert_allclose(weights, START - 4)
+
+
 def test_gradients_of_rows_and_two_updates_in_a_step():
     configure(2)
     batches = np.int32([[0, 1], [2, 2], [3, 0], [1, 1]])
@@ -268,7 +287,11 @@ REFUSED = {
         "outside of a loop",
     ),
     "number": (lambda: V2(SGD(RATE), 0), "num_mini_batches must be a positive number, got 0"),
-    "method": (lambda: V2(SGD(RATE), 2, reduction_method="MEDIAN"), "'MEDIAN' is not a valid"),
+    "method": (
+        lambda: V2(SGD(RATE), 2, reduction_method="MEDIAN"),
+        "Cannot parse 'MEDIAN' as one of GradientAccumulationReductionMethod: SUM, MEAN, RUNNING_MEAN",
+    ),
+    "method by number": (lambda: V2(SGD(RATE), 2, reduction_method=7), "Cannot parse 7 as one of"),
     "kind": (lambda: optimizers.GradientAccumulationOptimizer(tf1.train.AdamOptimizer(), 2), "got AdamOptimizer; use"),
     "nothing": (
         lambda: train(lambda opt: V2(opt, 2), SGD(RATE), loop=lambda body, feed: no_gradients()),
@@ -290,3 +313,32 @@ def test_refused(name):
     call, message = REFUSED[name]
     with pytest.raises((ValueError, tf.errors.FailedPreconditionError), match=message):
         call()
+
+
+WRAPPERS = {
+    "IpuOptimizer": (lambda opt: optimizers.IpuOptimizer(opt), 1, False),
+    "ShardedOptimizer": (lambda opt: optimizers.ShardedOptimizer(opt), 1, False),
+    "MapGradientOptimizer": (lambda opt: optimizers.MapGradientOptimizer(opt, lambda each, _: 2 * each), 2, False),
+    "CrossReplicaOptimizer": (lambda opt: optimizers.CrossReplicaOptimizer(opt), 1, True),
+    "both": (
+        lambda opt: optimizers.MapGradientOptimizer(optimizers.CrossReplicaOptimizer(opt), lambda each, _: -each),
+        -1,
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("ipus", [1, 2])
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_wrappers_beside_the_arithmetic_of_plain_tensorflow(name, ipus):
+    wrap, factor, is_reduced = WRAPPERS[name]
+    weights, (velocity,), step = train(wrap, tf1.train.MomentumOptimizer(RATE, 0.5), ipus)
+    own = GRADIENTS.reshape(-1, ipus, *START.shape)
+    gradients = factor * (own.mean(axis=1) if is_reduced else own[:, 0])
+    plain, optimizer = tf.Variable(START), tf1.train.MomentumOptimizer(RATE, 0.5)
+    for each in gradients:
+        optimizer.apply_gradients([(tf.constant(each), plain)])
+    np.testing.assert_allclose(weights, plain, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(weights, descended(gradients, 0.5)[0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(velocity, descended(gradients, 0.5)[1], rtol=1e-5, atol=1e-5)
+    assert step == len(gradients)

@@ -12,12 +12,6 @@ TABLE = np.random.default_rng(3).integers(-8, 8, (10, 6)).astype(np.float32)
 BATCHES = np.int32([[0, 3, 3], [9, 1, 0], [4, 4, 4], [2, 9, 3]])
 
 
-@pytest.fixture(autouse=True)
-def _reset():
-    yield
-    ipu.config.reset_ipu_configuration()
-
-
 def configure(ipus=1, beside_the_chips=False):
     config = ipu.config.IPUConfig()
     config.auto_select_ipus = ipus

@@ -16,15 +16,7 @@ if keras.backend.backend() != "tensorflow":
 
 with np.load(Path(__file__).parents[3] / "examples" / "digits" / "digits.npz") as _data:
     X, Y = _data["images"][:200].reshape(-1, 64).astype(np.float32) / 16, _data["labels"][:200].astype(np.int32)
-
-
-@pytest.fixture(autouse=True)
-def strategy():
-    config = ipu.config.IPUConfig()
-    config.ipu_model.tiles_per_ipu = 16
-    config.configure_ipu_system()
-    yield ipu.ipu_strategy.IPUStrategy()
-    ipu.config.reset_ipu_configuration()
+pytestmark = pytest.mark.usefixtures("strategy")
 
 
 def classifier(layers=None, optimizer="sgd", **options):
@@ -326,3 +318,17 @@ def test_replicas_train_as_one_larger_batch(steps):
     plain.fit(rows.batch(32), epochs=2, verbose=0)
     agree(model, plain)
     np.testing.assert_allclose(model.predict(X[:32], verbose=0), plain.predict(X[:32], verbose=0), atol=1e-4)
+
+
+def test_building_a_model_takes_no_batch_of_a_shuffled_dataset(strategy):
+    x = np.arange(8, dtype=np.float32)[:, None]
+    data = tf.data.Dataset.from_tensor_slices((x, x)).shuffle(8, seed=3).batch(2)
+    again = tf.data.Dataset.from_tensor_slices((x, x)).shuffle(8, seed=3).batch(2)
+    expected = np.float32(1)
+    for rows, _ in again:
+        expected -= np.float32(0.01) * 2 * np.mean(rows.numpy() ** 2) * (expected - 1 / 2)
+    with strategy.scope():
+        model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")])
+        model.compile(keras.optimizers.SGD(0.01), lambda y, found: (found - y / 2) ** 2)
+        model.fit(data, epochs=1, verbose=0)
+    np.testing.assert_allclose(model.get_weights()[0], [[expected]], rtol=1e-5)

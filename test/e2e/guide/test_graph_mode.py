@@ -249,6 +249,31 @@ def test_there_is_a_graph_and_a_device():
         compile_(lambda: 1.0)
 
 
+def test_a_computation_may_enter_the_scope_of_its_device():
+    def inside(x, *devices):
+        for number in devices or (0,):
+            with ipu.scopes.ipu_scope(f"/device:IPU:{number}"):
+                x = x * 2.0
+        with ipu.scopes.outside_compilation_scope():
+            y = tf.ensure_shape(tf.numpy_function(lambda each: each + 1, [x], tf.float32), x.shape)
+        return y * 3.0
+
+    def run():
+        with tf.Graph().as_default():
+            x = tf.compat.v1.placeholder(tf.float32, [2])
+            with tf.compat.v1.Session() as session:
+                return session.run(compile_(inside, [x]), {x: [1.0, 2.0]})
+
+    def refused():
+        with tf.Graph().as_default():
+            compile_(lambda: inside(tf.ones(2), 0, 1))
+
+    fresh = contextvars.Context()
+    np.testing.assert_array_equal(fresh.run(run)[0], [9, 15])
+    with pytest.raises(CompileError, match="scopes of several devices, /device:IPU:0, /device:IPU:1; compile one"):
+        fresh.run(refused)
+
+
 def test_scopes_take_what_they_can_take():
     x = tf.constant([1.5])
 

@@ -15,15 +15,6 @@ if keras.backend.backend() != "tensorflow":
 
 
 @pytest.fixture
-def strategy():
-    config = ipu.config.IPUConfig()
-    config.ipu_model.tiles_per_ipu = 16
-    config.configure_ipu_system()
-    yield ipu.ipu_strategy.IPUStrategy()
-    ipu.config.reset_ipu_configuration()
-
-
-@pytest.fixture
 def compiled_programs(caplog):
     caplog.set_level(logging.INFO, "ipu_mlir.tensorflow")
     return lambda: sum(each.message.startswith("compiled ") for each in caplog.records)

@@ -9,15 +9,8 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
-
-
-@pytest.fixture(autouse=True)
-def strategy():
-    config = ipu.config.IPUConfig()
-    config.ipu_model.tiles_per_ipu = 8
-    config.configure_ipu_system()
-    yield ipu.ipu_strategy.IPUStrategy()
-    ipu.config.reset_ipu_configuration()
+TILES = 8
+pytestmark = pytest.mark.usefixtures("strategy")
 
 
 def network(embedding, groups, instance, layer, others):

@@ -19,12 +19,6 @@ def configured(ipus=1):
     return ipu.ipu_strategy.IPUStrategy()
 
 
-@pytest.fixture(autouse=True)
-def _unconfigured():
-    yield
-    ipu.config.reset_ipu_configuration()
-
-
 def test_the_host_is_called_in_loops_and_branches_in_their_order():
     seen = []
 

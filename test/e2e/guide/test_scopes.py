@@ -6,15 +6,7 @@ import pytest
 from ipu_mlir.tensorflow import ipu
 
 tf = pytest.importorskip("tensorflow")
-
-
-@pytest.fixture
-def strategy():
-    config = ipu.config.IPUConfig()
-    config.ipu_model.tiles_per_ipu = 1
-    config.configure_ipu_system()
-    yield ipu.ipu_strategy.IPUStrategy()
-    ipu.config.reset_ipu_configuration()
+TILES = 1
 
 
 def test_partials_type_reaches_products_and_their_gradients(strategy):

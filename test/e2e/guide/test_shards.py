@@ -10,16 +10,8 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
-
-
-@pytest.fixture
-def strategy():
-    config = ipu.config.IPUConfig()
-    config.auto_select_ipus = 2
-    config.ipu_model.tiles_per_ipu = 4
-    config.configure_ipu_system()
-    yield ipu.ipu_strategy.IPUStrategy()
-    ipu.config.reset_ipu_configuration()
+IPUS = 2
+TILES = 4
 
 
 def layers(x, w1, w2):

@@ -3,21 +3,10 @@
 import numpy as np
 import pytest
 
-from ipu_mlir.tensorflow import ipu
-
 tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
-
-
-@pytest.fixture
-def strategy():
-    config = ipu.config.IPUConfig()
-    config.ipu_model.tiles_per_ipu = 16
-    config.configure_ipu_system()
-    yield ipu.ipu_strategy.IPUStrategy()
-    ipu.config.reset_ipu_configuration()
 
 
 RNG = np.random.default_rng(0)

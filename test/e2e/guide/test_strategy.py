@@ -16,15 +16,6 @@ if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
 
 
-@pytest.fixture
-def strategy():
-    config = ipu.config.IPUConfig()
-    config.ipu_model.tiles_per_ipu = 16
-    config.configure_ipu_system()
-    yield ipu.ipu_strategy.IPUStrategy()
-    ipu.config.reset_ipu_configuration()
-
-
 def compiled(function):
     return tf.function(function, jit_compile=True)
 

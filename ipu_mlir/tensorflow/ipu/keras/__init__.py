@@ -2,4 +2,15 @@
 
 from ipu_mlir.tensorflow.guide.lazily import lazily
 
-__getattr__, __dir__ = lazily(__name__, {"Model": "models", "Sequential": "models", "layers": "layers"})
+_STAGES = (
+    "FunctionalLayerPipelineStageAssignment",
+    "ModelLayerPipelineStageAssignment",
+    "PipelineModel",
+    "PipelineSequential",
+    "PipelineStage",
+    "SequentialLayerPipelineStageAssignment",
+)
+__getattr__, __dir__ = lazily(
+    __name__,
+    {"Model": "models", "Sequential": "models", "layers": "layers", **dict.fromkeys(_STAGES, "pipelined_models")},
+)

@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from ipu_mlir.tensorflow.ipu.ops.cross_replica_ops import assume_equal_across_replicas
+from ipu_mlir.tensorflow.ipu.ops.normalization_ops import check_groups, normalised_groups
 from ipu_mlir.tensorflow.ipu.ops.rand_ops import dropout
 from ipu_mlir.tensorflow.variables import is_tracing
 
@@ -202,29 +203,14 @@ class GroupNormalization(_Same):
         """The number of groups."""
         if channels is None:
             raise ValueError(f"{self.name} needs to know how many channels its input has")
-        if not 1 <= self.groups <= channels:
-            raise ValueError(f"Invalid groups {self.groups} for {channels} channels.")
-        if channels % self.groups:
-            raise ValueError(f"{channels} channels is not commensurate with {self.groups} groups.")
+        check_groups(self.groups, channels)
         return self.groups
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         """The output."""
-        x = tf.cast(inputs, tf.float32 if inputs.dtype.size < 4 else inputs.dtype)
-        axis = self.channels_axis % x.shape.rank
-        sizes = [size if size is not None else tf.shape(x)[at] for at, size in enumerate(x.shape)]
-        groups = self._channels(x.shape[axis])
-        split = [groups, x.shape[axis] // groups]
-        kept, split = (axis + 1, split[::-1]) if self.strided_channel_grouping else (axis, split)
-        grouped = tf.reshape(x, [*sizes[:axis], *split, *sizes[axis + 1 :]])
-        axes = [at for at in range(1, x.shape.rank + 1) if at != kept]
-        mean, variance = tf.nn.moments(grouped, axes, keepdims=True)
-        x = tf.reshape((grouped - mean) * tf.math.rsqrt(variance + self.epsilon), sizes)
-        for weight, use in ((self.gamma, tf.multiply), (self.beta, tf.add)):
-            if weight is not None:
-                along = [-1 if at == axis else 1 for at in range(x.shape.rank)]
-                x = use(x, tf.reshape(tf.cast(weight, x.dtype), along))
-        return tf.cast(x, self.compute_dtype)
+        groups = self._channels(inputs.shape[self.channels_axis])
+        own = (self.channels_axis, self.epsilon, self.strided_channel_grouping, self.gamma, self.beta)
+        return tf.cast(normalised_groups(inputs, groups, *own), self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of ``from_config``."""

@@ -9,17 +9,25 @@ from keras.src.models.functional import Functional
 from keras.src.models.model import functional_init_arguments
 
 from ipu_mlir.tensorflow.ipu.ipu_strategy import IPUStrategy
+from ipu_mlir.tensorflow.keras.graph import is_pipelined
+from ipu_mlir.tensorflow.keras.options import Accumulation, options_of
 
 
 class _OnIPU:
-    """What both kinds of models have.
-
-    Attributes:
-        gradient_accumulation_count: how many batches a step of ``fit`` takes, before the weights change once.
-        gradient_accumulation_dtype: the type in which gradients are summed; None for that of each.
-    """
+    """What both kinds of models have."""
 
     name: str
+
+    @property
+    def gradient_accumulation_count(self) -> int:
+        """How many batches a step of ``fit`` takes, before the weights change once."""
+        return _accumulation(self).steps or 1
+
+    @property
+    def gradient_accumulation_dtype(self) -> Any:
+        """The type in which gradients are summed; None for that of each."""
+        own = _accumulation(self).options
+        return own.get("gradient_accumulation_dtype", own.get("dtype"))
 
     def _accumulate(self, count: int, dtype: Any, layer_replacement: bool) -> None:
         """Take the options.
@@ -35,13 +43,19 @@ class _OnIPU:
             raise RuntimeError(f"{type(self).__name__} needs an IPUStrategy; make it inside of strategy.scope()")
         if layer_replacement:
             raise NotImplementedError("layer_replacement has no effect here: the layers of Keras run as they are")
-        self.gradient_accumulation_count, self.gradient_accumulation_dtype = count, dtype
+        own = options_of(self)
+        own.accumulation = Accumulation(steps=count, options={"dtype": dtype}, counts_updates=True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """As a layer of a model, and in programs; not with values."""
         if tf.executing_eagerly() and not any(map(keras.backend.is_keras_tensor, tf.nest.flatten((args, kwargs)))):
             raise ValueError(f"model {self.name!r} cannot be called directly; use fit, evaluate or predict")
         return super().__call__(*args, **kwargs)  # type: ignore[misc]
+
+
+def _accumulation(model: Any) -> Accumulation:
+    own = options_of(model)
+    return own.pipelining if is_pipelined(model) else own.accumulation
 
 
 class Model(_OnIPU, keras.Model):
@@ -78,7 +92,8 @@ class Sequential(_OnIPU, keras.Sequential):
         gradient_accumulation_count: int = 1,
         gradient_accumulation_dtype: Any = None,
         layer_replacement: bool = False,
+        **kwargs: Any,
     ) -> None:
         """As of ``keras.Sequential``; a step of ``fit`` takes ``gradient_accumulation_count`` batches."""
-        super().__init__(layers)  # pyright: ignore[reportCallIssue] - where there is no Keras
+        super().__init__(layers, **kwargs)  # pyright: ignore[reportCallIssue] - where there is no Keras
         self._accumulate(gradient_accumulation_count, gradient_accumulation_dtype, layer_replacement)

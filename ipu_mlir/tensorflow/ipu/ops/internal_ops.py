@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from ipu_mlir.tensorflow.anywhere import anywhere
 from ipu_mlir.tensorflow.custom_calls import call
+from ipu_mlir.tensorflow.pipelines.stages import is_in_stage
 from ipu_mlir.tensorflow.variables import is_tracing
 
 
@@ -50,9 +51,11 @@ def fifo(x: Any, depth: int, offload: bool = False, name: str | None = None) -> 
 
 
 def get_current_iteration_counter(name: str | None = None, **kwargs: Any) -> Any:
-    """The number of the mini-batch in a pipeline.
+    """The number of the mini-batch, from 0, among those of an update: an int32, the same in all stages of a pipeline.
 
     Raises:
-        NotImplementedError: there are no pipelines yet.
+        ValueError: outside of the stages of a pipeline.
     """
-    raise NotImplementedError("get_current_iteration_counter: there are no pipelines yet")
+    if not is_in_stage():
+        raise ValueError("get_current_iteration_counter counts mini-batches: call it in a stage of a pipeline")
+    return tf.identity(call("micro_batch", results=[tf.TensorSpec((), tf.int32)])[0], name)

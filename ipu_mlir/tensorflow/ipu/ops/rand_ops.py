@@ -4,9 +4,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from ipu_mlir.tensorflow.random_state import next_seed
+from ipu_mlir.tensorflow.ipu.ops.functional_ops import outlined_function
+from ipu_mlir.tensorflow.random_state import draw, next_seed
 
 
+@tf.autograph.experimental.do_not_convert
 def dropout(
     x: Any, rate: float = 0.5, noise_shape: Any = None, seed: Any = None, name: str | None = None, **kwargs: Any
 ) -> Any:
@@ -28,5 +30,15 @@ def dropout(
         raise ValueError(f"noise_shape {shape} does not fit {list(x.shape)}: each dimension is that of x, or 1")
     shape = [own if each is None else each for each, own in zip(shape, x.shape, strict=True)]
     seed = next_seed() if seed is None else tf.cast(seed, tf.int32)
-    kept = tf.random.stateless_uniform(shape, seed) >= rate
-    return tf.where(kept, x / tf.cast(1 - rate, x.dtype), tf.zeros([], x.dtype))
+
+    @outlined_function(name="dropout")
+    def dropped(values: Any, seed: Any) -> Any:
+        kept = draw("random_uniform", shape, seed) >= rate
+        return tf.where(kept, values / tf.cast(1 - rate, x.dtype), tf.zeros([], x.dtype))
+
+    @tf.custom_gradient
+    def whole(values: Any) -> Any:
+        """Its gradient drops the same elements: it draws again, by the same code, and nothing is stored."""
+        return dropped(values, seed), whole
+
+    return tf.identity(whole(x), name)

@@ -45,14 +45,18 @@ def all_reduce(input_shards: Sequence[Any], op: str) -> list[Any]:
         ValueError: as ``reduce_scatter``.
     """
     longest = max([each.shape[0] for each in _vectors("all_reduce", input_shards)])
-    gathered = all_gather(reduce_scatter(input_shards, op))
-    whole = [_on(index, lambda own=own: own[:longest]) for index, own in enumerate(gathered)]
+    scattered = reduce_scatter(input_shards, op)
+    parts = [scattered[index] for index in _ring(len(scattered))]
+    whole = [_on(index, lambda: tf.concat(parts, 0)[:longest]) for index in range(len(parts))]
     is_number = tf.convert_to_tensor(input_shards[0]).shape.rank == 0
     return [own[0] for own in whole] if is_number else whole
 
 
 def reduce_scatter(input_shards: Sequence[Any], op: str) -> list[Any]:
-    """On shard ``k`` the ``k``-th part of the combination of the tensors, numbers or vectors.
+    """A part of the combination of the tensors, numbers or vectors, on each shard.
+
+    Parts go round the ring of shards: shard ``k`` has the ``k``-th part, but the first shard has the last part, and the
+    last shard the first one.
 
     All parts have one size, that of the longest tensor by the number of shards, rounded up; shorter tensors, and the
     last parts, end in zeros.
@@ -79,7 +83,12 @@ def reduce_scatter(input_shards: Sequence[Any], op: str) -> list[Any]:
             parts = [each / len(rows) for each in parts]
         return reduce(_COMBINERS[kind], parts)
 
-    return [_on(index, lambda index=index: part(index)) for index in range(len(rows))]
+    return [_on(index, lambda own=own: part(own)) for index, own in enumerate(_ring(len(rows)))]
+
+
+def _ring(shards: int) -> list[int]:
+    """By shard, the number of its part; and by part, the number of its shard."""
+    return list(range(shards)) if shards == 1 else [shards - 1, *range(1, shards - 1), 0]
 
 
 def _on(index: int, make: Callable[[], Any]) -> Any:

@@ -8,7 +8,7 @@ from tensorflow.python.ops.control_flow_v2_func_graphs import (
 )  # what says that a function is that of a loop
 
 from ipu_mlir.tensorflow.ipu.gradient_accumulation import GradientAccumulationReductionMethod
-from ipu_mlir.tensorflow.ipu.loops import rounds_of_loop
+from ipu_mlir.tensorflow.ipu.loops import know_rounds_of_python_loops, rounds_of_loop
 from ipu_mlir.tensorflow.ipu.optimizers.cross_replica_optimizer import CrossReplicaOptimizer
 from ipu_mlir.tensorflow.ipu.optimizers.ipu_optimizer import IpuOptimizer, pairs_of
 from ipu_mlir.tensorflow.variables import offload
@@ -37,13 +37,14 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
                 if it is None.
             replicated_optimizer_state_sharding: whether each replica keeps a part of them there; None for what
                 ``offload_weight_update_variables`` says.
-            dtype: in which gradients gather; a type, what gives one for a variable, or None for that of each gradient.
+            dtype: in which gradients gather; a type, what gives one for a variable, or None for that of each variable.
             reduction_method: what an update is made of.
 
         Raises:
             ValueError: the number is below 1, or there is no such method.
         """
         super().__init__(opt, name)
+        know_rounds_of_python_loops()
         if int(num_mini_batches) < 1:
             raise ValueError(f"num_mini_batches must be a positive number, got {num_mini_batches!r}")
         self._count, self._dtype = int(num_mini_batches), dtype
@@ -66,7 +67,7 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
         if not pairs:
             raise ValueError(f"{self._name}: no gradients are given for any variable")
         with tf.init_scope():
-            sums = [self._accumulator(each, own) for each, own in pairs]
+            sums = [self._accumulator(own) for _, own in pairs]
             rounds = self._counted("round", pairs[0][1], (), tf.int32)
         number = tf.identity(rounds.read_value())
         gathered = [
@@ -91,9 +92,9 @@ class GradientAccumulationOptimizerV2(IpuOptimizer):
                     offload(each, self._is_cut)
             return rounds.assign(following, read_value=False, name=name)
 
-    def _accumulator(self, gradient: tf.Tensor, variable: Any) -> Any:
+    def _accumulator(self, variable: Any) -> Any:
         dtype = self._dtype(variable) if callable(self._dtype) else self._dtype
-        kind = gradient.dtype if dtype is None else tf.as_dtype(cast("Any", dtype))
+        kind = variable.dtype if dtype is None else tf.as_dtype(cast("Any", dtype))
         return self._counted("accumulator", variable, variable.shape, kind)
 
     def _counted(self, name: str, variable: Any, shape: Any, kind: tf.DType) -> Any:

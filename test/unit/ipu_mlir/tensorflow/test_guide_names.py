@@ -26,14 +26,13 @@ def test_every_name_is_there():
 
 
 def test_what_comes_later_says_so():
-    with pytest.raises(NotImplementedError, match=r"ipu\.pipelining_ops\.pipeline is not there yet$"):
-        ipu.pipelining_ops.pipeline([lambda: None])
+    with pytest.raises(NotImplementedError, match=r"ipu\.serving\.export_pipeline is not there yet$"):
+        ipu.serving.export_pipeline([lambda: None], "folder", 1)
     with pytest.raises(
-        NotImplementedError, match=r"ipu\.keras\.PipelineModel is not there yet; use ipu\.keras\.Model$"
+        NotImplementedError, match=r"IPUHorovodStrategy is not there yet; run one process with replicas$"
     ):
-        ipu.keras.PipelineModel(gradient_accumulation_count=2)
-    schedule = ipu.ops.pipelining_ops.PipelineSchedule
-    assert schedule is ipu.pipelining_ops.PipelineSchedule and schedule("Grouped") is schedule.Grouped
+        ipu.horovod.ipu_horovod_strategy.IPUHorovodStrategy()
+    assert ipu.ops.pipelining_ops is ipu.pipelining_ops
     assert ipu.horovod.ipu_horovod_strategy.IPUHorovodStrategy.__name__ == "IPUHorovodStrategy"
     for home in (ipu, ipu.ops, ipu.keras, ipu.optimizers, ipu.serving):
         with pytest.raises(AttributeError, match="has no attribute 'pipelines'"):
@@ -73,6 +72,20 @@ def test_the_page_has_every_name_and_its_state():
     page = (ROOT / "docs" / "tensorflow.md").read_text()
     assert page == WRITER["with_table"](page), "run python scripts/write_tensorflow_page.py"
     assert page.count("\n| ") == len(ROWS) + 1
+
+
+def test_the_page_of_operators_has_every_one_with_its_tests():
+    writer = runpy.run_path(str(ROOT / "scripts" / "write_operators_page.py"))
+    cells = [
+        [line.split(" | ") for line in text.splitlines() if line.startswith("| 21.")]
+        for text in ((ROOT / "docs" / "tensorflow-operators.md").read_text(), writer["page"]())
+    ]
+    without_tests = [[[*row[:2], *row[3:]] for row in rows] for rows in cells]
+    assert without_tests[0] == without_tests[1], "run python scripts/write_operators_page.py"
+    names = {file.stem for file in (ROOT / "test" / "e2e" / "guide").rglob("*.py")}
+    for row in cells[0]:
+        tests = set(row[2].replace("`", "").split(", "))
+        assert tests <= names, f"{row[1]}: run python scripts/write_operators_page.py"
 
 
 def signature_of(text):

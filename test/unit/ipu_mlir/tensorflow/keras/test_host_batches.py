@@ -8,7 +8,7 @@ import tensorflow as tf
 from keras.src.trainers.data_adapters import ArrayDataAdapter
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.tensorflow.host_batches import ArrayBatches, Batches, first, in_groups, take
+from ipu_mlir.tensorflow.keras.host_batches import ArrayBatches, Batches, first, in_groups, take
 
 
 def rows(count, batch):

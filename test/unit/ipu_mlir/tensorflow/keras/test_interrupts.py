@@ -5,12 +5,12 @@ import signal
 import pytest
 
 pytest.importorskip("tensorflow")
-from ipu_mlir.tensorflow.keras_steps import _interrupted_afterwards
+from ipu_mlir.tensorflow.keras.interrupts import interrupted_afterwards
 
 
 def test_an_interrupt_comes_after_the_block():
     done = []
-    with pytest.raises(KeyboardInterrupt), _interrupted_afterwards():
+    with pytest.raises(KeyboardInterrupt), interrupted_afterwards():
         signal.raise_signal(signal.SIGINT)
         done.append(1)
     assert done == [1]
@@ -20,7 +20,7 @@ def test_an_interrupt_comes_after_the_block():
 
 def test_a_second_interrupt_does_not_wait():
     done = []
-    with pytest.raises(KeyboardInterrupt), _interrupted_afterwards():
+    with pytest.raises(KeyboardInterrupt), interrupted_afterwards():
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
         done.append(1)

@@ -1,0 +1,1 @@
+"""Pipelines of stages that TensorFlow traces and differentiates, as ``ipu.pipeline``."""

@@ -1,0 +1,96 @@
+"""Write ``docs/tensorflow-operators.md``: of each operator and layer of the guide its tests, gradient and cost.
+
+``python scripts/write_operators_page.py`` after an operator or a test was added; a test compares. Tests are the files
+below ``test/e2e/guide`` that name the operator.
+"""
+
+import re
+from pathlib import Path
+
+from ipu_mlir.dialects.codelets.library import codelet_named
+from ipu_mlir.tensorflow.guide.later import Row, rows
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "tensorflow-operators.md"
+CODELETS = {
+    "nn_ops.ctc_beam_search_decoder": "ctc_beam_search",
+    "nn_ops.ctc_beam_search_decoder_with_log_probs": "ctc_beam_search",
+    "nn_ops.ctc_loss_v2": "ctc_loss",
+    "nn_ops.ctc_loss_with_log_probs": "ctc_loss",
+    "rand_ops.dropout": "random_uniform",
+    "keras.layers.Dropout": "random_uniform",
+}
+"""Names for which a library codelet does the work."""
+GRADIENTS = {
+    "ctc_loss": "codelet `ctc_loss_gradient`",
+    "ctc_beam_search": "none: integers and their scores",
+    "random_uniform": "the mask, drawn again from the seed",
+    "custom_ops.cpu_user_operation": "the function with `_grad` of the library",
+    "custom_ops.precompiled_user_op": "the function with `_grad` of the file",
+    "math_ops.serialized_matmul": "products in parts",
+    "control_flow_ops.barrier": "the gradients, together if asked for",
+    "embedding_ops.HostEmbedding": "rows that are added on the host",
+    "embedding_ops.create_host_embedding": "rows that are added on the host",
+    "internal_ops.fifo": "none",
+    "internal_ops.get_current_iteration_counter": "none: an integer",
+    "internal_ops.print_tensor": "none",
+    "replication_ops.replication_index": "none: an integer",
+    "statistics_ops.histogram": "none: counts",
+    "statistics_ops.histogram_update": "by its operations, through `hist`",
+}
+"""By name or codelet; all others are differentiated as the operations that they consist of."""
+COSTS = {
+    "custom_ops.cpu_user_operation": "transfers to the host and back",
+    "custom_ops.precompiled_user_op": "`Build_cycles` of the file",
+    "internal_ops.print_tensor": "a transfer to the host",
+    "embedding_ops.HostEmbedding": "transfers of rows",
+    "embedding_ops.create_host_embedding": "transfers of rows",
+}
+"""By name; all others cost what their operations do, by costs.md."""
+ELSEWHERE = ("pipelining_ops", "embedded_runtime", "application_compile_op")
+TEXT = """# Operators of the guide: tests, gradients, costs
+
+<!-- This page is written by python scripts/write_operators_page.py. -->
+
+Functions of `ipu.ops` and layers of `ipu.keras.layers`; [tensorflow.md](tensorflow.md) has all names. Tests are in
+`test/e2e/guide`. What stands as "operations" is made of operations that the compiler knows, with their derivatives
+([gradients.md](gradients.md)) and their cycles ([costs.md](costs.md)).
+
+| section | name | tests | gradient | source of the cost |
+|---|---|---|---|---|
+"""
+
+
+def operators() -> list[Row]:
+    """The functions and layers of sections 21.14 and 21.15."""
+    return [
+        row
+        for row in rows()
+        if row.section.startswith(("21.14", "21.15"))
+        and row.kind in ("function", "class")
+        and not row.name.startswith(ELSEWHERE)
+        and not row.name.endswith("Spec")
+    ]
+
+
+def tests_of(name: str) -> list[str]:
+    """The files that name it, without their suffix."""
+    short = re.compile(rf"\b{name.rpartition('.')[2]}\b")
+    files = sorted((ROOT / "test" / "e2e" / "guide").rglob("*.py"))
+    return [file.stem for file in files if short.search(file.read_text(encoding="utf-8"))]
+
+
+def page() -> str:
+    """The page as it should be."""
+    lines = []
+    for row in operators():
+        codelet = CODELETS.get(row.name, "")
+        gradient = GRADIENTS.get(row.name) or GRADIENTS.get(codelet) or "by its operations"
+        cost = f"`{codelet}`: {codelet_named(codelet).source}" if codelet else COSTS.get(row.name, "operations")
+        tests = ", ".join(f"`{each}`" for each in tests_of(row.name)[:3])
+        lines.append(f"| {row.section} | `{row.name}` | {tests} | {gradient} | {cost} |\n")
+    return TEXT + "".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
