@@ -113,6 +113,16 @@ def test_bert_is_as_large_as_it_says() -> None:
     assert sum(map(np.prod, weights)) == 12_596_224, "of a layer of BERT-large"
 
 
+def test_bert_base_is_cut_evenly_over_four_ipus() -> None:
+    """No stage takes more than 1.15 of the mean, and a cut that is moved by hand is worse."""
+    shown = run("cut_bert.py")
+    slowest, by_hand = (float(each) for each in re.findall(r"is the slowest, ([0-9.]+) of the mean", shown))
+    assert 1 <= slowest <= 1.15 < by_hand
+    assert shown.count("Sequential") == 12 + 3, "a row for each block, and three that would move"
+    shares = [float(each) for each in re.findall(r"([0-9.]+)%$", shown, re.MULTILINE)]
+    assert len(shares) == 8 and max(shares[:4]) <= 90
+
+
 @pytest.mark.parametrize("name", ["custom_pass.py", "custom_planner.py"])
 def test_extension_fits_on_a_screen(name: str) -> None:
     assert code_lines(name) <= 30
@@ -153,7 +163,14 @@ def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 @pytest.mark.parametrize(
     ("framework", "name"),
-    [("torch", "torch_encoder"), ("jax", "jax_training"), ("keras", "keras_model"), ("onnx", "onnx_model")],
+    [
+        ("torch", "torch_encoder"),
+        ("torch", "torch_pipeline"),
+        ("jax", "jax_training"),
+        ("keras", "keras_model"),
+        ("tensorflow", "keras_pipeline"),
+        ("onnx", "onnx_model"),
+    ],
 )
 def test_programs_of_frameworks_agree_with_them(framework: str, name: str) -> None:
     pytest.importorskip(framework)

@@ -33,6 +33,7 @@ ROOMS = (
     "passes/core",
     "passes/support",
     "passes/importing/stablehlo",
+    "passes/importing/stablehlo/scatters",
     "passes/importing/bounded",
     "passes/importing",
     "passes/normalize/folding",
@@ -84,9 +85,12 @@ ROOMS = (
     "ipu_mlir/inspect",
     "ipu_mlir/frontends",
     "ipu_mlir/programs",
+    "ipu_mlir/optimizers",
     "ipu_mlir/compilation",
     "ipu_mlir/tensorflow/guide",
     "ipu_mlir/tensorflow",
+    "ipu_mlir/tensorflow/pipelines",
+    "ipu_mlir/tensorflow/keras",
     "ipu_mlir/tensorflow/ipu/ops",
     "ipu_mlir/tensorflow/ipu",
     "ipu_mlir/tensorflow/ipu/data/ops",
@@ -94,6 +98,8 @@ ROOMS = (
     "ipu_mlir/tensorflow/ipu/keras",
     "ipu_mlir/tensorflow/ipu/optimizers",
     "ipu_mlir",
+    "ipu_mlir/layers",
+    "ipu_mlir/stages",
     "tools/report",
     "tools/sweep",
     "tools",
@@ -246,7 +252,7 @@ SCF_ITSELF = {
     "passes/autodiff/counted_whiles.py",  # writes one as the other
     "passes/importing/carried_sizes.py",  # gives loops and branches other types
     "passes/importing/stablehlo/convert_control_flow.py",  # makes them
-    "passes/pipelining/pipeline_loop.py",  # makes them
+    "passes/pipelining/slot_loop.py",  # makes them
     "passes/placement/preparation/branch_switches.py",  # writes one as the other
     "runtime/per_tile/program/control_flow.py",  # how each op runs
     "runtime/per_tile/vertices/body.py",
