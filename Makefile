@@ -17,10 +17,10 @@ is_new_enough = @$(1) -c 'import sys; sys.version_info < (3, 11) and sys.exit("i
 
 # The package reaches dialects, passes, runtime and tools by links; where git was told to write links as files, they are made.
 $(READY): pyproject.toml
-	@for room in dialects passes runtime tools; do [ -d ipu_mlir/$$room ] || ln -sfn ../$$room ipu_mlir/$$room; done
 	$(call is_new_enough,$(PYTHON),name another with make PYTHON=python3.11)
 	$(PYTHON) -m venv $(VENV)
 	$(call is_new_enough,$(BIN)/python,remove that environment with make clean)
+	@for room in dialects passes runtime tools; do [ -d ipu_mlir/$$room ] || ln -sfn ../$$room ipu_mlir/$$room; done
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	touch $(READY)
 
