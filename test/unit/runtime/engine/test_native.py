@@ -80,7 +80,7 @@ def test_other_threads_run_while_a_loop_does() -> None:
     thread = threading.Thread(target=other)
     thread.start()
     before = len(rounds)
-    run(engine, 60_000_000)
+    run(engine, 600_000_000)
     seen = len(rounds) - before
     stopped.set()
     thread.join()
