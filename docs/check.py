@@ -8,12 +8,14 @@ left alone:
 
 - ``sh`` blocks with lines that begin with ``$``: what follows a command is what it prints (stdout and stderr).
   A line ``...`` stands for any number of lines.
-- ``python`` blocks with ``>>>``, as doctests; all blocks of a page share their names.
+- ``python`` blocks with ``>>>``, as doctests; all blocks of a page share their names. A block that begins with the
+  import of a framework is left out where that is not installed.
 """
 
 import argparse
 import contextlib
 import doctest
+import importlib.util
 import os
 import re
 import subprocess
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
+_FRAMEWORKS = ("jax", "onnx", "tensorflow", "torch")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
@@ -112,7 +115,7 @@ def _wrong_commands(page: str, folder: Path) -> Iterator[Difference]:
 def _wrong_examples(page: str, folder: Path) -> Iterator[Difference]:
     names: dict[str, object] = {}
     for block in _BLOCK.finditer(page):
-        if block[1] != "python" or ">>> " not in block[2]:
+        if block[1] != "python" or ">>> " not in block[2] or _lacks_framework(block[2]):
             continue
         # A name of its own: a traceback through an earlier block looks for lines in the block of that name.
         name = f"line {_line(page, block.start(2))}"
@@ -124,6 +127,11 @@ def _wrong_examples(page: str, folder: Path) -> Iterator[Difference]:
         names = test.globs
         if failed:
             yield Difference(_line(page, block.start(2)), "examples", block[2], "".join(found))
+
+
+def _lacks_framework(examples: str) -> bool:
+    imported = re.match(rf">>> import ({'|'.join(_FRAMEWORKS)})\b", examples)
+    return imported is not None and importlib.util.find_spec(imported[1]) is None
 
 
 def _line(page: str, at: int) -> int:
