@@ -10,7 +10,7 @@ from ipu_mlir.dialects.ipu import KeepOp, MicroBatchOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.calls import stages_of
 from ipu_mlir.programs.pipeline_run import Options, Run
-from ipu_mlir.tracing.control.bodies import spec_of_leaf, tree, values_of
+from ipu_mlir.tracing.control.gradients import on_leaves
 from ipu_mlir.tracing.errors import TraceValueError
 from ipu_mlir.tracing.graph import current_trace
 
@@ -141,12 +141,4 @@ def micro_batch() -> Any:
 
 def keep(x: Any) -> Any:
     """``x``, nested as it likes, which a stage of a pipeline stores for its backward part, and never computes again."""
-    trace = current_trace()
-    if trace is None:
-        return x
-    taken = tree(x, "value")
-    specs = [spec_of_leaf(leaf) for leaf in taken.leaves]
-    values = values_of(trace, taken.leaves, specs)
-    with trace.emit("keep"):
-        kept = [KeepOp(source=value, kept=value.type).kept for value in values]
-        return taken.nested([trace.wrap(v, spec.shape, spec.dtype) for v, spec in zip(kept, specs, strict=True)])
+    return on_leaves("keep", lambda value: KeepOp(source=value, kept=value.type).kept, x)

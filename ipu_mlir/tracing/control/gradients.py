@@ -143,15 +143,20 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 def stop_gradient(x: Any) -> Any:
     """``x``, nested as it likes, which gradients take for a constant."""
+    return on_leaves("stop_gradient", lambda value: StopGradientOp(source=value, stopped=value.type).stopped, x)
+
+
+def on_leaves(name: str, op: Callable[[ir.Value], ir.Value], x: Any) -> Any:
+    """``x``, nested as it likes, with what ``op`` gives for each tensor; outside of traced functions ``x`` itself."""
     trace = current_trace()
     if trace is None:
         return x
     taken = tree(x, "value")
     specs = [spec_of_leaf(leaf) for leaf in taken.leaves]
     values = values_of(trace, taken.leaves, specs)
-    with trace.emit("stop_gradient"):
-        stopped = [StopGradientOp(source=value, stopped=value.type).stopped for value in values]
-        return taken.nested([trace.wrap(v, spec.shape, spec.dtype) for v, spec in zip(stopped, specs, strict=True)])
+    with trace.emit(name):
+        found = [op(value) for value in values]
+        return taken.nested([trace.wrap(v, spec.shape, spec.dtype) for v, spec in zip(found, specs, strict=True)])
 
 
 _OUTSIDE = "gradients are of traced functions; call this in a function that is compiled: @ipu.function, ipu.compile"
