@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-slow models lint types bench clean
+.PHONY: help demo test test-pages test-slow models lint types bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -29,7 +29,10 @@ demo: $(READY)  ## train a network on handwritten digits on four simulated IPUs
 
 # A test that does not end is named with the place where it hangs, and fails.
 test: $(READY)  ## unit tests, doctests, FileCheck, corpus programs
-	$(BIN)/python -m pytest -n auto -q -m 'not slow' -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
+	$(BIN)/python -m pytest -n auto -q -m 'not slow and not pages' -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
+
+test-pages: $(READY)  ## pages, examples and benchmarks, run as a reader runs them
+	$(BIN)/python -m pytest -n auto -q -m 'pages and not slow' -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true
 
 test-slow: $(READY)  ## the long tests: more random programs, larger targets
 	$(BIN)/python -m pytest -n auto -q -m slow

@@ -22,6 +22,8 @@ from benchmarks.where import Profile, rows, rows_by_kind  # noqa: E402
 from benchmarks.worker import Worker, WorkerFailed  # noqa: E402
 from benchmarks.workloads import WORKLOADS  # noqa: E402
 
+pytestmark = pytest.mark.pages
+
 
 def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a benchmark script as a user does."""

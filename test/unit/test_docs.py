@@ -12,6 +12,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 
+pytestmark = pytest.mark.pages
+
 
 def load_check() -> ModuleType:
     """docs/check.py, which is a script and no installed module."""

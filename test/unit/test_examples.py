@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 PROGRAM = (ROOT / "docs" / "dense.mlir").read_text()
 
+pytestmark = pytest.mark.pages
+
 
 def run(name: str, *arguments: object) -> str:
     """What an example prints."""

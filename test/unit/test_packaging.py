@@ -35,6 +35,7 @@ def test_rooms_are_in_the_package_of_a_checkout(room):
     assert (ROOT / "ipu_mlir" / room).resolve() == ROOT / room
 
 
+@pytest.mark.pages
 def test_wheel_holds_every_module(tmp_path):
     """pip builds in an environment of its own, with the setuptools that pyproject.toml asks for."""
     source = tmp_path / "source"

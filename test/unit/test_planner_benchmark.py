@@ -11,6 +11,8 @@ import ipu_mlir as ipu
 from benchmarks.planner import main, plan_of, plans, programs
 from benchmarks.workloads import WORKLOADS
 
+pytestmark = pytest.mark.pages
+
 SMALL_GAIN = ("elementwise_chain", "elementwise_chain_f16")
 """One op of independent elements: equal parts are best."""
 OTHERS = [name for name in WORKLOADS if name not in ("embedding_update", "tiny_steps") and "loop_" not in name]
