@@ -40,18 +40,41 @@ def ipu_traffic(
 
     The arrays are shared between equal calls and read-only.
     """
-    found = None
-    if _on_one_ipu(source, dest, tiles_per_ipu):
-        found = IpuTraffic(*(np.zeros(shape, dtype=np.int64) for shape in (ipus, ipus, (ipus, ipus))))
-    else:
-        for give, take in common_forms(source, source_view, dest, dest_view):
-            found = _in_closed_form(give, take, ipus, tiles_per_ipu)
-            if found is not None:
-                break
+    found = _without_elements(source, source_view, dest, dest_view, ipus, tiles_per_ipu)
     if found is None:
         found = _by_element(source, source_view, dest, dest_view, ipus, tiles_per_ipu)
     found.received.flags.writeable = found.sent.flags.writeable = found.between.flags.writeable = False
     return found
+
+
+def traffic_between_groups(
+    source: Mapping, source_view: View, dest: Mapping, dest_view: View, groups: int, group_tiles: int
+) -> IntArray | None:
+    """Elements that each of ``groups`` of tiles sends to each other one, shape ``(groups, groups)``, as between IPUs.
+
+    None where that is known only by looking at every element, and there are many.
+    """
+    found = _without_elements(source, source_view, dest, dest_view, groups, group_tiles)
+    if found is None and groups * max(source.elements, dest.elements) <= _MOST_LOOKED_AT:
+        found = _by_element(source, source_view, dest, dest_view, groups, group_tiles)
+    return None if found is None else found.between
+
+
+_MOST_LOOKED_AT = 1 << 24
+"""Elements times groups, for a picture of the traffic."""
+
+
+def _without_elements(
+    source: Mapping, source_view: View, dest: Mapping, dest_view: View, ipus: int, tiles_per_ipu: int
+) -> IpuTraffic | None:
+    """The traffic, if it is known without looking at every element."""
+    if _on_one_ipu(source, dest, tiles_per_ipu):
+        return IpuTraffic(*(np.zeros(shape, dtype=np.int64) for shape in (ipus, ipus, (ipus, ipus))))
+    for give, take in common_forms(source, source_view, dest, dest_view):
+        found = _in_closed_form(give, take, ipus, tiles_per_ipu)
+        if found is not None:
+            return found
+    return None
 
 
 def _on_one_ipu(source: Mapping, dest: Mapping, tiles_per_ipu: int) -> bool:

@@ -17,6 +17,7 @@ from ipu_mlir.runtime.profile.counting import block_counts, count_entries
 from ipu_mlir.runtime.profile.memory_part import memory_part, problems, variables
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.runtime.profile.program_part import program_part
+from ipu_mlir.runtime.profile.source_lines import lines_of
 from ipu_mlir.runtime.profile.source_ops import SourceOps, op_names
 from ipu_mlir.runtime.profile.steps_part import StepsPart
 from ipu_mlir.runtime.profile.target_facts import target_facts
@@ -52,17 +53,20 @@ def profile_of(
     parts = StepsPart(report, counts, SourceOps(op_names(source) if source else {}))
     execution = parts.execution()
     facts = target_facts(target)
+    in_memory, tile_bytes = variables(report)
+    file = _file_of(source or operation)
     return Profile(
         schema=model.SCHEMA,
         version=model.VERSION,
         producer=model.Producer("ipu-mlir", _own_version()),
-        program=model.Program(entry, _file_of(source or operation)),
+        program=model.Program(entry, file and posixpath.basename(file), lines_of(report.tree, file)),
         target=facts,
         compilation=compilation.Compilation(
             fits=not (found := problems(report)),
             problems=found,
             memory=memory_part(report),
-            variables=variables(report),
+            variables=in_memory,
+            tile_bytes=tile_bytes,
             steps=tuple(parts.steps),
             program_tree=program_part(report.tree, counts, [step.name for step in parts.steps]),
             compute_sets=tuple(parts.compute_sets),
@@ -98,9 +102,9 @@ def _lies_nowhere(kind: ir.Type) -> bool:
 
 
 def _file_of(module: ir.Operation) -> str | None:
-    """The name of the file that a module comes from; None if it comes from none."""
-    name = posixpath.basename(source_place(module.location)[0])
-    return None if not name or name.startswith("<") else name
+    """The file that a module comes from; None if it comes from none."""
+    file = source_place(module.location)[0]
+    return None if not file or posixpath.basename(file).startswith("<") else file
 
 
 def _own_version() -> str:

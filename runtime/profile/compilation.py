@@ -112,6 +112,7 @@ class Variable:
         bytes_total: bytes on all tiles together.
         bytes_worst_tile: bytes on the tile that holds most of it.
         tiles: the first tile, the last tile, and how many tiles hold some of it.
+        bytes_per_tile: bytes on each tile, as an index into ``tile_bytes`` of the compilation.
         first_step: the step in which it comes to life, null if it lives always.
         last_step: the last step that uses it, null if it lives always.
         location: its place in the source, null if unknown.
@@ -124,6 +125,7 @@ class Variable:
     bytes_total: int
     bytes_worst_tile: int
     tiles: tuple[int, ...]
+    bytes_per_tile: int
     first_step: int | None
     last_step: int | None
     location: str | None
@@ -234,6 +236,7 @@ class Compilation:
         problems: why not.
         memory: bytes per tile.
         variables: what lies in memory.
+        tile_bytes: bytes on each tile, each list once, however many variables have it.
         steps: the steps in program order.
         program_tree: the steps in their control flow.
         compute_sets: the vertices of compute steps.
@@ -243,6 +246,7 @@ class Compilation:
     problems: tuple[Problem, ...]
     memory: Memory
     variables: tuple[Variable, ...]
+    tile_bytes: tuple[Rle, ...]
     steps: tuple[Step, ...]
     program_tree: ProgramNode
     compute_sets: tuple[ComputeSet, ...]

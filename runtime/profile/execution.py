@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from ipu_mlir.runtime.profile.compilation import Rle
+
 Io = Literal["alone", "meets"]
 
 
@@ -99,6 +101,10 @@ class ExecutedStep:
         io: whether I/O tiles alone run it, while others go on, or both meet in it; left out for steps of the others.
         io_ipus: the shards whose I/O tiles that are; left out for one IPU.
         per_ipu: for each IPU cycles of its slowest tile in compute and in exchange, and of its links; left out for one.
+        busy: cycles of each tile's vertices, or of what it sends and receives, as an index into ``tile_cycles`` of the
+            execution; left out where no tile is busy.
+        traffic: who sends to whom, as an index into ``traffic`` of the execution; left out where nobody sends, and for
+            all exchanges but the few different ones that take longest.
     """
 
     step: int
@@ -116,6 +122,8 @@ class ExecutedStep:
     io: Io | None
     io_ipus: tuple[int, ...] | None
     per_ipu: tuple[tuple[int, ...], ...] | None
+    busy: int | None
+    traffic: int | None
 
     @property
     def cycles(self) -> int:
@@ -139,6 +147,10 @@ class Execution:
         tile_balance: busy compute cycles, mean over all tiles by ``cycles.compute``.
         ipus: what each IPU does, by shard.
         steps: what each step takes, in program order.
+        tile_cycles: cycles of each tile, each list once, however many steps have it.
+        group_tiles: tiles of a group in ``traffic``; no group has tiles of two IPUs.
+        traffic: bytes between groups of tiles in one execution of a step, as the group that sends, the one that
+            receives, and the bytes, which count once for all tiles of a group that receive them.
     """
 
     measured: bool
@@ -152,3 +164,6 @@ class Execution:
     tile_balance: float
     ipus: tuple[IpuCycles, ...]
     steps: tuple[ExecutedStep, ...]
+    tile_cycles: tuple[Rle, ...]
+    group_tiles: int
+    traffic: tuple[tuple[tuple[int, int, int], ...], ...]

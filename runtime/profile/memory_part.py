@@ -4,6 +4,7 @@ from ipu_mlir.dialects.memory.per_tile import PerTile
 from ipu_mlir.dialects.memory.problems import memory_problems
 from ipu_mlir.dialects.memory.report import MemoryReport
 from ipu_mlir.runtime.profile import compilation
+from ipu_mlir.runtime.profile.tile_lists import Distinct
 
 
 def memory_part(report: MemoryReport) -> compilation.Memory:
@@ -22,9 +23,9 @@ def memory_part(report: MemoryReport) -> compilation.Memory:
     )
 
 
-def variables(report: MemoryReport) -> tuple[compilation.Variable, ...]:
-    """The variables that lie in memory."""
-    found = []
+def variables(report: MemoryReport) -> tuple[tuple[compilation.Variable, ...], tuple[compilation.Rle, ...]]:
+    """The variables that lie in memory, and the bytes on each tile that their indices mean."""
+    found, bytes_of_tiles = [], Distinct[compilation.Rle]()
     for each in report.variables:
         held = each.size.data
         some = held.lengths()[held.values > 0]
@@ -39,12 +40,13 @@ def variables(report: MemoryReport) -> tuple[compilation.Variable, ...]:
                 bytes_total=held.total(),
                 bytes_worst_tile=held.largest(),
                 tiles=tiles,
+                bytes_per_tile=bytes_of_tiles.index_of(_runs(held)),
                 first_step=each.first_step,
                 last_step=each.last_step,
                 location=each.location or None,
             )
         )
-    return tuple(found)
+    return tuple(found), bytes_of_tiles.values
 
 
 def problems(report: MemoryReport) -> tuple[compilation.Problem, ...]:

@@ -7,7 +7,7 @@ says otherwise.
 
 from dataclasses import dataclass
 
-SCHEMA, VERSION = "ipu-mlir.profile", 3
+SCHEMA, VERSION = "ipu-mlir.profile", 4
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,33 @@ class Producer:
 
 
 @dataclass(frozen=True)
+class SourceLine:
+    """A line of the source that a location names.
+
+    Attributes:
+        file: the file without its folder, as locations name it.
+        line: its number, from 1.
+        text: the line, without the white space around it.
+    """
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Program:
     """What was compiled.
 
     Attributes:
         entry: the function that runs.
         source: the file it comes from, null if it comes from none.
+        lines: the lines that steps come from, as far as they are of that file or of Python code that was loaded.
     """
 
     entry: str
     source: str | None
+    lines: tuple[SourceLine, ...]
 
 
 @dataclass(frozen=True)

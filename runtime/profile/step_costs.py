@@ -95,6 +95,8 @@ class StepCost:
     """``alone`` if I/O tiles run it while the others go on, ``meets`` if all meet in it; None where all keep step."""
     io_ipus: tuple[int, ...] = ()
     """The IPUs whose I/O tiles do."""
+    exchange_op: ir.Operation | None = None
+    """An exchange between tiles that takes this."""
 
     def times(self, ipus: int) -> "StepTimes":
         """The cycles of each IPU in it."""
@@ -242,6 +244,7 @@ class StepCosts:
             bytes_received_worst=cost.bytes_received_worst,
             io="meets" if ipus else None,
             io_ipus=ipus,
+            exchange_op=op,
         )
 
     def _compute_set(self, op: ir.Operation) -> StepCost:

@@ -27,6 +27,7 @@ from ipu_mlir.runtime.profile.program_part import exchange_name
 from ipu_mlir.runtime.profile.source_ops import SourceOps
 from ipu_mlir.runtime.profile.step_costs import StepCost, StepCosts, bytes_per_ipu
 from ipu_mlir.runtime.profile.target_facts import PEAK_TYPES, target_facts
+from ipu_mlir.runtime.profile.tile_lists import TileLists
 
 _KINDS = ("compute", "exchange", "inter_ipu", "sync", "host")
 
@@ -58,6 +59,7 @@ class StepsPart:
             if isinstance(child, Step)
         }
         self._costs: list[StepCost] = []
+        self._tiles = TileLists(report.target)
         for step in program:
             cost = costs.of(step)
             self._add(step, cost, runs[step.number])
@@ -153,6 +155,8 @@ class StepsPart:
                 bytes_received_worst=cost.bytes_received_worst,
                 io=cost.io,
                 io_ipus=cost.io_ipus if cost.io and self._target.ipus > 1 else None,
+                busy=self._tiles.busy(cost),
+                traffic=None,
                 **self._cycles_of(cost),
             )
         )
@@ -205,6 +209,8 @@ class StepsPart:
             for costs in self._at_ends
         )
         cycles = execution.Cycles(total=total, **sums, overlapped=one_by_one - total, least=least, most=most)
+        indices, traffic = self._tiles.traffic(self._costs, [step.count for step in self._executed])
+        steps = zip(self._executed, indices, strict=True)
         seconds = cycles.total / self._target.clock_hz
         flops = sum(self._flops.values())
         peak = target_facts(self._target).peak_flops
@@ -223,7 +229,10 @@ class StepsPart:
             share_of_peak=execution.ShareOfPeak(**share),
             tile_balance=self._busy / self._target.num_tiles / cycles.compute if cycles.compute else 0.0,
             ipus=self._ipus(total),
-            steps=tuple(self._executed),
+            steps=tuple(replace(step, traffic=index) for step, index in steps),
+            tile_cycles=self._tiles.cycles,
+            group_tiles=self._tiles.group_tiles,
+            traffic=traffic,
         )
 
 

@@ -61,6 +61,7 @@ def parse_profile(content: bytes) -> Profile:
     except ValueError as error:  # a number of thousands of digits
         raise UnreadableProfile(f"not a profile: {error}") from error
     _check_tiles(profile)
+    _check_indices(profile)
     _check_steps(profile)
     return profile
 
@@ -89,11 +90,27 @@ def _check_schema(value: object) -> None:
 
 def _check_tiles(profile: Profile) -> None:
     memory, tiles = profile.compilation.memory, profile.target.num_tiles
-    for group in (memory.per_tile, memory.categories):
-        for field in fields(group):
-            found = runs.length(getattr(group, field.name))
-            if found != tiles:
-                raise UnreadableProfile(f"memory of {field.name} is of {found} tiles; the target has {tiles}")
+    groups = (memory.per_tile, memory.categories)
+    lists = [(f"memory of {field.name}", getattr(group, field.name)) for group in groups for field in fields(group)]
+    lists += [(f"compilation.tile_bytes[{n}]", runs_) for n, runs_ in enumerate(profile.compilation.tile_bytes)]
+    lists += [(f"execution.tile_cycles[{n}]", runs_) for n, runs_ in enumerate(profile.execution.tile_cycles)]
+    for place, found in lists:
+        if (length := runs.length(found)) != tiles:
+            raise UnreadableProfile(f"{place} is of {length} tiles; the target has {tiles}")
+
+
+def _check_indices(profile: Profile) -> None:
+    compilation, execution = profile.compilation, profile.execution
+    variables = [each.bytes_per_tile for each in compilation.variables]
+    named = (
+        ("compilation.variables", variables, "tile_bytes", compilation.tile_bytes),
+        ("execution.steps", [each.busy for each in execution.steps], "tile_cycles", execution.tile_cycles),
+        ("execution.steps", [each.traffic for each in execution.steps], "traffic", execution.traffic),
+    )
+    for place, indices, name, entries in named:
+        for index in indices:
+            if index is not None and not 0 <= index < len(entries):
+                raise UnreadableProfile(f"{place} names entry {index} of {name}, which has {len(entries)}")
 
 
 def _check_steps(profile: Profile) -> None:

@@ -226,7 +226,7 @@ def test_the_page_has_a_row_for_every_field() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["version"], 2, "version 2, expected 'ipu-mlir.profile' in version 3"),
+        (["version"], 2, "version 2, expected 'ipu-mlir.profile' in version 4"),
         (["execution", "flops"], "many", "execution.flops is 'many'; expected a whole number"),
         (["execution", "seconds"], True, "execution.seconds is True; expected a number"),
         (["ops"], {}, "ops is {}; expected a list"),

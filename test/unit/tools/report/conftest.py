@@ -30,6 +30,8 @@ class Network:
         self.compute_sets: list[dict[str, Any]] = []
         self.ops: list[dict[str, Any]] = []
         self.variables: list[dict[str, Any]] = []
+        self.tile_bytes: list[list[list[int]]] = []
+        self.tile_cycles: list[list[list[int]]] = []
         self._host("load %arg0")
         first = len(self.steps)
         for layer in range(layers):
@@ -53,9 +55,9 @@ class Network:
         tree = [*self._step_nodes(0, 1)[:1], self.loop, self._step_nodes(len(self.steps) - 1, 1)[0]]
         return {
             "schema": "ipu-mlir.profile",
-            "version": 3,
+            "version": 4,
             "producer": {"name": "ipu-mlir", "version": "0.1.0"},
-            "program": {"entry": "main", "source": "examples/net.mlir"},
+            "program": {"entry": "main", "source": "net.mlir", "lines": self._lines()},
             "target": {
                 "name": "ipu2",
                 "ipus": self.ipus,
@@ -74,6 +76,7 @@ class Network:
                 "problems": problems,
                 "memory": memory,
                 "variables": self.variables,
+                "tile_bytes": self.tile_bytes,
                 "steps": self.steps,
                 "program_tree": self._node("sequence", "main", 1, tree),
                 "compute_sets": self.compute_sets,
@@ -90,6 +93,9 @@ class Network:
                 "tile_balance": busy / cycles["compute"],
                 "ipus": [{"ipu": ipu, **cycles, "waiting": 0} for ipu in range(self.ipus)],
                 "steps": self.executed,
+                "tile_cycles": self.tile_cycles,
+                "group_tiles": self.tiles_per_ipu,
+                "traffic": [[[0, self.ipus - 1, 4096]]],
             },
             "ops": self.ops,
         }
@@ -109,6 +115,10 @@ class Network:
         exchange["inter_ipu"] = received // 3 if self.ipus > 1 and heavy > 2 else 0
         computing = self._step("compute", f"{name} of layer {layer}", at, location, repeat)
         computing |= {"compute": compute, "balance": even, "active_tiles": active}
+        for step, most in ((exchange, exchange["exchange"]), (computing, compute)):
+            step["busy"] = len(self.tile_cycles)
+            self.tile_cycles.append(runs([most if tile < active else 0 for tile in range(self.tiles)]))
+        exchange["traffic"] = 0
         if self.ipus > 1:
             for step in (exchange, computing):
                 parts = [self.random.uniform(0.7, 1) for _ in range(self.ipus - 1)] + [1.0]
@@ -153,8 +163,14 @@ class Network:
             "tiles": [start, self.tiles - 1, self.tiles - start],
             "first_step": first_step,
             "last_step": last_step,
+            "bytes_per_tile": len(self.tile_bytes),
         }
+        self.tile_bytes.append(runs([each if tile >= start else 0 for tile in range(self.tiles)]))
         self.variables.append(entry)
+
+    def _lines(self) -> list[dict[str, Any]]:
+        lines = sorted({int(op["location"].split(":")[1]) for op in self.ops})
+        return [{"file": "net.mlir", "line": line, "text": f"%{line} = linalg.op"} for line in lines]
 
     def _memory(self) -> dict[str, Any]:
         mean = {

@@ -16,14 +16,26 @@ WRONG: dict[str, tuple[Change, str]] = {
     "another schema": (lambda value: value.update(schema="other"), "not a profile: schema is 'other'; expected"),
     "no schema": (lambda value: value.pop("schema"), "not a profile: schema is None"),
     "newer": (
-        lambda value: value.update(version=4),
-        "version 4 of the profile's schema is newer than 3; update ipu-mlir",
+        lambda value: value.update(version=5),
+        "version 5 of the profile's schema is newer than 4; update ipu-mlir",
     ),
     "missing field": (lambda value: value["compilation"]["memory"].pop("limit"), r"compilation\.memory\.limit"),
     "wrong kind": (lambda value: value["ops"][1].update(cycles="many"), r"ops\[1\]\.cycles is 'many'; expected"),
     "tiles": (
         lambda value: value["compilation"]["memory"]["categories"]["gaps"].append([1, 3]),
         "memory of gaps is of 67 tiles; the target has 64",
+    ),
+    "list of tiles": (
+        lambda value: value["execution"]["tile_cycles"][0].append([1, 3]),
+        r"execution\.tile_cycles\[0\] is of 67 tiles; the target has 64",
+    ),
+    "index of a list": (
+        lambda value: value["compilation"]["variables"][0].update(bytes_per_tile=999),
+        r"compilation\.variables names entry 999 of tile_bytes, which has",
+    ),
+    "index of who sends": (
+        lambda value: value["execution"]["steps"][1].update(traffic=-1),
+        r"execution\.steps names entry -1 of traffic, which has 1",
     ),
     "step": (lambda value: value["execution"]["steps"][0].update(step=99), r"execution\.steps names step 99"),
     "step of the tree": (
