@@ -68,8 +68,8 @@ def test_twenty_steps(name, stages, schedule, recompute, replicas):
 @pytest.mark.slow
 @pytest.mark.parametrize("replicas", [1, 2])
 @pytest.mark.parametrize(("stages", "schedule", "recompute"), WAYS)
-def test_ten_epochs(stages, schedule, recompute, replicas):
-    steps = 10 * len(DIGITS.batches[0])
+def test_fifteen_epochs(stages, schedule, recompute, replicas):
+    steps = 15 * len(DIGITS.batches[0])
     assert on_one_ipu("digits", steps, np.float64)[-1] >= 0.95
     check("digits", steps, stages, schedule, recompute, replicas, np.float64)
 

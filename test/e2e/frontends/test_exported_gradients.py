@@ -5,15 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.exported_gradients import gradient_of_export
 
 import ipu_mlir as ipu
-from ipu_mlir.dialects import ipu as dialect
-from ipu_mlir.dialects.support.parsing import parse_module
-from ipu_mlir.passes import PASSES
-from ipu_mlir.passes.core.manager import run_steps
-from ipu_mlir.passes.core.pipeline_steps import Registry
-from ipu_mlir.passes.core.registry import by_name
-from ipu_mlir.passes.pipelines import PIPELINES
 
 jax = pytest.importorskip("jax")
 jnp, lax = jax.numpy, jax.lax
@@ -149,14 +143,6 @@ def test_gradient_is_that_of_jax(name):
     by = [place for place, each in enumerate(arguments) if each.dtype.kind == "f"]
     with jax.enable_x64(True):
         wanted = jax.jit(jax.grad(function, argnums=tuple(by)))(*arguments)
-        text = jax.jit(function).lower(*arguments).as_text()
-    module = parse_module(text, dialect.context())
-    numbers = ",".join(map(str, by))
-    run_steps(
-        module,
-        Registry(by_name(PASSES), PIPELINES).resolve(f"ipu-import-stablehlo,ipu-autodiff{{of=main by={numbers}}}"),
-    )
-    exe = ipu.compile(str(module), entry="main_gradient", target=ipu.Target(tiles_per_ipu=4))
-    found = exe.run([*arguments, np.float64(1)])[-len(by) :]
+    found = gradient_of_export(function, arguments, ipu.Target(tiles_per_ipu=4))
     for got, expected in zip(found, wanted, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)

@@ -123,11 +123,11 @@ def digits(rows: int = 32) -> tuple[Network, tuple[Array, Array]]:
     order = np.random.default_rng(0).permutation(len(images))
     held_back, learnt = np.split(order, [len(order) // 3])
     learnt = learnt[: len(learnt) // rows * rows]
-    sizes, relu = (64, 64, 48, 32, 10), ipu.nn.relu
+    sizes, relu = (64, 96, 48, 32, 10), ipu.nn.relu
     pairs = zip(sizes[:-1], sizes[1:], (relu, np.tanh, relu, None), strict=True)
     stages = tuple(layers.Sequential([layers.Dense(*pair)]) for pair in pairs)
     batches = images[learnt].reshape(-1, rows, 64), labels[learnt].reshape(-1, rows)
-    return Network(stages, batches, 0.05), (images[held_back], labels[held_back])
+    return Network(stages, batches, 0.03), (images[held_back], labels[held_back])
 
 
 def convolutional() -> Network:
