@@ -68,6 +68,23 @@ def scanned(x: Any, w: Any) -> Any:
     return last.sum() + (all_of_them**2).sum()
 
 
+def weighted(*tensors: Any) -> Any:
+    """The sum of all elements, each with a weight of its own."""
+    return sum((each * np.sin(1 + np.arange(each.size)).reshape(each.shape)).sum() for each in tensors)
+
+
+def factors_of(a: Any) -> Any:
+    return weighted(*np.linalg.qr(a)) ** 2
+
+
+def singular(a: Any) -> Any:
+    """Pairs of vectors may change their signs."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return weighted(
+        u[..., :, None, :] * vh.swapaxes(-1, -2)[..., None, :, :], s, u**2, vh**3 * u[..., :1, :].swapaxes(-1, -2)
+    )
+
+
 CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "elementwise": (
         lambda x: (np.tanh(x) * np.exp(-x * x) + np.log(x * x + 1) / np.sqrt(x * x + 2)).sum(),
@@ -144,6 +161,14 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
         lambda a: (np.linalg.svdvals(a) ** 3).sum() + np.linalg.norm(a[0].T, 2) + np.linalg.cond(a[1]),
         (normal(2, 3, 4),),
     ),
+    "factors of tall matrices": (lambda a: factors_of(a), (normal(2, 5, 3),)),
+    "factors of wide matrices": (lambda a: factors_of(a), (normal(3, 5),)),
+    "factors of square matrices": (lambda a: factors_of(a), (normal(2, 3, 3),)),
+    "all reflections": (lambda a: weighted(*np.linalg.qr(a, mode="complete")), (normal(4, 2),)),
+    "reflections alone": (lambda a: weighted(np.linalg.qr(a, mode="r")), (normal(2, 4),)),
+    "singular vectors of tall matrices": (singular, (normal(2, 5, 3),)),
+    "singular vectors of wide matrices": (singular, (normal(3, 4),)),
+    "pseudoinverse": (lambda a: weighted(np.linalg.pinv(a)), (normal(4, 3),)),
     "solve in a loop": (
         lambda a, b: ipu.fori_loop(0, 3, lambda i, c: np.tanh(np.linalg.solve(definite(a), c)), b).sum(),
         (normal(3, 3), normal(3, 2)),

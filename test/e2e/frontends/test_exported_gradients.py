@@ -97,6 +97,20 @@ def eigen(a: Any) -> Any:
     return (values**3).sum() + (vectors[:, 1] ** 2 * jnp.arange(4.0) ** 2).sum()
 
 
+def lower_upper(a: Any) -> Any:
+    return (lax.linalg.lu(a)[0] ** 3).sum()
+
+
+def orthogonal(a: Any) -> Any:
+    q, r = jnp.linalg.qr(a)
+    return (q**3).sum() + (r**2 * jnp.arange(r.size).reshape(r.shape)).sum()
+
+
+def singular(a: Any) -> Any:
+    u, s, vh = jnp.linalg.svd(a, full_matrices=False)
+    return (u**2 * jnp.arange(u.size).reshape(u.shape)).sum() + (u[0] * vh[:, 0]).sum() + (s**3).sum()
+
+
 def transforms(x: Any) -> Any:
     whole, half = jnp.fft.fft2(x + 1j * x[::-1]), jnp.fft.rfft(x)
     return (whole.real * whole.imag).sum() + (half.real**2 * half.imag).sum() + (jnp.fft.irfft(half**2, 5) ** 2).sum()
@@ -129,6 +143,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "lower triangle": triangular(True, False, False, True),
     "transposed unit triangle on the right": triangular(False, True, True, False),
     "factors": (factored, (normal(2, 4, 4),)),
+    "factors of tall matrices": (lower_upper, (normal(2, 5, 3),)),
+    "factors of wide matrices": (lower_upper, (normal(3, 4),)),
+    "orthogonal factors": (orthogonal, (normal(2, 5, 3),)),
+    "singular vectors": (singular, (normal(4, 3),)),
     "solve": (lambda a, b: (jnp.linalg.solve(a, b) ** 2).sum(), (normal(4, 4) + 4 * np.eye(4), normal(4, 2))),
     "determinants": (lambda a: (jnp.linalg.det(a) * jnp.linalg.slogdet(a)[1]).sum(), (normal(2, 4, 4),)),
     "eigenvalues": (eigen, (normal(4, 4),)),

@@ -129,3 +129,23 @@ func.func private @f(%a: tensor<3x3xf32>) -> tensor<3x2xf32> {
 }
 func.func private @df(tensor<3x3xf32>, tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x3xf32>)
     attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
+func.func private @f(%a: tensor<3x2xf32>) -> tensor<3x3xf32> {
+  %eu = tensor.empty() : tensor<3x3xf32>
+  %es = tensor.empty() : tensor<2xf32>
+  %ev = tensor.empty() : tensor<2x2xf32>
+  // expected-error @below {{'linalg.generic' op finds 3 left and 2 right singular vectors, of which a matrix does not define the last ones}}
+  %s:3 = linalg.generic {indexing_maps = [affine_map<(m, n, o, k, p) -> (m, n)>, affine_map<(m, n, o, k, p) -> (m, o)>,
+                                          affine_map<(m, n, o, k, p) -> (k)>, affine_map<(m, n, o, k, p) -> (p, n)>],
+                         iterator_types = ["reduction", "reduction", "reduction", "reduction", "reduction"],
+                         library_call = "svd"}
+      ins(%a : tensor<3x2xf32>) outs(%eu, %es, %ev : tensor<3x3xf32>, tensor<2xf32>, tensor<2x2xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32, %w: f32):
+    linalg.yield %y, %z, %w : f32, f32, f32
+  } -> (tensor<3x3xf32>, tensor<2xf32>, tensor<2x2xf32>)
+  return %s#0 : tensor<3x3xf32>
+}
+func.func private @df(tensor<3x2xf32>, tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x2xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
