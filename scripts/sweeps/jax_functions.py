@@ -4,7 +4,7 @@ python scripts/sweeps/jax_functions.py results.jsonl
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,20 @@ def cases() -> list[Case]:
     return sorted(found, key=lambda case: "  in " in case.name)
 
 
+def constant_cases() -> list[Case]:
+    """Every line in the same types on constants alone, which the program has in it, but for a zero."""
+    found = []
+    for line in TABLE.read_text().splitlines():
+        if line and not line.startswith("# "):
+            function, names, varying = _parsed(line)
+            kinds = TYPES if varying and not zlib.crc32(line.encode()) % 6 else TYPES[: 3 if varying else 1]
+            found += [
+                Case(f"{line}  in {kind}", line, "", partial(_both_of_constants, function, names, kind), kind=kind)
+                for kind in kinds
+            ]
+    return found
+
+
 def left_out() -> set[str]:
     """The public functions that no line is about."""
     lines = TABLE.read_text()
@@ -124,14 +138,19 @@ def function_of(line: str) -> str:
     return head if head.partition(".")[0] in MODULES else names[0] if names else "indexing"
 
 
-def _cases_of(line: str, module: str) -> Iterator[Case]:
+def _parsed(line: str) -> tuple[Callable[..., Any], list[str], list[str]]:
+    """The function that a line stands for, the names of its arguments, and of those whose type varies."""
     code = compile(line, line, "eval")
     names = [name for name in INPUTS if name in code.co_names or name in _names_inside(code)]
-    varying = [name for name in names if name not in _FIXED]
 
     def function(*values: Any) -> Any:
         return eval(code, {**MODULES, "jax": jax, "np": np, **dict(zip(names, values, strict=True))})
 
+    return function, names, [name for name in names if name not in _FIXED]
+
+
+def _cases_of(line: str, module: str) -> Iterator[Case]:
+    function, names, varying = _parsed(line)
     for kind in TYPES if varying else TYPES[:1]:
         if kind in SAMPLED and zlib.crc32(line.encode()) % 6:
             continue
@@ -177,6 +196,19 @@ def _both(function: Any, names: Sequence[str], kind: str, is_gradient: bool = Fa
         raise NotTaken("0 everywhere")
     found = ipu.compile(jax.jit(function), args=values, target=TARGET)(*values)
     return _leaves(found), _leaves(expected)
+
+
+def _both_of_constants(function: Any, names: Sequence[str], kind: str) -> tuple[list[Any], list[Any]]:
+    values, zero = [_value(name, kind) for name in names], jnp.int32(0)
+
+    def added(zero: Any) -> Any:
+        return [each if each.dtype == bool else each + zero.astype(each.dtype) for each in _leaves(function(*values))]
+
+    try:
+        expected = jax.jit(function)(*values)
+    except Exception as error:
+        raise NotTaken(f"{type(error).__name__}: {error}") from error
+    return _leaves(ipu.compile(jax.jit(added), args=[zero], target=TARGET)(zero)), _leaves(expected)
 
 
 def gradient(function: Any, floats: Sequence[int]) -> Any:

@@ -6,6 +6,7 @@ python scripts/sweeps/torch_ops.py results.jsonl         needs the package expec
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from typing import Any
 
 import torch
@@ -34,6 +35,18 @@ def cases() -> list[Case]:
     return [case for op in op_db for case in _cases_of(op)] + model_cases()
 
 
+def constant_cases() -> list[Case]:
+    """Of every op the first sample, that in the middle and the last one in each type, on constants but for a zero."""
+    found = []
+    for op in op_db:
+        name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
+        for kind, share in product(_TYPES, (0.0, 0.5, 1.0)):
+            if kind in op.dtypes:
+                run = partial(_both, op, kind, False, share, on_constants=True)
+                found.append(Case(f"{name}  {share} in {str(kind)[6:]}", name, "", run))
+    return found
+
+
 def _cases_of(op: Any) -> Iterator[Case]:
     name = op.name + (f".{op.variant_test_name}" if op.variant_test_name else "")
     kinds = [kind for kind in _TYPES if kind in op.dtypes]
@@ -49,13 +62,15 @@ def _cases_of(op: Any) -> Iterator[Case]:
 _HEADS = ("nn.functional", "linalg", "fft", "signal", "special", "masked", "sparse")
 
 
-def _both(op: Any, kind: torch.dtype, is_gradient: bool) -> tuple[list[Any], list[Any]]:
+def _both(
+    op: Any, kind: torch.dtype, is_gradient: bool, share: float = 0.5, on_constants: bool = False
+) -> tuple[list[Any], list[Any]]:
     torch.manual_seed(0)
     samples = list(op.sample_inputs("cpu", kind, requires_grad=False))
     samples = [each for each in samples if _size(each) <= _MOST]
     if not samples:
         raise NotTaken("no small sample")
-    sample = samples[len(samples) // 2]
+    sample = samples[min(int(len(samples) * share), len(samples) - 1)]
     args, kwargs = (sample.input, *sample.args), sample.kwargs
     function: Callable[..., Any] = lambda *a, **k: op(*a, **k)  # noqa: E731
     if is_gradient:
@@ -73,10 +88,22 @@ def _both(op: Any, kind: torch.dtype, is_gradient: bool) -> tuple[list[Any], lis
         raise NotTaken("0 but for rounding")
     if is_random:
         raise NotTaken("draws random numbers")
+    if on_constants:
+        function, args, kwargs = _of_constants(function, args, kwargs), (torch.zeros(()),), {}
     found = _run(ipu.compile(function, args=args, kwargs=kwargs, target=TARGET), args, kwargs)
     return [each.float().numpy() if each.dtype == torch.bfloat16 else each.numpy() for each in found], [
         each.float().numpy() if each.dtype == torch.bfloat16 else each.numpy() for each in expected
     ]
+
+
+def _of_constants(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[..., Any]:
+    """``function`` of these arguments, which the program has in it, and a zero that is added to its results."""
+
+    def added(zero: torch.Tensor) -> list[torch.Tensor]:
+        given = [each for each in pytree.tree_leaves(function(*args, **kwargs)) if isinstance(each, torch.Tensor)]
+        return [each ^ (zero != 0) if each.dtype == torch.bool else each + zero.to(each.dtype) for each in given]
+
+    return added
 
 
 def _size(sample: Any) -> int:

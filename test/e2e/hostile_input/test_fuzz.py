@@ -6,6 +6,8 @@
 import io
 import os
 import random
+import re
+import shlex
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -70,6 +72,24 @@ def _text(seed: int) -> Run:
 def _bytecode(seed: int) -> Run:
     generator = random.Random(seed)
     return _run(generator, damaged_bytes(generator.choice(_bytecodes()), generator))
+
+
+@cache
+def _filecheck_inputs() -> list[tuple[str, tuple[str, ...]]]:
+    """Inputs of FileCheck tests, with the flags that ipu-opt is given there."""
+    found = []
+    for path in sorted((Path(__file__).parents[2] / "filecheck").rglob("*.mlir")):
+        text = path.read_text(encoding="utf-8")
+        for flags in re.findall(r"^// RUN: (?:not )?ipu-opt %s([^|>%]*?)(?:\||2?>|$)", text, re.MULTILINE):
+            found.append((text, tuple(shlex.split(flags))))
+    return found
+
+
+def _filecheck(seed: int) -> Run:
+    generator = random.Random(seed)
+    text, flags = generator.choice(_filecheck_inputs())
+    damaged = damaged_text(text, generator).encode(errors="replace")
+    return Run("ipu-opt", ("input.mlir", *flags, "-o", "output"), damaged)
 
 
 _WORDS = [
@@ -177,7 +197,12 @@ def _command(seed: int) -> Run:
     return Run(tool, tuple(word for word in words if word != "/"), content, "output")
 
 
-_KINDS: dict[str, Callable[[int], Run]] = {"text": _text, "bytecode": _bytecode, "command": _command}
+_KINDS: dict[str, Callable[[int], Run]] = {
+    "text": _text,
+    "filecheck": _filecheck,
+    "bytecode": _bytecode,
+    "command": _command,
+}
 
 
 def _check(kind: str, count: int, folder: Path) -> None:
