@@ -5,19 +5,19 @@ one before, nor with what an op gives that has an effect; and it does not with s
 more than their results take up. Those are stored, one element of a tensor for each iteration.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.analysis.control_flow import control_op
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of, terminator
+from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.backward import NotDifferentiable
 from ipu_mlir.passes.support.clone import Known, clone_into
 
-arith, scf, tensor = upstream("arith"), upstream("scf"), upstream("tensor")
+arith, tensor = upstream("arith"), upstream("tensor")
 
 _PURE = ("arith.", "math.", "tensor.", "linalg.", "complex.")
 
@@ -69,14 +69,25 @@ class _Stored:
     stand_in: ir.Value
 
 
-def store_for(forward: ir.Operation, backward: ir.Operation, last: ir.Value, count: int | None, known: Known) -> Known:
+NumberOf = Callable[[list[ir.Value]], ir.Value]
+"""From the arguments of the body of a loop to the number of the iteration, from 0 on."""
+
+
+def store_for(
+    forward: ir.Operation,
+    backward: ir.Operation,
+    last: ir.Value,
+    count: int | None,
+    known: Known,
+    number_of: NumberOf,
+) -> Known:
     """Let ``forward`` store what ``backward`` needs of its iterations.
 
     Gives the new results for those of ``forward``, which is erased then; nothing if it stays.
 
     Args:
         last: the number of the last iteration.
-        count: iterations; None if that is known only at run time.
+        count: iterations at most; None if that is known only at run time.
         known: for values of the forward loop's body, what they are in the copy of it in the backward loop.
 
     Raises:
@@ -84,7 +95,8 @@ def store_for(forward: ir.Operation, backward: ir.Operation, last: ir.Value, cou
     """
     block = backward.regions[0].blocks[0]
     effects = erase_unused(block)
-    _, *carried = forward.regions[0].blocks[0].arguments
+    body = body_of(forward)
+    carried = list(body.arguments)[len(body.arguments) - len(forward.results) :]
     stored = [_Stored(value, value) for value in carried if _uses_in(value, backward)]
     of_copy = {copy: value for value, copy in known.items()}
     for op in reversed([each.operation for each in block.operations]):
@@ -99,9 +111,9 @@ def store_for(forward: ir.Operation, backward: ir.Operation, last: ir.Value, cou
         raise NotDifferentiable(
             forward,
             "runs a number of iterations that is known only at run time, and its derivative needs values of each of "
-            "them; let it count between constants",
+            "them; let it count between constants, or to the lesser of its end and a constant",
         )
-    results, tensors = _with_stores(forward, [each.value for each in stored], count)
+    results, tensors = _with_stores(forward, [each.value for each in stored], count, number_of)
     with ir.InsertionPoint.at_block_begin(block), backward.location:
         iteration = arith.subi(last, block.arguments[0])
         read = [_read(whole, iteration, each.value.type) for each, whole in zip(stored, tensors, strict=True)]
@@ -138,32 +150,43 @@ def _costs_more(op: ir.Operation) -> bool:
     return "library_call" in op.attributes or (nest is not None and not all(nest.parallel))
 
 
-def _with_stores(forward: ir.Operation, values: list[ir.Value], count: int) -> tuple[list[ir.Value], list[ir.Value]]:
+def body_of(loop: ir.Operation) -> ir.Block:
+    """The block that an iteration of ``scf.for`` or ``scf.while`` runs."""
+    return loop.regions[len(loop.regions) - 1].blocks[0]
+
+
+def _with_stores(
+    forward: ir.Operation, values: list[ir.Value], count: int, number_of: NumberOf
+) -> tuple[list[ir.Value], list[ir.Value]]:
     """The results of a loop that takes the place of ``forward``, and the tensors of ``values`` of all iterations."""
-    body = forward.regions[0].blocks[0]
-    low, high, step, *first = forward.operands
     with ir.InsertionPoint(forward), forward.location:
         empty = [tensor.EmptyOp([count, *_shape(value.type)], _element(value.type)).result for value in values]
-        loop = scf.ForOp(low, high, step, [*first, *empty])
-        for name in forward.attributes:
-            loop.operation.attributes[name] = forward.attributes[name]
-        arguments = list(loop.body.arguments)
-        known: Known = dict(zip(body.arguments, arguments, strict=False))
-        with ir.InsertionPoint(loop.body):
-            for op in list(body.operations)[:-1]:
-                clone_into(op.operation, known)
-            index = ir.IndexType.get()
-            at, start, distance = (
-                each if each.type == index else arith.index_cast(index, each) for each in (arguments[0], low, step)
-            )
-            number = arith.divsi(arith.subi(at, start), distance)
-            wholes = arguments[1 + len(first) :]
-            written = [_write(known.get(v, v), whole, number) for v, whole in zip(values, wholes, strict=True)]
-            scf.YieldOp([*(known.get(v, v) for v in terminator(body).operands), *written])
+        loop = ir.Operation.create(
+            forward.name,
+            results=[value.type for value in (*forward.results, *empty)],
+            operands=[*forward.operands, *empty],
+            attributes={name: forward.attributes[name] for name in forward.attributes},
+            regions=len(forward.regions),
+        )
+        for region, new in zip(forward.regions, loop.regions, strict=True):
+            old = region.blocks[0]
+            block = ir.Block.create_at_start(new, [value.type for value in (*old.arguments, *empty)])
+            arguments = list(block.arguments)
+            wholes = arguments[len(old.arguments) :]
+            known: Known = dict(zip(old.arguments, arguments, strict=False))
+            *ops, end = [each.operation for each in old.operations]
+            with ir.InsertionPoint(block):
+                for op in ops:
+                    clone_into(op, known)
+                if old == body_of(forward):
+                    number = number_of(arguments)
+                    pairs = zip(values, wholes, strict=True)
+                    wholes = [_write(known.get(value, value), whole, number) for value, whole in pairs]
+                ir.Operation.create(end.name, operands=[*(known.get(v, v) for v in end.operands), *wholes])
     results = list(loop.results)
     for old, new in zip(forward.results, results, strict=False):
         old.replace_all_uses_with(new)
-    return results[: len(first)], results[len(first) :]
+    return results[: len(forward.results)], results[len(forward.results) :]
 
 
 def _shape(kind: ir.Type) -> list[int]:

@@ -68,6 +68,26 @@ def scanned(x: Any, w: Any) -> Any:
     return last.sum() + (all_of_them**2).sum()
 
 
+def growing(x: Any, w: Any) -> Any:
+    """As long as it is small; its condition stands beside a counter."""
+    return ipu.while_loop(
+        lambda s: (s[0] < 6) & ((s[1] ** 2).sum() < 50.0), lambda s: (s[0] + 1, s[1] * 1.5 + np.tanh(s[1] @ w)), (2, x)
+    )[1].sum()
+
+
+def growing_again(x: Any, w: Any) -> Any:
+    def grown(i: Any, s: Any) -> Any:
+        limit = 4.0 + 20 * i.astype(np.float64)
+        return ipu.while_loop(lambda s: (s**2).sum() < limit, lambda s: s * 1.5 + np.tanh(s @ w), s * 0.3, 5)
+
+    return ipu.fori_loop(0, 3, grown, x).sum()
+
+
+def counted_at_run_time(x: Any, w: Any) -> Any:
+    rounds = np.minimum((x[0, 0] > 0).astype(np.int32) + 3, 7)
+    return ipu.fori_loop(1, rounds, lambda i, s: s * w + np.tanh(s @ w) * i.astype(np.float64), x).sum()
+
+
 def weighted(*tensors: Any) -> Any:
     """The sum of all elements, each with a weight of its own."""
     return sum((each * np.sin(1 + np.arange(each.size)).reshape(each.shape)).sum() for each in tensors)
@@ -134,6 +154,9 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
         (normal(4, 4),) * 2,
     ),
     "loops in loops": (nested_loops, (normal(4, 4), normal(4, 4))),
+    "loops that end on a condition": (growing, (normal(3, 3) / 2, normal(3, 3))),
+    "loops of other lengths in loops": (growing_again, (normal(3, 3), normal(3, 3))),
+    "loops of a length that has a bound": (counted_at_run_time, (normal(3, 3), normal(3, 3))),
     "branches in loops": (in_loop, (normal(4, 4), normal(4, 4))),
     "scan": (scanned, (normal(5, 4), normal(4, 4))),
     "cholesky of a lower triangle": (

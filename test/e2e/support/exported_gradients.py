@@ -31,6 +31,6 @@ def gradient_of_export(
 
     by = [place for place, each in enumerate(arguments) if each.dtype.kind == "f"]
     with jax.enable_x64(True):
-        text = jax.jit(function).lower(*arguments).as_text()
+        text = jax.jit(function, keep_unused=True).lower(*arguments).as_text()
     exe = ipu.compile(differentiated(text, by), entry="main_gradient", target=target)
     return exe.run([*arguments, np.ones(())])[-len(by) :]

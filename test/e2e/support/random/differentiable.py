@@ -23,9 +23,9 @@ class Language:
 
     Attributes:
         np: the functions of NumPy.
-        others: ``softmax``, ``dynamic_slice``, ``cond``, ``fori_loop``, ``scan``; ``outlined`` and ``checkpoint``,
-            which wrap functions; ``update``, from an operation on elements, its operand, and whether their indices
-            are different ones, to what the operation gives.
+        others: ``softmax``, ``dynamic_slice``, ``cond``, ``fori_loop``, ``while_loop``, ``scan``; ``outlined`` and
+            ``checkpoint``, which wrap functions; ``update``, from an operation on elements, its operand, and whether
+            their indices are different ones, to what the operation gives.
     """
 
     np: Any
@@ -34,7 +34,7 @@ class Language:
 
 def ours() -> Language:
     """Our own."""
-    names = ("dynamic_slice", "cond", "fori_loop", "scan", "outlined", "checkpoint")
+    names = ("dynamic_slice", "cond", "fori_loop", "while_loop", "scan", "outlined", "checkpoint")
     others = {name: getattr(ipu, name) for name in names}
     return Language(
         np, SimpleNamespace(softmax=ipu.nn.softmax, update=lambda operation, by, _: operation(by), **others)
@@ -46,6 +46,10 @@ def of_jax() -> Language:
     import jax
     from jax import lax
 
+    def while_loop(condition: Any, body: Any, start: Any, most: int) -> Any:
+        """JAX has no gradient of its own: nothing changes after the last round."""
+        return lax.fori_loop(0, most, lambda _, c: lax.cond(condition(c), body, lambda c: c, c), start)
+
     names = ("dynamic_slice", "cond", "fori_loop", "scan")
     others = {name: getattr(lax, name) for name in names}
     return Language(
@@ -54,6 +58,7 @@ def of_jax() -> Language:
             softmax=jax.nn.softmax,
             outlined=jax.jit,
             checkpoint=jax.checkpoint,
+            while_loop=while_loop,
             update=lambda operation, by, differ: operation(by, unique_indices=differ),
             **others,
         ),
@@ -231,6 +236,16 @@ def _loop(draw: Draw, depth: int) -> Step:
     return Step(f"for {first}..{first + count}{' rows' if reads else ''} {{{body.text}}}", apply)
 
 
+def _while(draw: Draw, depth: int) -> Step:
+    most, limit, body = draw.below(5), draw.below(12, 2), sequence(draw, depth - 1)
+    others = draw.language.others
+
+    def apply(c: Any, w: Any) -> Any:
+        return others.while_loop(lambda c: (c * c).sum() < limit, lambda c: 1.4 * body(c, w), c, most)
+
+    return Step(f"while sum(c^2) < {limit}, {most} times {{{body.text}}}", apply)
+
+
 def _branch(draw: Draw, depth: int) -> Step:
     yes, no, cond = sequence(draw, depth - 1), sequence(draw, depth - 1), draw.language.others.cond
     return Step(
@@ -261,7 +276,7 @@ def _wrapped(draw: Draw, depth: int) -> Step:
 
 
 _PLAIN = (_elementwise, _elementwise, _binary, _binary, _reduction, _along, _slice, _gather, _scatter, _run_time_slice)
-_NESTED = (_loop, _loop, _branch, _scan, _wrapped)
+_NESTED = (_loop, _loop, _while, _branch, _scan, _wrapped)
 
 
 def sequence(draw: Draw, depth: int) -> Step:

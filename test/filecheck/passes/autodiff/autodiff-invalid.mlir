@@ -42,7 +42,7 @@ func.func private @df(tensor<4xf32>) -> tensor<4xf32> attributes {ipu.gradient =
 
 func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = arith.constant 1.0 : f32
-  // expected-error @below {{'scf.while' op runs a number of iterations that is known only at run time; use a loop that counts to a constant (in the gradient of @f)}}
+  // expected-error @below {{'scf.while' op runs a number of iterations that nothing limits; let a part of its condition compare a counter with a constant, as while_loop(..., maximum_iterations=100) does (in the gradient of @f)}}
   %r = scf.while (%s = %x) : (tensor<4xf32>) -> tensor<4xf32> {
     %i = arith.constant 0 : index
     %e = tensor.extract %s[%i] : tensor<4xf32>
@@ -63,7 +63,7 @@ func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4x
 func.func private @f(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @below {{'scf.for' op runs a number of iterations that is known only at run time, and its derivative needs values of each of them; let it count between constants}}
+  // expected-error @below {{'scf.for' op runs a number of iterations that is known only at run time, and its derivative needs values of each of them; let it count between constants, or to the lesser of its end and a constant (in the gradient of @f)}}
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%c = %x) -> tensor<4xf32> {
     %s = math.sin %c : tensor<4xf32>
     scf.yield %s : tensor<4xf32>

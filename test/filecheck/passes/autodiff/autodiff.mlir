@@ -59,6 +59,37 @@ func.func private @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func private @of_loop(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     attributes {ipu.gradient = {of = @loop, by = array<i64: 0>}}
 
+// A loop that ends on a condition has a counter beside it, which is a bound of what it stores and says how far it came.
+func.func private @bounded(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c5 = arith.constant 5 : i32
+  %limit = arith.constant 1.0 : f32
+  %r:2 = scf.while (%i = %c0, %s = %x) : (i32, tensor<4xf32>) -> (i32, tensor<4xf32>) {
+    %first = arith.constant 0 : index
+    %e = tensor.extract %s[%first] : tensor<4xf32>
+    %less = arith.cmpf olt, %e, %limit : f32
+    %left = arith.cmpi slt, %i, %c5 : i32
+    %go = arith.andi %less, %left : i1
+    scf.condition(%go) %i, %s : i32, tensor<4xf32>
+  } do {
+  ^bb0(%i: i32, %s: tensor<4xf32>):
+    %n = math.exp %s : tensor<4xf32>
+    %j = arith.addi %i, %c1 : i32
+    scf.yield %j, %n : i32, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func private @of_bounded(
+// CHECK: %[[FORWARD:.*]]:3 = scf.while {{.*}} -> (i32, tensor<4xf32>, tensor<5x4xf32>)
+// CHECK: tensor.insert_slice
+// CHECK: arith.index_cast %[[FORWARD]]#0
+// CHECK: scf.for {{.*}} -> (tensor<4xf32>)
+// CHECK: tensor.extract_slice %[[FORWARD]]#2
+func.func private @of_bounded(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @bounded, by = array<i64: 0>}}
+
 // A branch is taken again; where nothing comes between, both are one.
 func.func private @branch(%x: tensor<4xf32>, %p: i1) -> tensor<4xf32> {
   %r = scf.if %p -> tensor<4xf32> {
