@@ -132,7 +132,7 @@ def program(seed: int) -> Program:
         replicas,
         ipus,
         tiles=random.choice([1, 1, 4, 16]),
-        kernels=random.choices(["never", "auto", "always"], [7, 4, 1])[0],
+        kernels=random.choices(["never", "auto", "always", "checked"], [14, 8, 1, 1])[0],
         variables=(*variables, COUNTER),
         rows=drawn.row,
         partitions_rows=random.random() < 0.3,
