@@ -7,14 +7,14 @@ iteration, inside of a box that says how often it runs; what follows it begins w
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ipu_mlir.runtime.profile.clocks import TRACKS, Clocks
-from ipu_mlir.runtime.profile.compilation import ProgramNode, StepKind
-from ipu_mlir.runtime.profile.overlap import Stretch, then, times
+from ipu_mlir.runtime.profile.clocks import TRACKS
+from ipu_mlir.runtime.profile.compilation import ProgramNode
+from ipu_mlir.runtime.profile.node_times import NodeTimes, runs_of
+from ipu_mlir.runtime.profile.overlap import times
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.profile.profile import Profile
@@ -29,13 +29,10 @@ class _Trace:
     """Draws a program, with a clock for each IPU and for I/O tiles that have one of their own."""
 
     def __init__(self, profile: "Profile") -> None:
-        self._steps = {step.step: step for step in profile.execution.steps}
-        self._kinds: dict[Any, StepKind] = {step.id: step.kind for step in profile.compilation.steps}
+        self._times = NodeTimes(profile)
         self._root = profile.compilation.program_tree
-        self._clocks = Clocks.of(profile.target.ipus, profile.execution.steps)
-        self._names = self._clocks.names
+        self._names = self._times.clocks.names
         self._us_per_cycle = 1e6 / profile.target.clock_hz
-        self._stretches: dict[int, Stretch] = {}
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Names of processes and tracks, then what happens."""
@@ -55,38 +52,24 @@ class _Trace:
         if node.kind == "step":
             yield from self._step(node, clocks, scale)
             return
-        ends = times(self._stretch(node), scale).after(clocks)
+        ends = times(self._times.stretch(node), scale).after(clocks)
         if node.kind != "sequence" and (ends != clocks).any():
-            rounds = _times(node, len(node.children) - 1)
+            rounds = runs_of(node, len(node.children) - 1)
             name = f"{node.kind} x {rounds:,}" if node.kind in ("repeat", "while") else node.name
             for process, (begin, end) in enumerate(zip(clocks, ends, strict=True)):
                 if begin < end:  # before what is inside, so that viewers nest boxes of equal length
                     yield self._event(name, process, 0, begin, end - begin, {"at": node.location, "times": rounds})
         for place, child in enumerate(node.children):
-            share = Fraction(_times(node, place))
+            share = Fraction(runs_of(node, place))
             yield from self._node(child, clocks, scale * min(1, share))
-            clocks = times(self._stretch(child), scale * share).after(clocks)
-
-    def _stretch(self, node: ProgramNode) -> Stretch:
-        """One execution of ``node``, with all iterations of what is inside."""
-        if node.step is not None:
-            return self._clocks.stretch(self._steps[node.step], self._kinds[node.step])
-        if id(node) not in self._stretches:
-            nothing = Stretch.of([0.0] * len(self._names))
-            counted = [(self._stretch(child), Fraction(_times(node, n))) for n, child in enumerate(node.children)]
-            if node.kind == "while":
-                (condition, tests), (body, rounds) = counted
-                counted = [(then(condition, body), rounds), (condition, max(Fraction(0), tests - rounds))]
-            self._stretches[id(node)] = reduce(then, (times(*each) for each in counted), nothing)
-        return self._stretches[id(node)]
+            clocks = times(self._times.stretch(child), scale * share).after(clocks)
 
     def _step(self, node: ProgramNode, clocks: np.ndarray, scale: Fraction) -> Iterator[dict[str, Any]]:
         assert node.step is not None, "a node of a step has its id"
-        step = self._steps[node.step]
+        step, kind = self._times.step(node.step)
         arguments = {"at": node.location, "step": step.step, "balance": round(step.balance, 4)}
-        kind = self._kinds[node.step]
-        meeting = self._clocks.meeting(step, kind)
-        for process, phases in enumerate(self._clocks.phases(step, kind)):
+        meeting = self._times.clocks.meeting(step, kind)
+        for process, phases in enumerate(self._times.clocks.phases(step, kind)):
             begin = max(clocks[meeting]) if process in meeting else clocks[process]
             for track, cycles in phases:
                 if cycles and scale:
@@ -109,14 +92,3 @@ class _Trace:
             "ph": "X", "name": name, "pid": process, "tid": track, "ts": ts, "dur": duration,
             "args": {**arguments, "cycles": round(length) if cycles is None else cycles},
         }  # fmt: skip
-
-
-def _times(node: ProgramNode, place: int) -> float:
-    """The mean number of runs of a child of ``node`` in one execution of it; as static profiles count, if not known."""
-    child = node.children[place]
-    if node.kind in ("sequence", "call"):
-        return 1
-    if node.count is None or child.count is None:
-        return 2 if node.kind == "while" and place == 0 else 1
-    times = child.count / max(1, node.count)
-    return int(times) if times == int(times) else round(times, 2)

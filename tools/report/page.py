@@ -13,12 +13,13 @@ from typing import Any
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.report.advice.advise import advise
 from ipu_mlir.tools.report.comparison import compare
+from ipu_mlir.tools.report.timeline import timeline
 from ipu_mlir.tools.report.verdict import verdict_of
 
 _HERE = Path(__file__).parent
 SCRIPTS = (
-    *("data", "format", "dom", "theme", "chart", "table", "steps"),
-    *("summary", "problems", "advice", "comparison", "tiles", "memory", "liveness"),
+    *("data", "format", "dom", "state", "theme", "chart", "grid", "table", "search", "steps"),
+    *("summary", "problems", "advice", "comparison", "tiles", "memory", "tilemap", "matrix", "liveness"),
     *("blocks", "trace", "tree", "tables", "main"),
 )
 """The files of ``web/`` that make the page's one script, in this order; they share its scope."""
@@ -43,6 +44,7 @@ def page_data(profiles: Sequence[tuple[str, Profile]]) -> dict[str, Any]:
             "file": file,
             "profile": profile.to_json(),
             "verdict": asdict(verdict_of(profile)),
+            "timeline": timeline(profile),
             "advice": [asdict(advice) for advice in advise(profile)],
         }
         for file, profile in profiles

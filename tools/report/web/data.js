@@ -16,7 +16,7 @@ function expand(runs) {
 }
 
 /** A profile with its lists by id, and its numbers of all tiles expanded. */
-function indexed({ file, profile, verdict, advice }) {
+function indexed({ file, profile, verdict, advice, timeline }) {
   const { compilation, execution, ops, target } = profile;
   const each = (group) => Object.fromEntries(Object.entries(group).map(([name, runs]) => [name, expand(runs)]));
   return {
@@ -24,6 +24,7 @@ function indexed({ file, profile, verdict, advice }) {
     profile,
     verdict,
     advice,
+    timeline,
     compilation,
     execution,
     ops,
@@ -34,6 +35,7 @@ function indexed({ file, profile, verdict, advice }) {
     variable: new Map(compilation.variables.map((variable) => [variable.id, variable])),
     executed: new Map(execution.steps.map((step) => [step.step, step])),
     computeSet: new Map(compilation.compute_sets.map((set) => [set.step, set])),
+    line: new Map(profile.program.lines.map(({ file, line, text }) => [`${file}:${line}`, text])),
     perTile: each(compilation.memory.per_tile),
     categories: each(compilation.memory.categories),
   };

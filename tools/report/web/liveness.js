@@ -2,10 +2,28 @@
 
 function livenessSection(data) {
   const position = new Map(data.steps.map((step, index) => [step.id, index]));
-  const live = data.steps.map((step) => {
+  const fullest = data.steps.map((step) => {
     const always = Math.min(step.live_bytes_worst, data.perTile.always_live[step.worst_tile] ?? 0);
-    return { step, always, temporary: step.live_bytes_worst - always };
+    return { step, tile: step.worst_tile, always, temporary: step.live_bytes_worst - always };
   });
+  let live = fullest;
+  const ofTile = (text) => {
+    const tile = text === "" ? null : Math.max(0, Math.min(data.target.num_tiles - 1, Math.round(Number(text)) || 0));
+    tileInput.value = tile ?? "";
+    live = tile === null ? fullest : liveOnTile(data, tile, position);
+    remember("live", tile);
+    drawn.redraw();
+    show(Number(input.value));
+  };
+  const tileInput = element("input", {
+    type: "number",
+    min: 0,
+    max: data.target.num_tiles - 1,
+    id: "live-tile",
+    placeholder: "fullest",
+    onchange: () => ofTile(tileInput.value),
+  });
+  link("live", ofTile);
   const panel = element("div", { class: "panel", "aria-live": "polite" });
   const input = element("input", {
     type: "number",
@@ -25,11 +43,11 @@ function livenessSection(data) {
   );
   show(worst);
   const limits = limitBox(() => drawn.redraw());
-  const drawn = livenessChart(data, live, show, limits.on);
+  const drawn = livenessChart(data, () => live, show, limits.on);
   return section(
     "liveness",
     "Liveness over steps",
-    "When is memory short, and what lives then? Each step on the tile that is fullest then; click one for its variables.",
+    "When is memory short, and what lives then? Each step on the tile that is fullest then, or on one of your choice; click a step for its variables.",
     drawn.box,
     element(
       "div",
@@ -37,16 +55,38 @@ function livenessSection(data) {
       element("label", { for: "live-step" }, "Step"),
       input,
       element("button", { onclick: () => show(worst) }, "Worst step"),
+      element("label", { for: "live-tile" }, "on tile"),
+      tileInput,
+      element("button", { onclick: () => ofTile("") }, "Fullest tile of each step"),
       limits.box,
     ),
     panel,
   );
 }
 
-function livenessChart(data, live, onStep, toLimit) {
+/** What lives on one tile in each step. */
+function liveOnTile(data, tile, position) {
+  const always = data.perTile.always_live[tile];
+  const changes = new Float64Array(data.steps.length + 1);
+  const on = new Map();
+  const held = (index) => {
+    if (!on.has(index)) on.set(index, expandPart(data.compilation.tile_bytes[index], tile, 1)[0]);
+    return on.get(index);
+  };
+  for (const variable of data.compilation.variables) {
+    if (variable.first_step === null && variable.last_step === null) continue;
+    changes[variable.first_step === null ? 0 : position.get(variable.first_step)] += held(variable.bytes_per_tile);
+    if (variable.last_step !== null) changes[position.get(variable.last_step) + 1] -= held(variable.bytes_per_tile);
+  }
+  let temporary = 0;
+  return data.steps.map((step, index) => ({ step, tile, always, temporary: (temporary += changes[index]) }));
+}
+
+function livenessChart(data, lives, onStep, toLimit) {
   const { limit } = data.compilation.memory;
-  const highest = Math.max(...live.map(({ step }) => step.live_bytes_worst), 0);
   const option = (range) => {
+    const live = lives();
+    const highest = live.reduce((most, { always, temporary }) => Math.max(most, always + temporary), 0);
     const view = tilesInView(range, live.length);
     const area = (name, key, kind, more = {}) => ({
       type: "line",
@@ -94,7 +134,7 @@ function livenessChart(data, live, onStep, toLimit) {
   };
   return chart({
     id: "liveness-chart",
-    label: `Live bytes over ${counted(live.length, "step")}, against ${bytes(limit)}`,
+    label: `Live bytes over ${counted(data.steps.length, "step")}, against ${bytes(limit)}`,
     height: 320,
     option,
     onclick: (event, drawn) => {
@@ -104,9 +144,9 @@ function livenessChart(data, live, onStep, toLimit) {
   });
 }
 
-function liveTip(data, { step, always, temporary }, limit) {
+function liveTip(data, { step, tile, always, temporary }, limit) {
   return tip(`Step ${step.id}: ${step.name}`, [
-    [null, "fullest tile then", tileName(data, step.worst_tile)],
+    [null, tile === step.worst_tile ? "fullest tile then" : "on tile", tileName(data, tile)],
     [colour("temporaries"), "temporaries there", bytes(temporary)],
     [colour("arguments"), "always live there", bytes(always)],
     [null, "of the limit", percent((always + temporary) / limit)],
@@ -114,7 +154,7 @@ function liveTip(data, { step, always, temporary }, limit) {
   ]);
 }
 
-function liveDetails(data, { step, always, temporary }, index, position) {
+function liveDetails(data, { step, tile, always, temporary }, index, position) {
   const live = data.compilation.variables.filter((variable) => livesAt(variable, index, position));
   const passing = live.filter((variable) => variable.first_step !== null || variable.last_step !== null);
   const staying = live.filter((variable) => variable.first_step === null && variable.last_step === null);
@@ -132,7 +172,7 @@ function liveDetails(data, { step, always, temporary }, index, position) {
       "h3",
       {},
       `Step ${step.id}: ${step.name}: ${bytes(always + temporary)} on tile `,
-      `${tileName(data, step.worst_tile)}, the fullest then; ${percent((always + temporary) / limit)} of the limit`,
+      `${tileName(data, tile)}${tile === step.worst_tile ? ", the fullest then" : ""}; ${percent((always + temporary) / limit)} of the limit`,
     ),
     element(
       "div",

@@ -7,17 +7,20 @@ function memorySection(data) {
     min: 0,
     max: data.target.num_tiles - 1,
     id: "tile-number",
-    onchange: () => show(Number(input.value)),
+    onchange: () => chosen(Number(input.value)),
   });
   const show = (tile) => {
     const chosen = Math.max(0, Math.min(data.target.num_tiles - 1, Math.round(tile) || 0));
     input.value = chosen;
     panel.replaceChildren(...tileDetails(data, chosen));
+    return chosen;
   };
+  const chosen = (tile) => remember("tile", show(tile));
+  link("tile", (text) => show(Number(text)));
   show(data.compilation.memory.worst_tile);
   const limits = limitBox(() => drawn.redraw());
-  const drawn = memoryChart(data, show, limits.on);
-  return section(
+  const drawn = memoryChart(data, chosen, limits.on);
+  const made = section(
     "memory",
     "Memory per tile",
     "Which tiles are full, and of what? Zoom with the slider, or with Ctrl and the wheel; click a tile for what lies on it.",
@@ -27,12 +30,13 @@ function memorySection(data) {
       { class: "tools" },
       element("label", { for: "tile-number" }, "Tile"),
       input,
-      element("button", { onclick: () => show(data.compilation.memory.worst_tile) }, "Fullest tile"),
+      element("button", { onclick: () => chosen(data.compilation.memory.worst_tile) }, "Fullest tile"),
       limits.box,
       data.target.ipus > 1 && ipuChooser(data, drawn.zoomTo),
     ),
     panel,
   );
+  return { made, show: (tile) => (chosen(tile), panel.scrollIntoView({ block: "nearest" })) };
 }
 
 /** Zooms to the tiles of one IPU. */

@@ -9,12 +9,13 @@ const STEP_KINDS = {
 };
 
 /** Everything about a step, for the panels below charts. */
-function stepDetails(data, id) {
+function stepDetails(data, id, { onTiles, showOp }) {
   const step = data.step.get(id);
   const executed = data.executed.get(id);
   const op = data.op.get(step.op);
   const times = executed && Object.keys(KINDS).filter((kind) => executed[kind]);
   const set = data.computeSet.get(id);
+  const line = sourceLine(data, step.location);
   return [
     element("h3", {}, `Step ${id}: ${step.name}`),
     element(
@@ -23,7 +24,12 @@ function stepDetails(data, id) {
       facts([
         ["kind", step.kind.replace("_", " ")],
         step.location && ["location", step.location],
-        op && ["source op", op.name],
+        line && ["source", element("code", { class: "source" }, line)],
+        op && ["source op", element("button", { class: "link", onclick: () => showOp(op) }, op.name)],
+        executed?.busy !== undefined && [
+          "tiles",
+          element("button", { class: "link", onclick: () => onTiles(id) }, "Show on the map of tiles"),
+        ],
         executed && ["executions", whole(executed.count)],
         executed && ["tiles that take part", `${whole(executed.active_tiles)} of ${whole(data.target.num_tiles)}`],
         executed?.active_tiles && ["average tile / slowest tile", shareBar(executed.balance, STEP_KINDS[step.kind])],

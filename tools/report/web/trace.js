@@ -3,7 +3,7 @@
 const LANES_AT_ONCE = 8;
 const LANE_HEIGHT = 46;
 
-function traceSection(data) {
+function traceSection(data, links) {
   const time = timeline(data);
   const panel = element("div", { class: "panel", "aria-live": "polite" });
   const input = element("input", {
@@ -11,32 +11,35 @@ function traceSection(data) {
     min: 0,
     max: data.steps.length - 1,
     id: "trace-step",
-    onchange: () => show(Number(input.value)),
+    onchange: () => chosen(Number(input.value)),
   });
   const show = (id) => {
     if (!data.step.has(id)) return;
     input.value = id;
-    panel.replaceChildren(...stepDetails(data, id));
+    panel.replaceChildren(...stepDetails(data, id, links));
   };
-  const longest = time.leaves.reduce(
-    (best, leaf) => (leaf.end - leaf.start > (best ? best.end - best.start : 0) ? leaf : best),
-    null,
-  );
+  const chosen = (id) => (show(id), remember("step", id));
+  link("step", (text) => show(Number(text)));
+  const longest = time.rows
+    .flatMap((row) => row.spans)
+    .reduce((best, span) => (span.end - span.start > (best ? best.end - best.start : 0) ? span : best), null);
   if (longest) show(longest.step);
-  const drawn = traceChart(data, time, show);
+  const onDevice = withoutCopies(data, time);
+  const drawn = traceChart(data, time, chosen);
   const zoomToStep = (id) => {
-    const leaf = time.leaves.find(({ step }) => step === id);
-    const room = leaf && (leaf.end - leaf.start) * 2;
-    if (leaf) drawn.zoomTo(Math.max(0, leaf.start - room), Math.min(time.total, leaf.end + room));
+    const spans = time.rows.flatMap((row) => row.spans.filter(({ step }) => step === id).slice(0, 1));
+    if (!spans.length) return;
+    const [start, end] = [Math.min(...spans.map((span) => span.start)), Math.max(...spans.map((span) => span.end))];
+    drawn.zoomTo(Math.max(0, start - (end - start) * 2), Math.min(time.total, end + (end - start) * 2));
   };
-  const scale = data.target.ipus > LANES_AT_ONCE ? " The slider on the right scrolls through the IPUs." : "";
+  const scale = time.rows.length > LANES_AT_ONCE ? " The slider on the right scrolls through the IPUs." : "";
   const made = section(
     "trace",
     "Execution trace",
-    `What each IPU does when. A loop is drawn once, as long as all its iterations together.${scale}`,
+    `What each ${time.rows.some((row) => row.io) ? "IPU, and its I/O tiles, do" : "IPU does"} when. A loop is drawn once, as long as all its iterations together.${scale}`,
     kindLegend([
-      ...PHASES.toReversed().filter((kind) => data.execution.cycles[kind]),
-      ...(data.target.ipus > 1 ? ["waiting"] : []),
+      ...Object.keys(KINDS).filter((kind) => data.execution.cycles[kind]),
+      ...(time.rows.length > 1 ? ["waiting"] : []),
     ]),
     drawn.box,
     element(
@@ -44,13 +47,23 @@ function traceSection(data) {
       { class: "tools" },
       element("label", { for: "trace-step" }, "Step"),
       input,
-      longest && element("button", { onclick: () => show(longest.step) }, "Longest step"),
+      longest && element("button", { onclick: () => chosen(longest.step) }, "Longest step"),
       longest && element("button", { onclick: () => zoomToStep(Number(input.value)) }, "Zoom to it"),
       longest && element("button", { onclick: () => drawn.zoomTo(0, time.total) }, "Whole execution"),
+      onDevice && element("button", { onclick: () => drawn.zoomTo(...onDevice) }, "Without the host's copies"),
     ),
     panel,
   );
-  return { made, show: (id) => (show(id), panel.scrollIntoView({ block: "nearest" })) };
+  return { made, show: (id) => (chosen(id), panel.scrollIntoView({ block: "nearest" })) };
+}
+
+/** The part of the axis between the copies of arguments from the host and those of results to it; null if there are none. */
+function withoutCopies(data, { rows }) {
+  const spans = rows[0]?.spans ?? [];
+  const isCopy = (span) => span && data.step.get(span.step).kind === "host_exchange";
+  const from = isCopy(spans[0]) ? spans[0].end : 0;
+  const to = isCopy(spans.at(-1)) ? spans.at(-1).start : spans.at(-1)?.end;
+  return spans.length && to > from && (isCopy(spans[0]) || isCopy(spans.at(-1))) ? [from, to] : null;
 }
 
 function kindLegend(kinds) {
@@ -58,14 +71,14 @@ function kindLegend(kinds) {
     const mark = element("span", { class: "block" });
     mark.style.setProperty("--kind", `var(--${kind})`);
     mark.style.setProperty("--height", HEIGHTS[kind]);
-    return element("li", {}, mark, KINDS[kind] ?? "waiting for other IPUs");
+    return element("li", {}, mark, KINDS[kind] ?? "waiting for others");
   });
   return element("ul", { class: "legend" }, ...items);
 }
 
 function traceChart(data, time, onStep) {
   const depth = time.bands.reduce((most, band) => Math.max(most, band.depth + 1), 0);
-  const lanes = [...(depth ? ["loops"] : []), ...Array.from({ length: data.target.ipus }, (_, ipu) => `IPU ${ipu}`)];
+  const lanes = [...(depth ? ["loops"] : []), ...time.rows.map((row) => row.name)];
   const visible = Math.min(lanes.length, LANES_AT_ONCE + 1);
 
   const option = (range) => {
@@ -75,11 +88,8 @@ function traceChart(data, time, onStep) {
     const rows = lanes.flatMap((name, lane) => {
       if (lane < top || lane > bottom) return [];
       if (name === "loops") return time.bands.map((band) => ({ value: [lane, band.start, band.end], band }));
-      const ipu = lane - (depth ? 1 : 0);
-      return blocksOf(time.leaves, ipu, from, to, most).map((block) => ({
-        value: [lane, block.start, block.end],
-        block,
-      }));
+      const row = time.rows[lane - (depth ? 1 : 0)];
+      return blocksOf(data, row, from, to, most).map((block) => ({ value: [lane, block.start, block.end], block }));
     });
     const many = lanes.length > visible;
     const scroller = {
@@ -99,7 +109,7 @@ function traceChart(data, time, onStep) {
       fillerColor: colour("selection"),
     };
     return {
-      grid: { left: 62, right: many ? 40 : 16, top: 6, bottom: 70 },
+      grid: { left: time.rows.some((row) => row.io) ? 110 : 62, right: many ? 40 : 16, top: 6, bottom: 70 },
       xAxis: axis({ min: 0, max: time.total || 1, name: "cycles", axisLabel: { formatter: shortCycles } }),
       yAxis: axis({ type: "category", data: lanes, inverse: true, splitLine: { show: false } }),
       dataZoom: [...zoom(range), ...(many ? [scroller] : [])],
@@ -123,13 +133,16 @@ function traceChart(data, time, onStep) {
   };
   return chart({
     id: "trace-chart",
-    label: `Execution trace of ${counted(data.target.ipus, "IPU")} over ${cycles(time.total)}`,
+    label: `Execution trace of ${counted(time.rows.length, "row")} of tiles over ${cycles(time.total)}`,
     height: visible * LANE_HEIGHT + 84,
     option,
     onclick: (event, drawn) => {
       const at = clickedX(event, drawn);
-      const leaf = at === null ? null : leavesBetween(time.leaves, at, at + 1e-9)[0];
-      if (leaf) onStep(leaf.step);
+      if (at === null) return;
+      const lane = Math.round(drawn.convertFromPixel({ gridIndex: 0 }, [event.offsetX, event.offsetY])[1]);
+      const rows = [time.rows[lane - (depth ? 1 : 0)], ...time.rows].filter(Boolean);
+      const span = rows.map((row) => spansBetween(row.spans, at, at + 1e-9)[0]).find(Boolean);
+      if (span) onStep(span.step);
     },
   });
 }
@@ -177,7 +190,7 @@ const times = (count) => (count === 1 ? "" : ` × ${whole(count)}`);
 /** The name of a loop, with its iterations unless the name has them already. */
 const bandName = ({ name, kind, count }) =>
   `${name || kind}${count === null || name.includes(whole(count)) ? "" : times(count)}`;
-const blockName = (data, { leaf }) => `${data.step.get(leaf.step).name}${times(leaf.count)}`;
+const blockName = (data, { span }) => `${data.step.get(span.step).name}${times(span.count)}`;
 
 const bandTip = (band) =>
   tip(bandName(band), [
@@ -187,7 +200,7 @@ const bandTip = (band) =>
   ]);
 
 function blockTip(data, block) {
-  const { leaf, shares } = block;
+  const { span, shares } = block;
   if (shares) {
     const rows = Object.entries(shares).map(([kind, share]) => [
       colour(kind),
@@ -197,16 +210,18 @@ function blockTip(data, block) {
     return tip(
       `${shortCycles(block.start)} – ${shortCycles(block.end)} cycles`,
       rows,
-      `Most of it: step ${leaf.step}, ${blockName(data, block)}`,
+      `Most of it: step ${span.step}, ${blockName(data, block)}`,
     );
   }
-  const step = data.step.get(leaf.step);
-  const { executed, count } = leaf;
-  const rows = PHASES.toReversed()
+  const step = data.step.get(span.step);
+  const { executed, count } = span;
+  if (block.kind === "waiting")
+    return tip(`Waiting, until step ${step.id}: ${step.name}`, [
+      [colour("waiting"), "waits", cycles(block.end - block.start)],
+    ]);
+  const rows = Object.keys(KINDS)
     .filter((kind) => executed[kind])
     .map((kind) => [colour(kind), KINDS[kind], `${cycles(executed[kind])}${times(count)}`]);
-  if (block.kind === "waiting")
-    rows.unshift([colour("waiting"), "this IPU waits", cycles((block.end - block.start) / count)]);
   rows.push(
     [null, "balance of tiles", percent(executed.balance)],
     [null, "tiles that take part", whole(executed.active_tiles)],

@@ -122,7 +122,9 @@ class Network:
         if self.ipus > 1:
             for step in (exchange, computing):
                 parts = [self.random.uniform(0.7, 1) for _ in range(self.ipus - 1)] + [1.0]
-                step["per_ipu"] = [[int(step["compute"] * part), int(step["exchange"] * part)] for part in parts]
+                step["per_ipu"] = [
+                    [int(step["compute"] * part), int(step["exchange"] * part), step["inter_ipu"]] for part in parts
+                ]
         family = {"codelet": f"{name.split('.')[1]}_f16", "op": at, "vertices": active, "tiles": active}
         family |= {
             "cycles_max": compute,
@@ -143,6 +145,8 @@ class Network:
     def _host(self, name: str) -> None:
         step = self._step("host_exchange", name, None, None, 1)
         step |= {"host": 52_000, "bytes_received": 4096 * self.tiles, "bytes_received_worst": 4096, "balance": 1.0}
+        if self.ipus > 1:
+            step["per_ipu"] = [[0, 0, 0]] * self.ipus
 
     def _step(self, kind: str, name: str, op: int | None, location: str | None, count: int) -> dict[str, Any]:
         step = {"id": len(self.steps), "kind": kind, "name": name, "location": location, "op": op}

@@ -206,9 +206,114 @@ def test_64_ipus_are_aggregated_and_zoom_to_single_tiles(
     assert hover(tab, "trace-chart", 0.5, 0.45).startswith("Step ")
 
 
-def test_nothing_is_wider_than_a_narrow_window(show: Callable[..., Any], sample: dict[str, Any]) -> None:
-    tab = show(sample, width=700)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 700
+@pytest.mark.parametrize("width", [390, 700])
+@pytest.mark.parametrize("ipus", [1, 4])
+def test_nothing_is_wider_than_a_narrow_window(
+    show: Callable[..., Any], make: Callable[..., dict[str, Any]], width: int, ipus: int
+) -> None:
+    tab = show(make(ipus=ipus, tiles=64, layers=2, fullness=1.3), make(ipus=ipus, tiles=64, layers=1), width=width)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_map_of_tiles_goes_through_the_steps(show: Callable[..., Any], sample: dict[str, Any]) -> None:
+    tab = show(sample)
+    totals = [0] * 64
+    for step in sample["execution"]["steps"]:
+        for tile, busy in enumerate(expanded(sample["execution"]["tile_cycles"], step.get("busy"))):
+            totals[tile] += step["count"] * busy
+    assert said(max(totals)) in tab.locator("#tiles .count").inner_text()
+    tab.get_by_label("What the map shows").select_option("live")
+    tab.locator("#tiles").get_by_label("Step").fill("2")
+    assert tab.locator("#tiles .tools .link").inner_text().startswith("Step 2: ")
+    assert colours_in(tab, "tile-map") > 3
+    before = tab.locator("#tile-map canvas").screenshot()
+    tab.get_by_label("What the map shows").select_option("busy")
+    assert tab.locator("#tile-map canvas").screenshot() != before
+    tab.locator("#tile-map canvas").click(position={"x": 5, "y": 5})
+    assert tab.locator("#memory .panel h3").inner_text().startswith("Tile 0: ")
+    tab.locator("#tile-map canvas").press("ArrowRight")
+    assert tab.locator("#memory .panel h3").inner_text().startswith("Tile 1: ")
+    tab.locator("#tile-map canvas").hover(position={"x": 45, "y": 5})
+    assert tab.locator("#tile-map .hint").inner_text().startswith("Tile ")
+
+
+def test_exchanges_show_who_sends_to_whom(show: Callable[..., Any], make: Callable[..., dict[str, Any]]) -> None:
+    tab = show(make(ipus=4, tiles=64, layers=2))
+    assert colours_in(tab, "exchange-matrix") > 1
+    assert "4 KiB of them between IPUs" in tab.locator("#exchanges .count").inner_text()
+    tab.locator("#exchanges").get_by_role("button", name="Show the step").click()
+    assert "operands of linalg" in tab.locator("#trace .panel h3").inner_text()
+
+
+def test_live_bytes_of_one_tile(show: Callable[..., Any], sample: dict[str, Any]) -> None:
+    tab = show(sample)
+    tab.locator("#live-tile").fill("9")
+    tab.locator("#live-tile").press("Enter")
+    tab.locator("#live-step").fill("2")
+    tab.locator("#live-step").press("Enter")
+    assert "on tile 9" in tab.locator("#liveness .panel h3").inner_text()
+    place = {step["id"]: index for index, step in enumerate(sample["compilation"]["steps"])}
+    lists = sample["compilation"]["tile_bytes"]
+    live = expanded([sample["compilation"]["memory"]["per_tile"]["always_live"]], 0)[9]
+    for each in sample["compilation"]["variables"]:
+        if each["first_step"] is not None and place[each["first_step"]] <= 2 <= place[each["last_step"]]:
+            live += expanded(lists, each["bytes_per_tile"])[9]
+    assert f"{live / 1024:.0f} KiB" in tab.locator("#liveness .panel h3").inner_text()
+
+
+def test_a_click_leads_from_an_op_to_its_steps_and_its_line(show: Callable[..., Any], sample: dict[str, Any]) -> None:
+    tab = show(sample)
+    tab.locator("#ops-table tbody .link").first.click()
+    panel = tab.locator("#ops .panel")
+    assert "= linalg.op" in panel.locator("code").inner_text()
+    step = panel.locator("#op-steps tbody .link").first
+    name = step.inner_text()
+    step.click()
+    assert tab.locator("#trace .panel h3").inner_text() == f"Step {name}"
+    assert "= linalg.op" in tab.locator("#trace .panel code").inner_text()
+    tab.locator("#trace .panel").get_by_role("button", name="Show on the map of tiles").click()
+    assert tab.locator("#tiles .tools .link").inner_text() == f"Step {name}"
+
+
+def test_one_search_finds_everything(show: Callable[..., Any], sample: dict[str, Any]) -> None:
+    tab = show(sample)
+    box = tab.get_by_label("Search operations, steps and variables")
+    box.fill("%weight1")
+    assert tab.locator(".found li").all_inner_texts() == ["variable %weight1 net.mlir:13:8"]
+    box.press("Enter")
+    assert column(tab, "variables-table", "name") == ["%weight1"]
+    box.fill("softmax of layer 1")
+    tab.locator(".found button", has_text="step").first.click()
+    assert "linalg.softmax of layer 1" in tab.locator("#trace .panel h3").inner_text()
+    box.fill("nowhere to be found")
+    assert tab.locator(".found").inner_text() == "Nothing found."
+
+
+def test_the_address_leads_to_what_was_seen(show: Callable[..., Any], sample: dict[str, Any]) -> None:
+    tab = show(sample)
+    tab.locator("nav a", has_text="Execution trace").click()
+    tab.locator("#trace-step").fill("5")
+    tab.locator("#trace-step").press("Enter")
+    tab.locator("#tile-number").fill("7")
+    tab.locator("#tile-number").press("Enter")
+    tab.get_by_label("What the map shows").select_option("peak")
+    address = tab.evaluate("location.href")
+    assert address.endswith("#trace&step=5&tile=7&map=peak")
+    tab.reload()
+    tab.wait_for_selector("html[data-ready]")
+    assert tab.locator("#trace .panel h3").inner_text().startswith("Step 5: ")
+    assert tab.locator("#memory .panel h3").inner_text().startswith("Tile 7: ")
+    assert tab.get_by_label("What the map shows").input_value() == "peak"
+
+
+def said(cycles: int) -> str:
+    """Cycles as the page writes them."""
+    return f"Most {cycles:,} cycles" if cycles < 1e6 else f"Most {cycles / 1e6:.3g} M cycles"
+
+
+def expanded(lists: list[list[list[int]]], index: int | None) -> list[int]:
+    """A number for each tile; none for no list."""
+    return [] if index is None else [value for value, count in lists[index] for _ in range(count)]
 
 
 def test_names_of_programs_are_shown_as_they_are(show: Callable[..., Any], sample: dict[str, Any]) -> None:
@@ -223,7 +328,7 @@ def test_names_of_programs_are_shown_as_they_are(show: Callable[..., Any], sampl
 def test_charts_follow_the_colour_scheme_and_the_patterns_box(show: Callable[..., Any], sample: dict[str, Any]) -> None:
     tab = show(sample)
     plain = colours_in(tab, "memory-chart")
-    tab.locator("header input").check()
+    tab.locator("header .patterns input").check()
     assert colours_in(tab, "memory-chart") > plain
     before = tab.locator("#memory-chart canvas").first.screenshot()
     tab.emulate_media(color_scheme="dark")
