@@ -31,7 +31,7 @@ _SHOWN = 100
 """Elements of a result that --print-values prints in full."""
 _TIMED_SECONDS, _MOST_RUNS = 1.0, 1000
 """The time for which, and the number of times that at most, --time repeats the run; at least three times."""
-_OF_A_RUN = ("check", "outputs", "print_values", "per_tile", "chrome_trace")
+_OF_A_RUN = ("check", "outputs", "print_values", "per_tile")
 """What is asked of results."""
 
 

@@ -2,11 +2,12 @@
 // RUN: filecheck %s --input-file %t.json --check-prefix=JSON
 // RUN: filecheck %s --input-file %t.trace.json --check-prefix=TRACE
 // RUN: ipu-run %s --tiles 4 --profile - | filecheck %s --check-prefix=STDOUT
+// RUN: ipu-run %s --tiles 4 --ipus 2 --no-run --chrome-trace - | filecheck %s --check-prefix=TRACE
 
 // PRINTED: out0: float32[64] min
 
-// JSON: {"schema":"ipu-mlir.profile","version":3,"producer":{"name":"ipu-mlir","version":"{{[^"]+}}"}
-// JSON-SAME: "program":{"entry":"main","source":"ipu-run-profile.mlir"}
+// JSON: {"schema":"ipu-mlir.profile","version":4,"producer":{"name":"ipu-mlir","version":"{{[^"]+}}"}
+// JSON-SAME: "program":{"entry":"main","source":"ipu-run-profile.mlir","lines":[{"file":"ipu-run-profile.mlir"
 // JSON-SAME: "ipus":2,"replicas":1,"tiles_per_ipu":4,"num_tiles":8
 // JSON-SAME: "fits":true,"problems":[]
 // JSON-SAME: "name":"tanh_f32","location":"ipu-run-profile.mlir:{{[0-9]+}}:{{[0-9]+}}"

@@ -86,13 +86,23 @@ def slow_host(numbers: Numbers) -> Iterator[Advice]:
     host = numbers.cycles.host
     if numbers.share(host) < _MUCH:
         return
+    steps = list(numbers.executed.values())
+    at_ends = sum(step.count * step.host for step in steps[-2:])
+    overlaps = any(step.io for step in steps)
+    actions = []
+    if at_ends:
+        actions.append("Keep what stays the same from run to run in variables on the device, and let one run do more.")
+    if host > at_ends and not overlaps:
+        actions.append("Give some tiles to I/O, so that they fetch the next batch while the others compute.")
+    if host > at_ends and overlaps:
+        actions.append("I/O tiles fetch beside the others already: let a batch do more work on the device.")
     yield Advice(
         "host",
-        "Hide host transfers behind computing",
-        f"Tiles wait for the host in {percent(numbers.share(host))} of all cycles.",
-        "Give some tiles to I/O so that transfers overlap with computing, raise the prefetch depth, keep state on the "
-        "device between runs, or send narrower types.",
-        gain_cycles=min(host, numbers.cycles.total - host),
+        "Wait less for the host",
+        f"Copies from and to the host take {percent(numbers.share(host))} of all cycles"
+        + (f", those of arguments and results {percent(numbers.share(at_ends))}." if at_ends else "."),
+        " ".join([*actions, "Send narrower types."]),
+        gain_cycles=min(host, at_ends + max(0, numbers.cycles.total - host)),
         step=_most(numbers, lambda step: step.host),
     )
 

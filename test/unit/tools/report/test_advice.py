@@ -132,7 +132,7 @@ def test_steps_that_mostly_synchronise(calm: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "title"), [("host", "Hide host transfers behind computing"), ("inter_ipu", "Move less between IPUs")]
+    ("kind", "title"), [("host", "Wait less for the host"), ("inter_ipu", "Move less between IPUs")]
 )
 def test_slow_transfers(calm: dict[str, Any], kind: str, title: str) -> None:
     step = calm["execution"]["steps"][0]
@@ -140,6 +140,19 @@ def test_slow_transfers(calm: dict[str, Any], kind: str, title: str) -> None:
     recount(calm)
     (found,) = advice_on(calm)
     assert (found.title, found.gain_cycles, found.step) == (title, calm["execution"]["cycles"][kind], step["step"])
+
+
+def test_advice_on_the_host_can_be_followed(calm: dict[str, Any]) -> None:
+    """I/O tiles are no advice for copies of arguments, nor where they are in use."""
+    steps = calm["execution"]["steps"]
+    steps[0]["host"], steps[-1]["host"] = 0, calm["execution"]["cycles"]["total"]
+    recount(calm)
+    assert "variables on the device" in advice_on(calm)[0].action and "I/O" not in advice_on(calm)[0].action
+    steps[1]["host"], steps[-1]["host"] = steps[-1]["host"] // 100, 0
+    recount(calm)
+    assert advice_on(calm)[0].action.startswith("Give some tiles to I/O")
+    steps[1]["io"] = "alone"
+    assert advice_on(calm)[0].action.startswith("I/O tiles fetch beside the others already")
 
 
 def test_ipus_that_wait_for_one(make: Callable[..., dict[str, Any]]) -> None:
