@@ -132,7 +132,7 @@ PLACE: tuple[str, ...] = (
     "ipu-hoist-casts",
     "ipu-reuse-operands",
 )
-"""Normalised linalg -> every tensor in its place. What ignores or breaks encodings stands before the placing.
+"""Normalised linalg -> every tensor in its place. Passes that ignore or break encodings run before placement.
 Branches that only choose between tensors become a selection, which is no linalg yet. Shards are assigned before views
 become copies, since what moves to another IPU has memory of its own, and once more for these copies. What differs
 between replicas is looked at again when branches on elements are gone. Places that follow from constants are such

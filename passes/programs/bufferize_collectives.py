@@ -9,7 +9,7 @@ from ipu_mlir.passes.support.rewriting import has_uses, list_ops
 
 
 class BufferizeCollectives(Pass):
-    """Let collectives read a buffer and fill another one, which the tensors around them show.
+    """Turn collectives on tensors into collectives that read one buffer and write another.
 
     Upstream's bufferization knows nothing of our ops; it knows how to see a buffer as a tensor, and a tensor as one.
 

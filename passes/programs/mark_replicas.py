@@ -20,7 +20,7 @@ from ipu_mlir.passes.support.value_attributes import set_value_attributes, value
 class MarkReplicas(Pass):
     """Say what differs between replicas, and refuse control flow that depends on it.
 
-    Replicas go the same way through the program, so that all of them come to a collective together. Collectives whose
+    All replicas take the same branches, so that they reach each collective together. Collectives whose
     groups or shapes do not go with the number of replicas are refused as well.
 
     Branches in loops that only compute are let through: those on elements become scatters and gathers

@@ -45,7 +45,7 @@ _COMPLEX = "is not imported for complex numbers; write it with their real and im
 
 
 class CheckStablehlo(Pass):
-    """Refuse what of StableHLO cannot be imported, all of it at once.
+    """Refuse StableHLO ops that cannot be imported, and report all of them at once.
 
     Needs:  StableHLO, as it comes in.
     Leaves: the program as it was.

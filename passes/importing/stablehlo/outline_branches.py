@@ -20,8 +20,8 @@ _SAME = ("stablehlo.convert", "stablehlo.reshape")
 class OutlineBranches(Pass):
     """Make a function of the branch that is taken where ``ipu.is_outlined`` is the condition, and call it there.
 
-    A framework that inlines all its functions keeps a branch whose condition it does not know. What the branch uses of
-    what is around it are arguments, those of its constants as well that are no single number.
+    A framework that inlines all its functions keeps a branch whose condition it does not know. Values from outside that
+    the branch uses become arguments of the function, and so do its constants of more than one element.
 
     Needs:  StableHLO, with calls with which nothing is wrong (``ipu-check-stablehlo``).
     Leaves: calls marked ``ipu.outlined`` in the place of such branches, of one function for all that are alike; the
