@@ -36,6 +36,7 @@ from ipu_mlir.dialects.ops.remote import (
     RemoteLoadOp,
     RemoteStoreOp,
 )
+from ipu_mlir.dialects.ops.rounding import IsSoundOp, NoiseOp, RoundOp, SaturateOp
 from ipu_mlir.dialects.ops.stop_gradient import StopGradientOp
 from ipu_mlir.dialects.ops.streams import (
     DequeueOp,
@@ -83,10 +84,12 @@ __all__ = [
     "HostUpdateAddOp",
     "InfeedOp",
     "Ipu",
+    "IsSoundOp",
     "KeepOp",
     "LibraryCallOp",
     "MappingAttr",
     "MicroBatchOp",
+    "NoiseOp",
     "NumberReplicaOp",
     "OutfeedOp",
     "PartsAttr",
@@ -102,6 +105,8 @@ __all__ = [
     "RemoteLoadOp",
     "RemoteStoreOp",
     "ReplicaIndexOp",
+    "RoundOp",
+    "SaturateOp",
     "StopGradientOp",
     "TargetAttr",
     "ToShardOp",

@@ -84,6 +84,7 @@ from ipu_mlir.passes.programs.offload_variables import OffloadVariables
 from ipu_mlir.passes.programs.outline_functions import OutlineFunctions
 from ipu_mlir.passes.programs.partition_remote_buffers import PartitionRemoteBuffers
 from ipu_mlir.passes.programs.promote_variables import PromoteVariables
+from ipu_mlir.passes.programs.set_float_modes import SetFloatModes
 from ipu_mlir.passes.programs.sink_variables import SinkVariables
 from ipu_mlir.passes.programs.trim_calls import TrimCalls
 from ipu_mlir.passes.programs.update_on_shards import UpdateOnShards
@@ -199,6 +200,7 @@ PASSES: tuple[type[Pass], ...] = (
     RestoreLibraryCalls,
     ReuseOperands,
     SealLibraryCalls,
+    SetFloatModes,
     SetTarget,
     SimplifyStablehlo,
     SinkMax,

@@ -92,6 +92,8 @@ NORMALIZE: tuple[str, ...] = (
     "lower-affine",
     "canonicalize",
     "cse",
+    "ipu-set-float-modes",
+    "ipu-promote-variables",
     "ipu-trim-calls",
 )
 """Linalg as it came in -> few, fused ops. What is called is not canonicalized before it is looked at: that would take a
@@ -99,7 +101,8 @@ library call whose body passes on what it reads for nothing. Unit dimensions go 
 them, and once more after it, because fusion moves reshapes and brings some back; it also copies assertions to all
 readers of a value. Exponents are constants in bodies
 after it, and poolings change places with fused ops only. Sums are widened last: the roundings after them would be
-between ops that fuse, and fused into what reads them on other tiles."""
+between ops that fuse, and fused into what reads them on other tiles. How floats round is said of ops as they are then,
+and what rounds at random has a variable."""
 
 PLACE: tuple[str, ...] = (
     "ipu-restore-library-calls",

@@ -59,6 +59,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     flag("--merge-collectives", type=_whole, metavar="BYTES", help=merged)
     merged = "let variables in remote memory that have one form be rows of one buffer (default: beneficial)"
     flag("--merge-remote-buffers", choices=("beneficial", "all", "none"), help=merged)
+    modes = "how floats behave, such as 'rounding=stochastic overflow=clip exceptions=inv,div0'; of ipu-set-float-modes"
+    flag("--float-modes", metavar="TEXT", help=modes)
     flag("--emulated", action="store_true", help="warn if the memory of the tiles is too small, and run all the same")
     about = (
         "what is machine code (default: auto); checked: all that can, and kernels and blocks are held to what they say"
@@ -86,6 +88,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError("--merge-collectives is for the default passes; put an ipu-merge-collectives into yours")
     if arguments.pass_pipeline is not None and arguments.merge_remote_buffers is not None:
         raise UsageError("--merge-remote-buffers is for the default passes; put an ipu-merge-remote-buffers into yours")
+    if arguments.pass_pipeline is not None and arguments.float_modes is not None:
+        raise UsageError("--float-modes is for the default passes; put an ipu-set-float-modes into yours")
     asked = [name for name in _OF_A_RUN if getattr(arguments, name) not in (None, False)] if arguments.no_run else []
     if asked:
         raise UsageError(f"--no-run and --{asked[0].replace('_', '-')} exclude each other: there are no results")
@@ -189,6 +193,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
             available_memory_proportion=arguments.available_memory_proportion,
             merge_collectives=arguments.merge_collectives,
             merge_remote_buffers=arguments.merge_remote_buffers,
+            float_modes=arguments.float_modes,
         )
     except PipelineError as error:
         raise UsageError(str(error)) from error

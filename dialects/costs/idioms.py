@@ -131,6 +131,8 @@ _IDIOMS: tuple[tuple[str, Callable[[ir.Operation], Found | None]], ...] = (
 
 def _inner(value: ir.Value, *names: str) -> ir.Operation | None:
     """The op of these ``names`` that makes ``value`` for one user alone."""
+    while has_one_use(value) and (mode := defining_op(value, "ipu.round", "ipu.saturate")) is not None:
+        value = mode.operands[0]
     op = defining_op(value, *names)
     return op if op is not None and has_one_use(value) else None
 

@@ -12,6 +12,7 @@ from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
 from ipu_mlir.dialects.support.errors import CompileError
 
 _FREE = ("arith.constant", "arith.bitcast", "linalg.index", "linalg.yield", "scf.yield", "scf.if", "cf.assert")
+_MODES = ("ipu.noise", "ipu.round", "ipu.saturate", "ipu.is_sound")  # of the arithmetic units: Tile Vertex ISA, $FP_CTL
 _LOADS = ("tensor.extract", "memref.load")
 _CASTS = (
     "arith.extf",
@@ -67,7 +68,7 @@ _PLAIN = frozenset(
     )
 )
 _WAY_OUT = "write bodies in the ops of arith and math on numbers"
-_NO_TIME = frozenset((*_FREE, *_FREE_CASTS, *_LOADS))
+_NO_TIME = frozenset((*_FREE, *_MODES, *_FREE_CASTS, *_LOADS))
 _ALL_CASTS = frozenset((*_CASTS, *_FREE_CASTS))
 _LOGICAL = ("arith.andi", "arith.ori", "arith.xori")
 
@@ -107,7 +108,7 @@ def scalar_ops(ops: Iterable[ir.Operation]) -> list[ScalarOp]:
 
 def through_casts(value: ir.Value) -> ir.Value:
     """The value that ``value`` was before it got other types."""
-    while (op := defining_op(value)) is not None and is_cast(op):
+    while (op := defining_op(value)) is not None and (is_cast(op) or op.name in _MODES):
         value = op.operands[0]
     return value
 

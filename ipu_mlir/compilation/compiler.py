@@ -42,6 +42,7 @@ def compile(
     available_memory_proportion: float | None = None,
     merge_collectives: int | None = None,
     merge_remote_buffers: str | None = None,
+    float_modes: str | Mapping[str, Any] | None = None,
     kernels: str | None = None,
 ) -> Executable | DynamicExecutable | Programs:
     """Compile a program for the IPU.
@@ -69,6 +70,11 @@ def compile(
             sync; 0 by default: each has its own.
         merge_remote_buffers: which variables in remote memory become rows of one buffer: ``beneficial``, those that
             outlined functions take in one place, which is the default; ``all`` of one form; or ``none``.
+        float_modes: how operations on floats behave, by name or as text, such as ``{"rounding": "stochastic"}``.
+            ``rounding`` of f16 and bf16 is ``nearest``, ``stochastic``, or ``identical``: at random only where all
+            replicas have one value. ``overflow``: what is beyond the largest f16 becomes ``infinity``, ``clip``
+            (65504) or ``nan``. ``exceptions``: those of ``inv``, ``div0``, ``oflo`` that end a run. ``seed``: of the
+            rounding. By default floats are rounded to the nearest, overflow to infinity and raise nothing.
         kernels: what runs as machine code of LLVM: ``auto`` (or what ``IPU_KERNELS`` in the environment says) for what
             loops of the program and loops over blocks repeat, ``never`` for nothing, ``always`` for all that can; the
             rest is calls of NumPy. ``checked`` is ``always``, slower, with kernels and blocks held to what they say.
@@ -82,7 +88,7 @@ def compile(
         if kernels not in (None, *KERNELS):
             raise CompileError(f"kernels={kernels!r} is none of {', '.join(map(repr, KERNELS))}")
         lowering = plan_lowering(
-            target, pipeline, planner, available_memory_proportion, merge_collectives, merge_remote_buffers
+            target, pipeline, planner, available_memory_proportion, merge_collectives, merge_remote_buffers, float_modes
         )
         lowering = replace(lowering, kernels=kernels)
         return _compile(source, entry, args, kwargs or {}, lowering)

@@ -1,6 +1,6 @@
 """The passes that make a program, and the level of the IR that each of them leads to."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
+from ipu_mlir.passes.programs.set_float_modes import SetFloatModes
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
 from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 
@@ -120,6 +121,7 @@ def plan_lowering(
     available_memory_proportion: float | None = None,
     merge_collectives: int | None = None,
     merge_remote_buffers: str | None = None,
+    float_modes: str | Mapping[str, Any] | None = None,
 ) -> Lowering:
     """The passes for ``compile``.
 
@@ -130,9 +132,11 @@ def plan_lowering(
         available_memory_proportion: option of ``ipu-partition``.
         merge_collectives: bytes of ``ipu-merge-collectives``.
         merge_remote_buffers: which ones ``ipu-merge-remote-buffers`` merges.
+        float_modes: options of ``ipu-set-float-modes``, by name or as text.
 
     Raises:
-        CompileError: a pass that does not exist, or a pipeline together with what is for the default passes.
+        CompileError: a pass or an option that does not exist, or a pipeline together with what is for the default
+            passes.
         TargetError: ``target`` is no machine.
     """
     if target is not None and not isinstance(target, Target):
@@ -149,6 +153,8 @@ def plan_lowering(
             raise CompileError("give max-bytes to an ipu-merge-collectives of your own pipeline=")
         if merge_remote_buffers is not None:
             raise CompileError("give which to an ipu-merge-remote-buffers of your own pipeline=")
+        if float_modes is not None:
+            raise CompileError("give float_modes as options of an ipu-set-float-modes of your own pipeline=")
         return Lowering({"l3": (begin, *_REGISTRY.resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: _REGISTRY.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None or available_memory_proportion is not None:
@@ -159,9 +165,23 @@ def plan_lowering(
     if merge_remote_buffers is not None:
         merging = make_pass(MergeRemoteBuffers, f"which={merge_remote_buffers}")
         stages["l1"] = replace_pass(stages["l1"], merging)
+    if float_modes is not None:
+        stages["l1"] = replace_pass(stages["l1"], make_pass(SetFloatModes, _option_text(float_modes)))
     if merge_collectives is not None:
         stages["l3"] = replace_pass(stages["l3"], MergeCollectives(max_bytes=merge_collectives))
     return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)
+
+
+def _option_text(options: str | Mapping[str, Any]) -> str:
+    """Options as the text that a pipeline has.
+
+    >>> _option_text({"rounding": "stochastic", "exceptions": ("inv", "div0")})
+    'rounding=stochastic exceptions=inv,div0'
+    """
+    if isinstance(options, str):
+        return options
+    listed = {name: ",".join(each) if isinstance(each, list | tuple) else each for name, each in options.items()}
+    return " ".join(f"{name}={each}" for name, each in listed.items() if each != "")
 
 
 def level_of(function: ir.Operation) -> str:

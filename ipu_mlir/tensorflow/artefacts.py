@@ -46,6 +46,7 @@ def executable_of(module: ir.Module, lowering: Lowering, device: Device, name: s
         lowering.target,
         device.partition,
         device.merging,
+        device.float_modes,
         device.io_proportion,
         text,
     )

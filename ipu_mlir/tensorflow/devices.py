@@ -37,6 +37,7 @@ class Device:
         partition: options of ``ipu-partition``, by name.
         merging: options of ``ipu-merge-collectives``, by name.
         remote_merging: which variables in remote memory ``ipu-merge-remote-buffers`` merges.
+        float_modes: options of ``ipu-set-float-modes``, by name.
         io_proportion: the share of the memory of I/O tiles that data of the host may take.
         connection: when the process attaches to it, by the name of the ``DeviceConnectionType``.
         executables: the folder for what was compiled, empty for none; None for none even if the environment names one.
@@ -48,6 +49,7 @@ class Device:
     partition: tuple[tuple[str, Any], ...] = ()
     merging: tuple[tuple[str, int], ...] = ()
     remote_merging: Merged = "beneficial"
+    float_modes: tuple[tuple[str, Any], ...] = ()
     io_proportion: float = 0.9
     connection: str = "ALWAYS"
     executables: str | None = ""

@@ -22,6 +22,7 @@ from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers
+from ipu_mlir.passes.programs.set_float_modes import STATE, SetFloatModes
 from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.one_thread import ONE_THREAD
 from ipu_mlir.runtime.engine.remote import RemoteMemory
@@ -32,6 +33,7 @@ from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.errors import as_invalid_argument
 from ipu_mlir.tensorflow.feeds import connect
 from ipu_mlir.tensorflow.lowering import trace
+from ipu_mlir.tensorflow.random_state import rounding_cell
 from ipu_mlir.tensorflow.variables import resident
 
 _LOG = logging.getLogger("ipu_mlir.tensorflow")
@@ -95,6 +97,8 @@ class Program:
         forms = {form.name: form for form in (*executable.engine.variables, *rows)}
         used = {name: resident(variable) for name, variable in traced.variables.items() if name in forms}
         cells = {name: each.cell_for(forms[name]) for name, each in used.items()}
+        if STATE in forms:
+            cells[STATE] = rounding_cell(forms[STATE])
         self.residents = tuple((each, cells[name]) for name, each in used.items())
         self.changed = tuple((used[name], cells[name]) for name in traced.changed if name in used)
         engine = executable.engine
@@ -344,6 +348,7 @@ def _lowering(device: Device, ipus: int) -> Lowering:
     lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=whole // ipus))
     stages = dict(lowering.stages)
     stages["l1"] = replace_pass(stages["l1"], MergeRemoteBuffers(which=device.remote_merging))
+    stages["l1"] = replace_pass(stages["l1"], SetFloatModes(**dict(device.float_modes), scopes=True))
     stages["l2"] = replace_pass(stages["l2"], Partition(**dict(device.partition)))
     stages["l2"] = replace_pass(stages["l2"], UseIoTiles(proportion=device.io_proportion))
     stages["l3"] = replace_pass(stages["l3"], MergeCollectives(**dict(device.merging)))

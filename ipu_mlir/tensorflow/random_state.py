@@ -13,6 +13,8 @@ from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.ops import gen_random_ops
 
 from ipu_mlir.dialects.codelets.library import codelet_named
+from ipu_mlir.runtime.engine.state import Cell
+from ipu_mlir.runtime.translator.translate import Variable
 from ipu_mlir.tensorflow.custom_calls import call
 from ipu_mlir.tensorflow.variables import is_tracing, resident
 
@@ -41,6 +43,25 @@ def next_seed() -> Any:
     state().assign_add([0, 1, 0], read_value=False)
     replica = call("replica_index", [], [tf.TensorSpec((), tf.int32)])[0] if is_tracing() else 0
     return tf.stack([seed + has_own * replica * _APART, uses])
+
+
+_ROUNDING: list[Cell] = []
+_ROUNDING_SEED = [0]
+
+
+def rounding_cell(form: Variable) -> Cell:
+    """The state of stochastic rounding, which all programs share."""
+    if not _ROUNDING:
+        _ROUNDING.append(Cell(form))
+        _ROUNDING[0].give(np.asarray(_ROUNDING_SEED[0], np.int32))
+    return _ROUNDING[0]
+
+
+def begin_rounding_anew(seed: int) -> None:
+    """Let the same programs round the same numbers the same way afterwards."""
+    _ROUNDING_SEED[0] = seed
+    for cell in _ROUNDING:
+        cell.give(np.asarray(seed, np.int32))
 
 
 def draw(codelet: str, shape: Any, seed: Any, dtype: Any = tf.float32) -> Any:

@@ -6,7 +6,7 @@ from ipu_mlir.dialects.analysis.control_flow import op_around
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.matchers import is_used, symbol_of
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of, callees_first, calls_in, meaning_of
-from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, UPDATED, variables_in
+from ipu_mlir.dialects.analysis.variables import ASSIGN, READ, UPDATED, updated_arguments, variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass
@@ -72,6 +72,18 @@ def _take_variables(function: ir.Operation, known: "_Functions", types: dict[str
         return
     if not known.can_stand_alone(name, but=_STATE):
         return
+    for which in _VALUES:
+        if which in function.attributes:
+            del function.attributes[which]
+    hand_over_variables(function, calls, types)
+
+
+def hand_over_variables(function: ir.Operation, calls: Sequence[ir.Operation], types: dict[str, ir.Type]) -> None:
+    """Let ``calls`` of ``function``, which are all that there are, hand it the variables that it uses.
+
+    Args:
+        types: those of the variables.
+    """
     names, changed = with_values(function, types)
     block = function.regions[0].blocks[0]
     for name, argument in list(zip(names, list(block.arguments)[-len(names) :], strict=True))[::-1]:
@@ -79,9 +91,6 @@ def _take_variables(function: ir.Operation, known: "_Functions", types: dict[str
             names.remove(name)
             block.erase_argument(argument.arg_number)
     set_function_type(function)
-    for which in _VALUES:
-        if which in function.attributes:
-            del function.attributes[which]
     _mark_updates(function, names, changed)
     gives = [types[each] for each in changed]
     for call in calls:
@@ -98,11 +107,12 @@ def _take_variables(function: ir.Operation, known: "_Functions", types: dict[str
 
 def _mark_updates(function: ir.Operation, names: Sequence[str], changed: Sequence[str]) -> None:
     """Say which of the last results of ``function`` are new values of which of its last arguments."""
+    before = len(updated_arguments(function))
     for which, of in zip(_VALUES, (names, changed), strict=True):
         entries = value_attributes(function, which)
         for entry, name in zip(entries[len(entries) - len(of) :], of, strict=True):
             if name in names and name in changed:
-                entry[UPDATED] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), names.index(name))
+                entry[UPDATED] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), before + names.index(name))
         set_value_attributes(function, which, entries)
 
 

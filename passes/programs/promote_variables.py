@@ -84,7 +84,10 @@ def _broken_place(op: ir.Operation, called: set[str]) -> str | None:
 
 def _promote(function: ir.Operation, types: dict[str, ir.Type]) -> None:
     if list_ops(function, READ, ASSIGN):
-        assert not variable_arguments(function), "a function whose variables are arguments reads and assigns none"
+        known = variable_arguments(function).values()
+        assert not {variable_of(op) for op in list_ops(function, READ, ASSIGN)} & set(known), (
+            "a variable is one argument"
+        )
         names, changed = with_values(function, types)
         _mark(function, "arg_attrs", names)
         _mark(function, "res_attrs", changed)

@@ -178,3 +178,15 @@ def test_programs_of_frameworks_agree_with_them(framework: str, name: str) -> No
     pytest.importorskip(framework)
     shown = run(f"frontends/{name}.py")
     assert shown.count(": True") >= 1 and ": False" not in shown
+
+
+def test_stochastic_rounding_learns_where_rounding_to_the_nearest_stalls(monkeypatch: pytest.MonkeyPatch) -> None:
+    example = load("stochastic_rounding.py")
+    monkeypatch.setattr(example, "ROUNDS", 3)
+    digits = np.load(EXAMPLES / "digits" / "digits.npz")
+    x = digits["images"][:64].reshape(64, -1).astype(np.float32) / 16
+    labels = np.eye(10, dtype=np.float32)[digits["labels"][:64]]
+    curves = {name: example.losses(dtype, modes, x, labels) for name, (dtype, modes) in example.RUNS.items()}
+    single, stochastic, nearest = (values[0] - values[-1] for values in curves.values())
+    assert abs(stochastic - single) < 0.05 * single and nearest < 0.7 * single
+    assert example.plot(curves).count("<polyline") == 3

@@ -238,7 +238,6 @@ def configure_ipu_system(config: IPUConfig, device: str = "cpu", reset_configura
     devices = _devices(config)
     if len(SYSTEM) and not reset_configuration and SYSTEM.config.to_dict() != config.to_dict():
         raise RuntimeError("the IPU system is configured already; give reset_configuration=True to configure it anew")
-    _say_how_floats_behave(config)
     SYSTEM.configure(devices, deepcopy(config))
     if "tensorflow" in sys.modules:
         from ipu_mlir.tensorflow.placement import take_over_devices
@@ -283,6 +282,7 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
         replace(target, io_tiles=config.io_tiles.num_io_tiles),
         partition=_partition_options(config),
         merging=_merging_options(config),
+        float_modes=_float_modes(config),
         remote_merging=REMOTE_MERGING[config.optimizations.merge_remote_buffers.name],
         io_proportion=config.io_tiles.available_memory_proportion,
         connection=connection.name,
@@ -375,18 +375,19 @@ def _merging_options(config: IPUConfig) -> tuple[tuple[str, int], ...]:
     return tuple(found)
 
 
-def _say_how_floats_behave(config: IPUConfig) -> None:
-    """Say in the log that options of floats which are set have no effect."""
+_ROUNDING = {"OFF": "nearest", "ON": "stochastic", "REPLICA_IDENTICAL_ONLY": "identical"}
+
+
+def _float_modes(config: IPUConfig) -> tuple[tuple[str, Any], ...]:
+    """Options of ``ipu-set-float-modes``: none where no option of floats is set, which costs nothing."""
     asked = config.floating_point_behaviour
-    names = [name for name in ("inv", "div0", "oflo", "nanoo") if getattr(asked, name) or asked.set_all]
-    if asked.esr is not StochasticRoundingBehaviour.OFF or asked.set_all:
-        names.append("esr")
-    for name in names:
-        _LOG.warning(
-            "floating_point_behaviour.%s has no effect: numbers are rounded to the nearest, those that overflow are "
-            "infinite, and nothing traps; the machine with its defaults keeps float16 below 65504",
-            name,
-        )
+    exceptions = tuple(name for name in ("inv", "div0", "oflo") if getattr(asked, name) or asked.set_all)
+    rounding = "stochastic" if asked.set_all else _ROUNDING[asked.esr.name]
+    gives_nan = asked.nanoo or asked.set_all
+    if not exceptions and rounding == "nearest" and not gives_nan:
+        return ()
+    overflow = "nan" if gives_nan else "clip"
+    return (("rounding", rounding), ("overflow", overflow), ("exceptions", exceptions))
 
 
 _PROPORTIONS = {"matmuls": "matmul_memory_proportion", "convolutions": "conv_memory_proportion"}

@@ -77,16 +77,15 @@ def partials_type(override_type: Any) -> Iterator[None]:
 
 @contextmanager
 def stochastic_rounding(override: bool) -> Iterator[None]:
-    """Say how operations inside round; without effect, as they round to the nearest.
+    """Say whether operations on float16 inside, and their gradients, round at random, or to the nearest.
 
     Raises:
         TypeError: it is no bool.
     """
     if not isinstance(override, bool):
         raise TypeError(f"stochastic rounding is on or off, got {override!r}")
-    if override:
-        _LOG.warning("scopes.stochastic_rounding has no effect: numbers are rounded to the nearest")
-    yield
+    with named("ipu.rounding.stochastic" if override else "ipu.rounding.nearest"):
+        yield
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def move_variable_initialization_to_cpu(graph: Any = None) -> None:
 def reset_ipu_seed(
     seed: int, device: str = "/device:IPU:0", cpu_device: str = "cpu", experimental_identical_replicas: bool = False
 ) -> None:
-    """Let random numbers without seeds of their own begin anew.
+    """Let random numbers without seeds of their own, and stochastic rounding, begin anew.
 
     Args:
         seed: of which the same programs draw the same numbers afterwards.
@@ -67,10 +67,11 @@ def reset_ipu_seed(
     """
     from tensorflow.python.eager import context
 
-    from ipu_mlir.tensorflow.random_state import state
+    from ipu_mlir.tensorflow.random_state import begin_rounding_anew, state
 
     ordinal_of(device)
     low = index(seed) & 0x7FFFFFFF
+    begin_rounding_anew(low)
     with context.eager_mode():  # at once, where a graph is being made too
         state().assign([low, 0, int(not experimental_identical_replicas)])
 

@@ -43,6 +43,18 @@ def _rounded(make: Callable[[ir.OpView], Function]) -> Callable[[ir.OpView], Fun
     return make_rounded
 
 
+def exact_result(op: ir.OpView) -> Function | None:
+    """The function of ``op`` in float32, before its result is rounded to a narrower type; None if it computes none."""
+    name = op.operation.name
+    if name in FLOAT_OPS:
+        function = FLOAT_OPS[name](op)
+        return lambda *operands: function(*map(_not_half, operands))
+    if name == "arith.truncf":
+        return _not_half
+    read = {"arith.sitofp": signed, "arith.uitofp": unsigned}.get(name)
+    return None if read is None else lambda x: read(x).astype(np.float32)
+
+
 def _not_half(x: Array) -> Array:
     """``x``, in float32 if it is f16: a function that takes several steps would round after each."""
     return x.astype(np.float32) if x.dtype == np.float16 else x

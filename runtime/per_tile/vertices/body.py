@@ -9,6 +9,7 @@ from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.runtime.per_tile.scalar.element_types import dtype_of, narrow_float
 from ipu_mlir.runtime.per_tile.scalar.integer_ops import unsigned
+from ipu_mlir.runtime.per_tile.scalar.rounding import MODES, function_of
 from ipu_mlir.runtime.per_tile.scalar.scalar_ops import SCALAR_OPS, constant_value
 from ipu_mlir.runtime.per_tile.vertices.body_control import Branch, ForLoop, WhileLoop
 from ipu_mlir.runtime.per_tile.vertices.instructions import Check, Code, Frame, Instruction, Load, LoadElements, Scalar
@@ -99,6 +100,9 @@ class Body:
                 self._slots[op.results[0]] = slot if slot < len(self._initial) else self._new_slot(None)
             elif name == "arith.constant":
                 self._define(op.results[0], constant_value(op))
+            elif name in MODES:
+                function, values = function_of(op)
+                instructions.append(Scalar(name, function, tuple(map(self._slot, values)), self._results(op)))
             elif name in _READERS:
                 instructions.append(_READERS[name](self, op))
             else:
@@ -177,5 +181,5 @@ _READERS: dict[str, Callable[[Body, ir.OpView], Instruction]] = {
     "scf.while": Body._while,
 }
 
-BODY_OPS = frozenset(SCALAR_OPS) | frozenset(_READERS) | _TERMINATORS | {"linalg.index"}
+BODY_OPS = frozenset(SCALAR_OPS) | frozenset(_READERS) | MODES | _TERMINATORS | {"linalg.index"}
 """The operations that a body may hold."""

@@ -10,6 +10,7 @@ from ipu_mlir.runtime.numeric.narrow_floats import bits_dtype, bits_of, of_bits,
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, apply, bits
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float, unsigned
 from ipu_mlir.runtime.translator.importing.narrow_floats import needs_rounding
+from ipu_mlir.runtime.translator.importing.read_rounding import READERS
 from ipu_mlir.runtime.translator.importing.scalar_lowerings import LOWERINGS
 from ipu_mlir.runtime.translator.importing.scalar_ops import SCALAR_OPS
 
@@ -27,7 +28,7 @@ class Unsupported(Exception):
 
 def is_scalar_op(name: str) -> bool:
     """True for the ops that ``read_scalar_op`` understands."""
-    return name in ("arith.constant", "arith.bitcast") or name in SCALAR_OPS or name in LOWERINGS
+    return name in ("arith.constant", "arith.bitcast") or name in READERS or name in SCALAR_OPS or name in LOWERINGS
 
 
 def read_scalar_op(op: ir.Operation, values: Mapping[ir.Value, Expression]) -> Expression:
@@ -37,6 +38,8 @@ def read_scalar_op(op: ir.Operation, values: Mapping[ir.Value, Expression]) -> E
         Unsupported: the op, or one of its types, has no entry in the tables.
     """
     name = narrow_float(op.results[0].type) if op.results else None
+    if op.name in READERS:
+        return READERS[op.name](op, values)
     if op.name == "arith.bitcast":
         return _bitcast(op, values[op.operands[0]], name)
     if op.name == "math.isnormal" and (source := narrow_float(op.operands[0].type)) is not None:

@@ -173,13 +173,22 @@ def test_configuring_twice():
         config.configure_ipu_system({})
 
 
-def test_options_of_floats_say_that_they_have_no_effect(caplog):
-    configured(convolutions__poplar_options={})
-    assert "floating_point_behaviour" not in caplog.text
-    configured(floating_point_behaviour__nanoo=True, floating_point_behaviour__oflo=True)
-    for name in ("nanoo", "oflo"):
-        assert f"floating_point_behaviour.{name} has no effect: numbers are rounded to the nearest" in caplog.text
-    assert "esr" not in caplog.text
+@pytest.mark.parametrize(
+    ("options", "modes"),
+    [
+        ({}, {}),
+        ({"nanoo": True}, {"rounding": "nearest", "overflow": "nan", "exceptions": ()}),
+        ({"esr": "ON"}, {"rounding": "stochastic", "overflow": "clip", "exceptions": ()}),
+        ({"esr": "REPLICA_IDENTICAL_ONLY"}, {"rounding": "identical", "overflow": "clip", "exceptions": ()}),
+        ({"oflo": True, "inv": True}, {"rounding": "nearest", "overflow": "clip", "exceptions": ("inv", "oflo")}),
+        ({"set_all": True}, {"rounding": "stochastic", "overflow": "nan", "exceptions": ("inv", "div0", "oflo")}),
+    ],
+)
+def test_options_of_floats_are_those_of_the_device(options, modes):
+    kinds = config.StochasticRoundingBehaviour
+    given = {name: kinds[each] if name == "esr" else each for name, each in options.items()}
+    configured(**{f"floating_point_behaviour__{name}": each for name, each in given.items()})
+    assert dict(SYSTEM.device().float_modes) == modes
 
 
 def test_library_options_without_a_meaning_here_are_said(caplog):
