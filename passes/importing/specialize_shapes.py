@@ -42,6 +42,9 @@ class SpecializeShapes(Pass):
                 refuse(module, f"has no function '{self.function}'; name one of its functions with function=")
                 return
             function = symbols[self.function].operation
+            if function.name != "func.func":
+                refuse(function, "is no function; name one of the functions with function=")
+                return
             unknown = sum(dynamic_sizes(each) for each in function.attributes["function_type"].value.inputs)
             if unknown != len(self.sizes):
                 refuse(function, f"has {unknown} sizes that are not known, but {len(self.sizes)} are given")

@@ -1,6 +1,7 @@
 """Sizes inside of a program of StableHLO that follow from those of its arguments, by the passes of StableHLO."""
 
 import re
+from collections.abc import Sequence
 
 from ipu_mlir.dialects.analysis.matchers import defining_op, terminator
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
@@ -152,11 +153,33 @@ def failed_assertions(module: ir.Operation, name: str) -> list[tuple[ir.Location
     refine_shapes(alone, function)
     failed = []
     for op in _assertions(alone):
-        holds, *numbers = (_numbers(value) or ["?"] for value in op.operands)
+        holds, *numbers = [_numbers(value) for value in op.operands] or [None]
         if holds == [0]:
-            text, *_ = _BEHIND.split(ir.StringAttr(op.attributes["error_message"]).value)
-            failed.append((op.location, text.format(*(each for (each,) in numbers))))
+            text, *_ = _BEHIND.split(_said(op))
+            failed.append((op.location, _filled(text, numbers)))
     return failed
+
+
+def _said(assertion: ir.Operation) -> str:
+    if "error_message" not in assertion.attributes:
+        return "the assertion does not hold"
+    return ir.StringAttr(assertion.attributes["error_message"]).value
+
+
+def _filled(text: str, numbers: Sequence[list[int] | None]) -> str:
+    """``text`` with the numbers in the places that name them; places of others stay.
+
+    >>> _filled("a is {0}, b is {1}, {{c}} is {2}, {d}", [[3], None])
+    'a is 3, b is ?, {c} is {2}, {d}'
+    """
+
+    def number(place: re.Match[str]) -> str:
+        if place[0] in ("{{", "}}"):
+            return place[0][0]
+        index = int(place[1])
+        return ", ".join(map(str, numbers[index] or ["?"])) if index < len(numbers) else place[0]
+
+    return re.sub(r"\{\{|\}\}|\{([0-9]{1,6})\}", number, text)
 
 
 def drop_assertions(module: ir.Operation) -> None:

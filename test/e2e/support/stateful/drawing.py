@@ -32,7 +32,20 @@ from support.stateful.statements import (
 )
 
 SHAPES = [(4,), (4,), (4,), (3,), (2, 4), (4, 4), ()]
-DTYPES = ["int32", "int32", "float32", "float32", "float16", "float16", "int8", "bool"]
+DTYPES = [
+    "int32",
+    "int32",
+    "float32",
+    "float32",
+    "float16",
+    "float16",
+    "int8",
+    "bool",
+    "uint8",
+    "uint32",
+    "int16",
+    "int64",
+]
 ROWS = 5
 _SIMPLE = {"pure": 4, "form": 5, "read": 3, "assign": 4, "update": 6, "swap": 1}
 _QUEUES = {"load": 2, "store": 2, "dequeue": 1, "enqueue": 2, "fifo": 1, "collective": 2}
