@@ -5,6 +5,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.host.drop_placement import DropPlacement
 from ipu_mlir.passes.host.forward_copies import ForwardCopies
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
+from ipu_mlir.passes.host.merge_sorts import MergeSorts
 from ipu_mlir.passes.host.replicas.batch_replicas import BatchReplicas
 from ipu_mlir.passes.importing.anchor_hints import AnchorHints
 from ipu_mlir.passes.importing.bounded.pad_bounded_sizes import PadBoundedSizes
@@ -95,6 +96,7 @@ from ipu_mlir.passes.raising.elements.raise_loads import RaiseLoads
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
+from ipu_mlir.passes.raising.ranks.spread_sorts import SpreadSorts
 from ipu_mlir.passes.raising.scans.raise_scans import RaiseScans
 from ipu_mlir.passes.supersteps.checks.check_assignments import CheckAssignments
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
@@ -177,6 +179,7 @@ PASSES: tuple[type[Pass], ...] = (
     MoveRowsInFunctions,
     MergeComputeSets,
     MergeReductions,
+    MergeSorts,
     NormalizeIndices,
     OffloadVariables,
     OutlineBranches,
@@ -193,6 +196,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseLoads,
     RaiseLoops,
     RaiseRanks,
+    SpreadSorts,
     RaiseScans,
     RaiseSplats,
     ReadScopes,

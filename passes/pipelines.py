@@ -120,6 +120,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-dynamic-slices",
     "ipu-raise-element-ops",
     "ipu-raise-loads",
+    "ipu-spread-sorts",
     "canonicalize",
     "cse",
     "ipu-mark-replicas{all-branches=true}",
@@ -173,6 +174,7 @@ TO_HOST: tuple[str, ...] = (
     "ipu-drop-placement",
     "ipu-forward-copies",
     "ipu-merge-reductions",
+    "ipu-merge-sorts",
     "ipu-batch-replicas",
 )
 """Supersteps -> the same program for one memory: what only undoes placing and partitioning."""

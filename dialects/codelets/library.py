@@ -14,6 +14,7 @@ from ipu_mlir.dialects.codelets.scan import SCANS
 from ipu_mlir.dialects.codelets.scatter import SCATTERS
 from ipu_mlir.dialects.codelets.solve import SOLVERS
 from ipu_mlir.dialects.codelets.sort import SORT
+from ipu_mlir.dialects.codelets.sort_tuples import SORT_TUPLES
 from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
@@ -32,6 +33,7 @@ def by_name(codelets: tuple[LibraryCodelet, ...]) -> dict[str, LibraryCodelet]:
 LIBRARY = by_name(
     (
         SORT,
+        SORT_TUPLES,
         RANK,
         UPDATE_SLICE,
         CTC_SEARCH,

@@ -1,6 +1,7 @@
 """``ipu-raise-ranks``: places in a sort, counted by comparing all pairs, as ranks."""
 
 from dataclasses import dataclass
+from math import prod
 
 from ipu_mlir.dialects.analysis.matchers import block_of, defining_op
 from ipu_mlir.dialects.attributes.attributes import module_target
@@ -31,7 +32,8 @@ class RaiseRanks(Pass):
     an order is found by trying every way in which two elements can compare, NaN among them: one that is not stays.
 
     Option: ``longest``, how many elements one vertex ranks at most: those whose keys, and the copy that a sort makes of
-    the first, take seven eighths of a tile's memory if nothing is said. More are counted as before, on many tiles.
+    the first, take seven eighths of a tile's memory if nothing is said. More are counted as before, on many tiles,
+    unless they are one row of integers, which ``ipu-spread-sorts`` sorts over tiles.
 
     Needs:  linalg on tensors; loops raised (``ipu-raise-loops``).
     Leaves: no ``linalg.generic`` that counts what comes before an element in a stable sort by at most three keys,
@@ -47,10 +49,21 @@ class RaiseRanks(Pass):
             target = module_target(module)
             for op in list_ops(module, "linalg.generic"):
                 count = rank_count(op)
-                if count is not None and count.size <= (self.longest or _longest(count, target)):
+                if count is not None and self._is_ranked(count, target):
                     with ir.InsertionPoint(op), op.location:
                         op.results[0].replace_all_uses_with(_ranks(op, count))
                     op.erase()
+
+    def _is_ranked(self, count: RankCount, target: Target) -> bool:
+        if self.longest is not None:
+            return count.size <= self.longest
+        return count.size <= _longest(count, target) or _is_spread(count)
+
+
+def _is_spread(count: RankCount) -> bool:
+    """True of one row by integers, which is sorted over many tiles (``ipu-spread-sorts``)."""
+    rows = prod(count.nest.extents[loop] for loop in count.order) // max(count.size, 1)
+    return rows == 1 and all(isinstance(_key_type(key), ir.IntegerType) for key in count.keys)
 
 
 def _longest(count: RankCount, target: Target) -> int:
