@@ -19,6 +19,7 @@ from ipu_mlir.runtime.translator.optimize.joined_rounds import with_joined_round
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
 from ipu_mlir.runtime.translator.optimize.propagate_layouts import with_layouts
 from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
+from ipu_mlir.runtime.translator.optimize.reductions.split_rows import with_split_rows
 from ipu_mlir.runtime.translator.optimize.rename_buffers import with_versions
 from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
 from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
@@ -67,6 +68,7 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("split-arrays", with_split_arrays),
     ArrayPass("look-up-tables", with_lookup_tables, has_options=True),
     ArrayPass("widen-arguments", with_late_numbers),
+    ArrayPass("split-rows", with_split_rows, has_options=True),
 )
 
 

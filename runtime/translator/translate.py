@@ -139,7 +139,7 @@ class Translation:
     temporary_bytes: int
     constants: dict[str, np.ndarray] = field(repr=False)
     single_blas_thread: bool = False
-    """True if the source shares its work between threads itself; BLAS must then not start more."""
+    """True if BLAS must not start threads: the source shares its work between threads itself, or has little of it."""
     variables: tuple[Variable, ...] = ()
     """Their memory comes after the arguments."""
     queues: tuple[Stream, ...] = ()
@@ -186,7 +186,7 @@ def translate(
 
 def translate_arrays(program: Program, options: TranslatorOptions) -> Translation:
     """The NumPy source of an array program that all passes have run on."""
-    schedules, has_blocks, kernels = scheduled(program, options)
+    schedules, single_blas_thread, kernels = scheduled(program, options)
     writer = SourceWriter.of(program, schedules)
     source = writer.write()
     names = writer.texts.arguments
@@ -211,7 +211,7 @@ def translate_arrays(program: Program, options: TranslatorOptions) -> Translatio
         results,
         writer.temporary_bytes,
         writer.texts.constants,
-        has_blocks,
+        single_blas_thread,
         variables,
         queues,
         remote,

@@ -257,7 +257,7 @@ def block_size(run: Sequence[Statement], loops: list[int], units: int, options: 
     largest = max(largest_array(statement) for statement in run)
     block = max(1, options.block_elements * units // max(largest, 1))
     for statement, loop in zip(run, loops, strict=True):
-        if isinstance(statement, Dot):
+        if isinstance(statement, Dot) and _is_of_matrices(statement):
             block = max(block, -(-options.block_min_gemm_rows // _rows_per_unit(statement, loop, units)))
     pieces = max(options.threads, -(-units // block))
     pieces = -(-pieces // options.threads) * options.threads
@@ -270,6 +270,12 @@ def block_size(run: Sequence[Statement], loops: list[int], units: int, options: 
                 if large and len(access.loops()) > 1:
                     return None
     return block
+
+
+def _is_of_matrices(dot: Dot) -> bool:
+    """True for a product of matrices, of which BLAS packs a factor; not of vectors, and of matrices with vectors."""
+    kinds = loop_kinds(dot)
+    return bool(kinds.rows and kinds.columns)
 
 
 def _rows_per_unit(dot: Dot, loop: int, units: int) -> int:

@@ -45,8 +45,9 @@ from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, scatter_us
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
 _LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel
 _LARGEST_ELSEWHERE = 4096  # terms of a product whose results or factors do not lie side by side
-_FEWEST_ROUNDS = 64  # calls of NumPy that a loop has to be worth, about as long as compiling takes in 100 runs
-_LEAST_SAVED_US = 5.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
+_LARGEST_BESIDE = 1 << 16  # terms of a product that is no reason to leave a kernel: more take longer than the call
+_FEWEST_ROUNDS = 8  # calls of NumPy that a loop has to be worth
+_LEAST_SAVED_US = 1.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
 _STREAMED_BYTES = 8 << 20  # of a copy past the caches: 25 MB by two threads took 1.2 ms, through them 1.7
 
@@ -108,7 +109,8 @@ class Kernels:
 
         def is_candidate(each: Statement) -> bool:
             if isinstance(each, Dot):
-                return always or saved_product_us(each) > gained_by_threads_us(each)
+                is_beside = points(each) <= _LARGEST_BESIDE and lanes_of(each) is not None
+                return always or is_beside or saved_product_us(each) > gained_by_threads_us(each)
             return always or isinstance(each, Elementwise | Reduce | Scan) or is_scatter(each)
 
         for is_wanted, members in groupby(statements, is_candidate):

@@ -1,18 +1,20 @@
 """Statements in order: in a block loop where that pays, else one after the other."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from math import prod
 
 from ipu_mlir.runtime.numeric.blas import default_threads
 from ipu_mlir.runtime.translator.array_ir.access import Buffer
+from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
 from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks, read_by
 from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays
-from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
+from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Program, Reduce, Statement
 from ipu_mlir.runtime.translator.codegen.blocks import Group, find_groups, split_products
 from ipu_mlir.runtime.translator.codegen.control_steps import control_step
 from ipu_mlir.runtime.translator.codegen.emit.emit import emit
@@ -26,33 +28,45 @@ from ipu_mlir.runtime.translator.kernels.rounds import rounds_of
 
 _LEAST_PRODUCT_US = 20.0  # of BLAS, half of which a kernel saves: LLVM takes 45 ms for it, if it is not on disk
 _TIMES_FASTER = 2  # a thread with a kernel than one of narrow BLAS
+_TERMS_OF_VECTORS, _TERMS_OF_MATRICES = 9216, 1 << 18  # of a product, up to which OpenBLAS has one thread anyway
 _ROUNDS = 16  # of a loop of which nobody knows how many it has
 
 
 def scheduled(program: Program, options: TranslatorOptions) -> tuple[list[Schedule], bool, list[KernelText]]:
-    """The calls of ``program`` and of each of its functions, whether some run in block loops, and the kernels.
+    """The calls of ``program`` and of each of its functions, whether BLAS has one thread, and the kernels.
 
     One threading regime per program: after a product on several threads, BLAS's own threads spin for milliseconds and
-    take the cores from ours. So either everything is left to BLAS, or it gets one thread and we share out the rest.
+    take the cores from ours, and from other processes: beside a busy one, 0.3 ms of products took 45 ms. So where BLAS
+    has hardly more threads than we do, or too little to share out, it gets one, and we share out large products.
     """
     parts = [_Part.of(part, options) for part in (program, *program.functions)]
     has_groups = any(any(part.groups) for part in parts)
-    longest_us = max((gemm_us(each) for each in _products(parts)), default=0.0)
+    statements = [each for part in parts for run in part.runs for each in run]
+    products = [each for each in statements if isinstance(each, Dot)]
+    longest_us = max(map(gemm_us, products), default=0.0)
+    has_few_threads = default_threads() <= _TIMES_FASTER * options.threads
     is_ours = options.kernels == "always" or (
         options.kernels == "auto"
         and options.narrow_blas
-        and longest_us >= _LEAST_PRODUCT_US
-        and (has_groups or default_threads() <= _TIMES_FASTER * options.threads)
+        and max(map(gemm_us, filter(is_of_matrices, products)), default=0.0) >= _LEAST_PRODUCT_US
+        and (has_groups or has_few_threads)
     )
-    has_groups |= is_ours and options.threads > 1 and longest_us >= options.block_min_us / 2
+    is_long = longest_us >= options.block_min_us / 2
+    has_groups |= options.threads > 1 and is_long and (is_ours or has_few_threads)
     texts: KernelTexts = {}
     schedules = [part.scheduled(options, has_groups, is_ours, texts) for part in parts]
-    return schedules, has_groups, list(texts.values())
+    has_one = has_groups or ((has_few_threads or not is_long) and any(map(_wakes_threads, statements)))
+    return schedules, has_one, list(texts.values())
 
 
-def _products(parts: Iterable["_Part"]) -> Iterator[Statement]:
-    """The products that can be kernels in place of BLAS."""
-    return (each for part in parts for run in part.runs for each in run if is_of_matrices(each))
+def _wakes_threads(statement: Statement) -> bool:
+    """True if OpenBLAS, left to itself, has several threads for ``statement``: for sums, as products with ones, too."""
+    if not isinstance(statement, Dot):
+        is_sum = isinstance(statement, Reduce) and statement.call == "add" and statement.out.buffer.dtype.kind == "f"
+        return is_sum and prod(statement.extents) > _TERMS_OF_VECTORS
+    kinds = loop_kinds(statement)
+    terms = prod(statement.extents[loop] for loop in (*kinds.rows, *kinds.columns, *kinds.summed))
+    return terms > (_TERMS_OF_MATRICES if kinds.rows and kinds.columns else _TERMS_OF_VECTORS)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ import pytest
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
 from ipu_mlir.runtime.translator.codegen.blocks import find_groups
+from ipu_mlir.runtime.translator.codegen.emit import plan_schedule
+from ipu_mlir.runtime.translator.translate import translate_arrays
 
 RNG = np.random.default_rng(9)
 BOTH, ROWS, COLUMNS = (f"affine_map<(d0, d1) -> ({m})>" for m in ("d0, d1", "d0", "d1"))
@@ -216,3 +218,29 @@ def test_no_block_has_pieces_of_rows_only_to_be_joined_by_smaller_work(rows, uni
         TranslatorOptions(),
     )
     assert [group.units for group in found] == units
+
+
+PRODUCT = """program @main(%a, %b) -> (%z[{n}*d0 + d1] : {m}x{n}) {{
+  argument %a : float32[{m}x{k}]
+  argument %b : float32[{k}x{n}]
+  temporary %z : float32[{m}x{n}]
+  dot {m}x{n}x{k} %a[{k}*d0 + d2], %b[{n}*d2 + d1], %z[{n}*d0 + d1]
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "blas_threads", "is_shared", "has_one"),
+    [
+        (32, 32, 32, 2, False, False),  # OpenBLAS has one thread for so little
+        (32, 256, 784, 2, False, True),  # its threads would spin for longer than the product takes
+        (32, 256, 784, 64, False, True),
+        (512, 512, 512, 2, True, True),  # as many threads of ours, which sleep when they are done
+        (512, 512, 512, 64, False, False),  # many threads are worth it
+    ],
+)
+def test_blas_has_threads_only_where_they_are_worth_it(m, n, k, blas_threads, is_shared, has_one, monkeypatch):
+    monkeypatch.setattr(plan_schedule, "default_threads", lambda: blas_threads)
+    program = parse_program(PRODUCT.format(m=m, n=n, k=k))
+    made = translate_arrays(program, TranslatorOptions(kernels="never", threads=2))
+    assert made.single_blas_thread == has_one
+    assert ("run_blocks(" in made.source) == is_shared

@@ -9,7 +9,7 @@ from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, di
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.optimize.fill_borders import Span, box_of, slabs_around
 
-ALWAYS = TranslatorOptions(threads=1, border_min_elements=1)
+ALWAYS = TranslatorOptions(kernels="never", threads=1, border_min_elements=1)
 RNG = np.random.default_rng(4)
 
 
