@@ -76,11 +76,20 @@ def upper_bound(value: ir.Value) -> int | None:
 def _all_of(flag: ir.Value) -> Iterator[tuple[ir.Operation, list[ir.Value]]]:
     """The ops, with their operands, that all have to give true for ``flag`` to be so."""
     found = scalar_op(flag)
-    if found is not None and found[0].name == "arith.andi":
-        for each in found[1]:
+    if found is None:
+        return
+    op, operands = found
+    if op.name == "arith.andi":
+        for each in operands:
             yield from _all_of(each)
-    elif found is not None:
+    elif op.name == "arith.cmpi" and predicate_of(op) == "ne" and _integer(operands[1]) == 0 and _is_flag(operands[0]):
+        yield from _all_of(operands[0])
+    else:
         yield found
+
+
+def _is_flag(value: ir.Value) -> bool:
+    return value.type == ir.IntegerType.get_signless(1)
 
 
 def _integer(value: ir.Value) -> int | None:

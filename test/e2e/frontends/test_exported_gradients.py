@@ -164,3 +164,28 @@ def test_gradient_is_that_of_jax(name):
     found = gradient_of_export(function, arguments, ipu.Target(tiles_per_ipu=4))
     for got, expected in zip(found, wanted, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("length", ["of a condition", "of an argument"])
+def test_gradient_of_a_loop_whose_length_has_a_bound(length):
+    def grown(i: Any, s: Any) -> Any:
+        return jnp.sin(s @ s) + s * 1.5 + 0.1 * i
+
+    def counted(x: Any, n: Any) -> Any:
+        return lax.fori_loop(0, 4, grown, x).sum()
+
+    def of_a_condition(x: Any, n: Any) -> Any:
+        ends = lax.while_loop(
+            lambda s: (s[0] < 7) & (s[0] < n), lambda s: (s[0] + 1, grown(s[0], s[1])), (np.int64(0), x)
+        )
+        return ends[1].sum()
+
+    def of_an_argument(x: Any, n: Any) -> Any:
+        return lax.fori_loop(0, jnp.minimum(n, 7), grown, x).sum()
+
+    arguments = normal(3, 3), np.int64(4)
+    with jax.enable_x64(True):
+        wanted = jax.grad(counted)(*arguments)
+    own = of_a_condition if length == "of a condition" else of_an_argument
+    (found,) = gradient_of_export(own, arguments, ipu.Target(tiles_per_ipu=4))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
