@@ -35,11 +35,11 @@ class SlotLoop:
                     kinds = self._handed(place)[part.taken]
                     state.links[place, number] = [zeros(kind, part.device) for kind in kinds]
             for part in () if position.backward else position.parts:
-                if part.stored and self._is_waiting(place):
+                rows = self._rows(place)
+                if part.stored and rows and not self._is_offloaded(place):
+                    state.rings[part.number] = [zeros(many(kind, rows), part.device) for kind in part.stored]
+                elif part.stored and self._is_waiting(place):
                     state.waiting[part.number] = [zeros(kind, part.device) for kind in part.stored]
-                depth = self._schedule.stash_depth(place)
-                if part.stored and depth and "stored" not in self._pipeline.offload:
-                    state.rings[part.number] = [zeros(many(kind, depth), part.device) for kind in part.stored]
         last = (len(self._positions) - 1) // self._schedule.stride
         end = arith.addi(self._calls.count, constant_index(last))
         loop = scf.ForOp(constant_index(0), end, constant_index(1), state.values())
@@ -54,6 +54,19 @@ class SlotLoop:
         """True if what a position hands on is for the next iteration."""
         is_link = place < len(self._positions) - 1 and place != self._stages - 1
         return is_link and place % self._schedule.stride == self._schedule.stride - 1
+
+    def _is_offloaded(self, place: int) -> bool:
+        """True if what a forward stage stores waits in remote memory."""
+        return "stored" in self._pipeline.offload and self._schedule.stash_depth(place) > 0
+
+    def _rows(self, place: int) -> int:
+        """Rows of the rings of a forward stage; none if its backward part takes what it stores in the same iteration.
+
+        Each row is written once in so many iterations, and read once, by the backward part. If that comes first in an
+        iteration, it reads the row that is written then.
+        """
+        depth = self._schedule.stash_depth(place)
+        return depth + 1 if self._pipeline.training and (depth or self._is_waiting(place)) else 0
 
     def _is_waiting(self, place: int) -> bool:
         """True if the backward part of a forward stage comes before it in an iteration, or at the same time."""
@@ -75,7 +88,7 @@ class SlotLoop:
         handed: dict[tuple[int, int], list[ir.Value]] = dict(state.links)
         for slot in range(stride):
             made = {}
-            for place in range(slot, len(self._positions), stride):
+            for place in reversed(range(slot, len(self._positions), stride)):  # who reads a ring before who writes it
                 made[place] = self._work(place, iteration, handed, stashes, state)
             for place, values in made.items():  # the IPUs meet where data goes from one to another: after all stages
                 if self._handed(place):
@@ -114,45 +127,59 @@ class SlotLoop:
 
                 def back(part: Part = part, given: list[ir.Value] = given, stash: list[ir.Value] = stash):
                     taken = self._calls.seeds(part) if place == self._stages else given
-                    results, added = self._calls.backward(part, stash, taken, state.gradients, micro_batch)
+                    stored = self._read(part, iteration, state) if part.number in state.rings else stash
+                    results, added = self._calls.backward(part, stored, taken, state.gradients, micro_batch)
                     return [*results[: len(self._handed(place))], *added]
 
                 found = _if(active, back, [*nothing, *state.gradients])
                 state.gradients = found[len(nothing) :]
             else:
-                kept = state.results if is_last else []
+                kept, rings = state.results if is_last else [], state.rings.get(part.number, [])
 
-                def there(part: Part = part, given: list[ir.Value] = given, kept: list[ir.Value] = kept):
+                def there(
+                    part: Part = part,
+                    given: list[ir.Value] = given,
+                    kept: list[ir.Value] = kept,
+                    rings: list[ir.Value] = rings,
+                ):
                     found = self._calls.forward(part, given, micro_batch)
                     results, stored = found[: len(part.results)], found[len(part.results) :]
                     if is_last:
                         results = self._calls.keep(part, results, kept, micro_batch)
-                    return [*results, *stored]
+                    return [*results, *(self._written(part, stored, rings, iteration) if rings else stored)]
 
-                found = _if(active, there, [*nothing, *kept, *(zeros(kind, part.device) for kind in part.stored)])
+                waits = rings or [zeros(kind, part.device) for kind in part.stored]
+                found = _if(active, there, [*nothing, *kept, *waits])
                 if is_last:
                     state.results = found[: len(kept)]
-                waiting = self._delayed(part, place, found[len(nothing) + len(kept) :], iteration, state)
-                state.stored[part.number] = waiting
+                waits = found[len(nothing) + len(kept) :]
+                if rings:
+                    state.rings[part.number] = waits
+                    made.append(found[: len(nothing)])
+                    continue
+                if self._is_offloaded(place):
+                    depth = self._schedule.stash_depth(place)
+                    waits = [_fifo(value, depth, part.device) for value in waits]
+                state.stored[part.number] = waits
                 if part.number not in state.waiting:
-                    stashes[part.number] = waiting
+                    stashes[part.number] = waits
             made.append(found[: len(nothing)])
         return made
 
-    def _delayed(
-        self, part: Part, place: int, stored: list[ir.Value], iteration: ir.Value, state: "Carried"
+    def _written(
+        self, part: Part, stored: list[ir.Value], rings: list[ir.Value], iteration: ir.Value
     ) -> list[ir.Value]:
-        """What a forward stage has stored some iterations ago, in the place of which ``stored`` is kept."""
-        depth = self._schedule.stash_depth(place)
-        if not depth or not stored:
-            return stored
-        if "stored" in self._pipeline.offload:
-            return [_fifo(value, depth, part.device) for value in stored]
-        row, rings = arith.remui(iteration, constant_index(depth)), state.rings[part.number]
-        found = [on(part.device, read_row(ring, row)) for ring in rings]
+        """The rings with what a forward stage stores in an iteration."""
+        row = arith.remui(iteration, constant_index(_size(rings)))
         pairs = zip(stored, rings, strict=True)
-        state.rings[part.number] = [on(part.device, write_row(value, ring, row)) for value, ring in pairs]
-        return found
+        return [on(part.device, write_row(value, ring, row)) for value, ring in pairs]
+
+    def _read(self, part: Part, iteration: ir.Value, state: "Carried") -> list[ir.Value]:
+        """What the backward part of a stage takes in an iteration: of the rows that its rings have, the oldest."""
+        rings, stage = state.rings[part.number], self._pipeline.groups[part.number]
+        oldest = iteration if self._is_waiting(stage) else arith.addi(iteration, constant_index(1))
+        row = arith.remui(oldest, constant_index(_size(rings)))
+        return [on(part.device, read_row(ring, row)) for ring in rings]
 
     def _is_active(self, iteration: ir.Value, behind: int) -> ir.Value:
         """True if a position, so many iterations ``behind`` the first one, has a micro-batch."""
@@ -173,8 +200,8 @@ class Carried:
         results: what is kept of those of all micro-batches so far.
         gradients: their sums so far.
         links: what positions have handed on to the next iteration.
-        waiting: by number of a function, what its backward part takes in this iteration.
-        rings: by number of a function, what waits longer.
+        waiting: by number of a function, what its backward part takes in this iteration, out of remote memory.
+        rings: by number of a function, what waits on the chip.
         stored: not carried: what ``waiting`` is in the next iteration.
     """
 
@@ -199,6 +226,10 @@ class Carried:
             {key: [next(each) for _ in table[key]] for key in sorted(table)} for table in (self.waiting, self.rings)
         )
         return Carried(results, gradients, links, waiting, rings)
+
+
+def _size(rings: list[ir.Value]) -> int:
+    return rings[0].type.shape[0]
 
 
 def _fifo(value: ir.Value, depth: int, device: int) -> ir.Value:

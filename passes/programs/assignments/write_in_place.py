@@ -24,10 +24,10 @@ _LOAD = "ipu.remote_load"
 class WriteInPlace(Pass):
     """Let the op that computes the next value of a variable write over the old value, also in loops and branches.
 
-    So do outlined functions with values of variables that callers hand them, and blocks with rows of remote memory that
-    they load and store again. Only where that is the last use of the old value in its block: bufferization then needs
-    no memory of its own for the new one, and no copy. What else loops carry stays in two places: then a superstep may
-    read the old value while another makes the new one.
+    So do outlined functions with values of variables that callers hand them, blocks with rows of remote memory that
+    they load and store again, and loops with what a branch in them may leave as it is. Only where that is the last use
+    of the old value in its block: bufferization then needs no memory of its own for the new one, and no copy. What else
+    loops carry stays in two places: then a superstep may read the old value while another makes the new one.
 
     Needs:  placed tensors, without casts between mappings (``ipu-materialize-casts``).
     Leaves: such ops with the old value as ``outs``; no copy in the arm of a branch that leaves it as it is.
@@ -45,7 +45,7 @@ class WriteInPlace(Pass):
             else:
                 continue
             for old, new in list(pairs):
-                if _is_variable(old, known):
+                if _is_variable(old, known) or _may_stay(old, new):
                     _make(_writing_over(old, new) or {})
 
 
@@ -99,6 +99,18 @@ def _is_variable(value: ir.Value, known: dict[ir.Value, bool]) -> bool:
         )
     known.update(dict.fromkeys(names, known[value]))
     return known[value]
+
+
+def _may_stay(old: ir.Value, new: ir.Value) -> bool:
+    """True if ``new`` is ``old`` itself, or a copy of it, where a branch takes one of its arms."""
+    branch = defining_op(new)
+    if branch is None or not is_branch(branch):
+        return False
+    for source in sources_of(new):
+        copy = defining_op(source, "linalg.copy")
+        if old == (source if copy is None else copy.operands[0]) or _may_stay(old, source):
+            return True
+    return False
 
 
 Changes = dict[ir.Value, tuple[ir.Operation, int, ir.Value] | None]

@@ -13,15 +13,15 @@
 // CHECK: cf.assert %{{.*}}, "the pipeline @p takes a multiple of 4 micro-batches: 4, 8, 12 and so on"
 // CHECK: "ipu.assign"(%{{.*}}) {variable = @p_gradient_0}
 // CHECK: scf.for %[[I:.*]] = %c0 to %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (tensor<f16>
-// CHECK: %[[N:.*]] = arith.index_cast %[[I]] : index to i32
-// CHECK: tensor.from_elements %[[N]]
-// CHECK: func.call @p_first_gradient_forward(
-// CHECK: func.call @p_last_gradient_backward(
-// CHECK: "ipu.read"() {variable = @p_gradient_1} : () -> tensor<4xf16>
 // CHECK: func.call @p_first_gradient_backward(
 // CHECK: "ipu.read"() {variable = @p_gradient_0} : () -> tensor<4xf32>
 // CHECK: arith.extf
 // CHECK: "ipu.assign"
+// CHECK: func.call @p_last_gradient_backward(
+// CHECK: "ipu.read"() {variable = @p_gradient_1} : () -> tensor<4xf16>
+// CHECK: %[[N:.*]] = arith.index_cast %[[I]] : index to i32
+// CHECK: tensor.from_elements %[[N]]
+// CHECK: func.call @p_first_gradient_forward(
 // CHECK-NOT: ipu.keep
 
 "ipu.infeed"() {sym_name = "q", types = [tensor<4xf16>]} : () -> ()

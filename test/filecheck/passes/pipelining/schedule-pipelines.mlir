@@ -3,19 +3,21 @@
 // RUN: sed 's/"grouped"/"sequential"/' %s | ipu-opt --ipu-differentiate-stages --ipu-autodiff --ipu-split-stages --ipu-schedule-pipelines --canonicalize | filecheck %s --check-prefix=SEQ
 
 // Grouped: 8 micro-batches through 4 positions take 11 slots, and each is an iteration. What the first stage stores waits
-// for two of them in rings; what moves between IPUs does so behind all stages.
+// in rings of three rows: the backward part, which comes first, reads the row that is written then, if there is a
+// micro-batch at all. What moves between IPUs does so behind all stages.
 // CHECK-LABEL: func.func @main(
 // CHECK: scf.for %{{.*}} = %c0 to %c11
 // CHECK: scf.if
-// CHECK: func.call @p_first_gradient_forward({{.*}}) {ipu.outlined, ipu.shard = 0 : i64}
-// CHECK: tensor.extract_slice {{.*}} : tensor<2x3x4xf32> to tensor<3x4xf32>
-// CHECK: tensor.insert_slice {{.*}} : tensor<3x4xf32> into tensor<2x3x4xf32>
-// CHECK: scf.if
-// CHECK: func.call @p_last_gradient_forward({{.*}}) {ipu.outlined, ipu.shard = 1 : i64}
+// CHECK: tensor.extract_slice {{.*}} : tensor<3x3x4xf32> to tensor<3x4xf32>
+// CHECK: func.call @p_first_gradient_backward({{.*}}) {ipu.outlined, ipu.shard = 0 : i64}
 // CHECK: scf.if
 // CHECK: func.call @p_last_gradient_backward({{.*}}) {ipu.outlined, ipu.shard = 1 : i64}
 // CHECK: scf.if
-// CHECK: func.call @p_first_gradient_backward({{.*}}) {ipu.outlined, ipu.shard = 0 : i64}
+// CHECK: func.call @p_last_gradient_forward({{.*}}) {ipu.outlined, ipu.shard = 1 : i64}
+// CHECK: scf.if
+// CHECK: func.call @p_first_gradient_forward({{.*}}) {ipu.outlined, ipu.shard = 0 : i64}
+// CHECK: tensor.insert_slice {{.*}} : tensor<3x4xf32> into tensor<3x3x4xf32>
+// CHECK: else
 // CHECK: "ipu.to_shard"
 // CHECK: scf.yield
 // CHECK-NOT: ipu.pipeline
@@ -23,12 +25,12 @@
 // Interleaved: two slots in an iteration, in the first of which IPU 0 goes forwards and IPU 1 backwards.
 // INTER-LABEL: func.func @main(
 // INTER: scf.for %{{.*}} = %c0 to %c9
-// INTER: func.call @p_first_gradient_forward(
-// INTER: tensor<1x3x4xf32>
 // INTER: func.call @p_last_gradient_backward(
+// INTER: func.call @p_first_gradient_forward(
+// INTER: tensor<2x3x4xf32>
 // INTER: "ipu.to_shard"
-// INTER: func.call @p_last_gradient_forward(
 // INTER: func.call @p_first_gradient_backward(
+// INTER: func.call @p_last_gradient_forward(
 
 // Sequential: one stage after the other, and nothing waits.
 // SEQ-LABEL: func.func @main(

@@ -268,3 +268,46 @@ func.func @what_is_read_after_the_branch_keeps_both(%w: tensor<4xf32, #home> {ip
   %z = linalg.abs ins(%w : tensor<4xf32, #home>) outs(%f : tensor<4xf32, #home>) -> tensor<4xf32, #home>
   return %z, %r : tensor<4xf32, #home>, tensor<4xf32, #home>
 }
+
+// What a branch of a loop may leave as it is is no variable, but written over as one: its copy would be in vain.
+// CHECK-LABEL: func.func @what_a_branch_may_leave_is_written_over
+// CHECK: iter_args(%[[C:.*]] =
+// CHECK: scf.if
+// CHECK: linalg.exp ins(%[[C]] {{.*}} outs(%[[C]] :
+// CHECK: else
+// CHECK-NOT: linalg.copy
+// CHECK: scf.yield %[[C]]
+func.func @what_a_branch_may_leave_is_written_over(%x: tensor<4xf32, #home>, %c: i1) -> tensor<4xf32, #home> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%w = %x) -> tensor<4xf32, #home> {
+    %b = scf.if %c -> tensor<4xf32, #home> {
+      %e = tensor.empty() : tensor<4xf32, #home>
+      %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+      scf.yield %y : tensor<4xf32, #home>
+    } else {
+      %e = tensor.empty() : tensor<4xf32, #home>
+      %y = linalg.copy ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+      scf.yield %y : tensor<4xf32, #home>
+    }
+    scf.yield %b : tensor<4xf32, #home>
+  }
+  return %r : tensor<4xf32, #home>
+}
+
+// What a loop always computes anew stays in two places.
+// CHECK-LABEL: func.func @what_is_always_new_keeps_both
+// CHECK: %[[E:.*]] = tensor.empty
+// CHECK: linalg.exp {{.*}} outs(%[[E]] :
+func.func @what_is_always_new_keeps_both(%x: tensor<4xf32, #home>) -> tensor<4xf32, #home> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%w = %x) -> tensor<4xf32, #home> {
+    %e = tensor.empty() : tensor<4xf32, #home>
+    %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
+    scf.yield %y : tensor<4xf32, #home>
+  }
+  return %r : tensor<4xf32, #home>
+}
