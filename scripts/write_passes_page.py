@@ -47,7 +47,10 @@ def reference() -> str:
 
 def with_reference(page: str) -> str:
     """``page`` with both parts as they should be; each ends where the next paragraph or section begins."""
-    for what, text, end in (("This table", pipelines(), "\nPasses that ignore"), ("This list", reference(), "\n## Hints\n")):
+    for what, text, end in (
+        ("This table", pipelines(), "\nPasses that ignore"),
+        ("This list", reference(), "\n## Hints\n"),
+    ):
         mark = MARK.format(what)
         before, _, rest = page.partition(mark)
         page = before + mark + text + end + rest.partition(end)[2]
