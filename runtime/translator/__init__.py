@@ -10,7 +10,6 @@
 ``counted_loops``       ``while`` loops that count become loops over numbers
 ``control``             loops and branches hold such statements; ``timeline`` says when things happen in them
 ``simplify``            constants folded, bodies in the spellings that NumPy runs fastest; same bits
-``signed_zeros``        maxima and minima of two numbers give the right zero, for nothing where there is no -0
 ``constants``           what depends on constants alone is done at once
 ``decompose``           reductions become contractions, one-ufunc reductions, scans, and element-wise work around them
 ``propagate_layouts``   products are stored in the order in which they are read

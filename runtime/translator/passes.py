@@ -12,7 +12,6 @@ from ipu_mlir.runtime.translator.optimize.constants import with_constants
 from ipu_mlir.runtime.translator.optimize.counted_loops import with_counted_loops
 from ipu_mlir.runtime.translator.optimize.double_buffer import with_swapped_buffers
 from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
-from ipu_mlir.runtime.translator.optimize.fill_borders import with_borders
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
 from ipu_mlir.runtime.translator.optimize.hoist import hoisted
 from ipu_mlir.runtime.translator.optimize.joined_rounds import with_joined_rounds
@@ -22,7 +21,6 @@ from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
 from ipu_mlir.runtime.translator.optimize.reductions.split_rows import with_split_rows
 from ipu_mlir.runtime.translator.optimize.rename_buffers import with_versions
 from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
-from ipu_mlir.runtime.translator.optimize.signed_zeros import with_signed_zeros
 from ipu_mlir.runtime.translator.optimize.simplify import simplified
 from ipu_mlir.runtime.translator.optimize.split_arrays import with_split_arrays
 from ipu_mlir.runtime.translator.optimize.update_state import with_updated_state
@@ -55,13 +53,11 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("gather-bits", with_gathered_numbers),
     ArrayPass("count-loops", with_counted_loops),
     ArrayPass("simplify", simplified),
-    ArrayPass("order-signed-zeros", with_signed_zeros),
     ArrayPass("fold-constants", with_constants),
     ArrayPass("decompose-reductions", decomposed, has_options=True),
     ArrayPass("propagate-layouts", with_layouts),
     ArrayPass("hoist-invariants", hoisted),
     ArrayPass("double-buffer", with_swapped_buffers),
-    ArrayPass("fill-borders", with_borders, has_options=True),
     ArrayPass("update-slices", with_dynamic_slices),
     ArrayPass("join-rounds", with_joined_rounds),
     ArrayPass("update-state", with_updated_state),

@@ -49,10 +49,6 @@ class TranslatorOptions:
     window_max_taps: int = 16
     """Reduced points per result. Up to here a window reduction is a chain of ufuncs over shifted views."""
 
-    border_min_elements: int = 65536
-    """Elements of a padded buffer. From here only its border is filled, with a call per side: filling 58 x 58 x 64 f32
-    took 1 % of a convolution block; on small buffers more calls take longer."""
-
     merge_min_rows: int = 32
     """Rows of a matrix. Leading loops of an operand that do not merge become a batch if the matrices keep this many
     rows (batched products of 32 x 32 run at the speed of one large one); below, the operand is packed first."""

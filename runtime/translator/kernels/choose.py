@@ -14,6 +14,7 @@ from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Dot,
     Elementwise,
+    FirstExtreme,
     LibraryCall,
     Reduce,
     Scan,
@@ -25,6 +26,7 @@ from ipu_mlir.runtime.translator.codegen.schedule import Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.declared import Blocks, Declared, declared
+from ipu_mlir.runtime.translator.kernels.extremes import extreme_us
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
@@ -312,6 +314,8 @@ def _saved_us(statement: Statement) -> float:
             return saved_product_us(statement)
         case Scan():
             return scan_us(statement)
+        case FirstExtreme():
+            return extreme_us(statement)
         case Reduce():
             return max(saved_us(statement), saved_window_us(statement))
     return saved_us(statement)

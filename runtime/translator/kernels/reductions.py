@@ -9,6 +9,7 @@ from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, FirstExtreme, Reduce
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value, type_text
+from ipu_mlir.runtime.translator.kernels.extremes import write_extreme
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
@@ -49,7 +50,8 @@ def write_reduction(
 ) -> None:
     """Append the loops of ``statement``; ``part`` of ``loop`` only."""
     if isinstance(statement, FirstExtreme):
-        raise NoKernel("places of extremes are not found in kernels")
+        write_extreme(function, statement, loop, part)
+        return
     dtype = statement.out.buffer.dtype
     if isinstance(statement, Dot):
         reduced = tuple(not stride for stride in statement.out.strides)

@@ -169,8 +169,8 @@ def _select(node: Apply) -> Expression:
     return node
 
 
-def _clip(limit_is_low: bool) -> Callable[[Apply], Expression]:
-    """A maximum with a constant as ``clip``: three times as fast as ``maximum`` with a scalar."""
+def _extreme(limit_is_low: bool) -> Callable[[Apply], Expression]:
+    """A maximum with a constant as ``clip``: three times as fast as ``maximum``; the right one of two zeros."""
 
     def rule(node: Apply) -> Expression:
         if node.dtype == BOOL or node.dtype == np.float16:
@@ -178,17 +178,46 @@ def _clip(limit_is_low: bool) -> Callable[[Apply], Expression]:
         a, b = node.args
         value, limit = (b, a) if isinstance(a, Const) else (a, b)
         if not isinstance(limit, Const) or (limit.dtype.kind == "f" and np.isnan(limit.value)):
-            return node
+            return _of_two(node, limit_is_low)
         both = _both_limits(value, limit, limit_is_low)
         if both is not None:
             return both
         highest = np.inf if node.dtype.kind == "f" else np.iinfo(node.dtype).max
         lowest = -np.inf if node.dtype.kind == "f" else np.iinfo(node.dtype).min
+        is_zero = (
+            node.dtype.kind == "f" and limit.value == 0
+        )  # where the value equals a limit, ``clip`` gives the value
         if limit_is_low:
-            return Apply(node.dtype, "clip", (value, limit, Const.of(highest, node.dtype)))
+            clipped = Apply(node.dtype, "clip", (value, limit, Const.of(highest, node.dtype)))
+            has_sign = is_zero and not is_minus_zero(limit) and not _is_never_minus_zero(value)
+            return apply("absolute", clipped) if has_sign else clipped
+        if is_zero and is_minus_zero(limit):
+            return apply("smaller", value, limit)
         return Apply(node.dtype, "clip", (value, Const.of(lowest, node.dtype), limit))
 
     return rule
+
+
+def _of_two(node: Apply, is_maximum: bool) -> Apply:
+    """The extreme of two floats; of two zeros, NumPy's gives the second one, or +0 as a maximum and -0 as a minimum."""
+    a, b = node.args
+    if node.dtype.kind != "f" or isinstance(a, Accumulator) or isinstance(b, Accumulator):
+        return node
+    right, wrong = (b, a) if is_maximum else (a, b)
+    if _is_never_minus_zero(right):
+        return node
+    if _is_never_minus_zero(wrong):
+        return apply(node.call, b, a)
+    return apply("larger" if is_maximum else "smaller", a, b)
+
+
+def _is_never_minus_zero(node: Expression) -> bool:
+    """True if that can be seen of ``node`` itself."""
+    if not isinstance(node, Apply):
+        return isinstance(node, Const) and not is_minus_zero(node)
+    if node.call == "multiply":
+        return node.args[0] is node.args[1]
+    return node.call in ("absolute", "exp", "exp2", "cosh") or (node.call == "cast" and node.args[0].dtype.kind != "f")
 
 
 def _both_limits(value: Expression, limit: Const, limit_is_low: bool) -> Expression | None:
@@ -218,6 +247,8 @@ def _bounds(node: Expression) -> tuple[float, float]:
     if isinstance(node, Apply) and node.call in ("rint", "floor", "ceil", "trunc"):
         low, high = (getattr(np, node.call)(bound) for bound in _bounds(node.args[0]))
         return float(low), float(high)
+    if isinstance(node, Apply) and node.call == "absolute" and _bounds(node.args[0])[0] >= 0:
+        return _bounds(node.args[0])
     if isinstance(node, Apply) and node.call == "clip":
         inner, *limits = node.args
         if all(isinstance(limit, Const) for limit in limits):
@@ -280,8 +311,8 @@ _RULES: dict[str, Callable[[Apply], Expression]] = {
     "logical_not": _logical_not,
     "saturated_integer": _saturated_integer,
     "select": _select,
-    "maximum": _clip(True),
-    "minimum": _clip(False),
+    "maximum": _extreme(True),
+    "minimum": _extreme(False),
     "subtract": _subtract,
     "multiply": _neutral(0, 1),
     "divide": _neutral(1, 1),

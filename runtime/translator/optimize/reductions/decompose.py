@@ -1,12 +1,12 @@
 """Reductions of the IR as contractions, one-ufunc reductions, and the element-wise work around them."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, temporary
+from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
 from ipu_mlir.runtime.translator.array_ir.combiner import COMBINERS, combiner_of, is_neutral
 from ipu_mlir.runtime.translator.array_ir.control import all_statements, in_blocks
 from ipu_mlir.runtime.translator.array_ir.expression import (
@@ -23,7 +23,6 @@ from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Fo
 from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents, with_other_buffers
 from ipu_mlir.runtime.translator.optimize.reductions.chunks import in_chunks
 from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
-from ipu_mlir.runtime.translator.optimize.reductions.first_extremes import kept_from_first
 from ipu_mlir.runtime.translator.optimize.reductions.partial_products import loops_alone, summed_products
 from ipu_mlir.runtime.translator.optimize.reductions.wide_sums import widened
 from ipu_mlir.runtime.translator.optimize.simplify import simplify
@@ -32,16 +31,10 @@ from ipu_mlir.runtime.translator.optimize.simplify import simplify
 def decomposed(program: Program, options: TranslatorOptions) -> Program:
     """Write reductions as contractions, reductions by one ufunc, and scans."""
 
-    read = set(program.read_afterwards())
-    for statement in all_statements(program.statements):
-        read.update(access.buffer for access in statement.sources())
-
     def block(old: Sequence[Statement]) -> list[Statement]:
         statements: list[Statement] = []
         for statement in old:
-            statements += (
-                _parts(statement, options, read) if isinstance(statement, Fold) else [in_blocks(statement, block)]
-            )
+            statements += _parts(statement, options) if isinstance(statement, Fold) else [in_blocks(statement, block)]
         return statements
 
     parts = program.with_statements(block(program.statements))
@@ -49,20 +42,15 @@ def decomposed(program: Program, options: TranslatorOptions) -> Program:
     return with_other_buffers(parts, {b: replace(b, mutable=True) for b in scanned if not b.mutable})
 
 
-def _parts(fold: Fold, options: TranslatorOptions, read: Set[Buffer]) -> list[Statement]:
+def _parts(fold: Fold, options: TranslatorOptions) -> list[Statement]:
     wide = widened(fold)
     if wide is not None:
         on_f32, rounding = wide
-        return [*_parts(on_f32, options, read), rounding]
+        return [*_parts(on_f32, options), rounding]
     if len(fold.values) == 1:
         matched = combiner_of(fold.values[0])
         if matched is not None:
             return _combined(fold, *matched, options)
-    placed = kept_from_first(
-        fold, lambda term, statements: _as_access(term, fold, "terms", statements), read.__contains__
-    )
-    if placed is not None:
-        return placed
     return [statement for part in in_chunks(fold) for statement in _scanned(part)]
 
 

@@ -1,4 +1,4 @@
-"""Argmax in the forms of torch-mlir and XLA: the first of the largest elements in one call, whatever a NaN does."""
+"""Argmax in the forms of torch-mlir, XLA and JAX, where no pass on tensors has found it: whatever a NaN does."""
 
 import numpy as np
 import pytest
@@ -65,12 +65,11 @@ def unused() -> np.ndarray:
     return np.zeros((5, 12), np.int64)
 
 
-def test_first_of_the_largest(run, engine, unused):
+def test_first_of_the_largest(run, unused):
     x = values(5, 12)
     best, place = run(arg((5, 12)), x, unused)
     np.testing.assert_array_equal(place, in_order(x, -np.inf, np.greater))
     np.testing.assert_array_equal(best, x.max(1))
-    assert "for " not in engine(arg((5, 12))).source
 
 
 def test_first_of_the_smallest(run, unused):
@@ -81,11 +80,10 @@ def test_first_of_the_smallest(run, unused):
     np.testing.assert_array_equal(best, x.min(1))
 
 
-def test_last_of_the_largest_is_found_step_by_step(run, engine, unused):
+def test_last_of_the_largest(run, unused):
     x = values(5, 12)
     text = arg((5, 12), better="oge")
     np.testing.assert_array_equal(run(text, x, unused)[1], in_order(x, -np.inf, np.greater_equal))
-    assert "for " in engine(text).source
 
 
 def test_value_to_start_from_that_may_win(run, unused):
@@ -94,11 +92,10 @@ def test_value_to_start_from_that_may_win(run, unused):
     np.testing.assert_array_equal(place, in_order(x, 2, np.greater))
 
 
-def test_place_among_all(run, engine):
+def test_place_among_all(run):
     x = RNG.integers(-4, 9, (5, 12)).astype(np.float32)
     best, place = run(arg((5, 12), outer="reduction"), x, np.zeros(12, np.int64))
     assert (best, place) == (x.max(), x.argmax())
-    assert "for " not in engine(arg((5, 12), outer="reduction")).source
 
 
 @pytest.mark.parametrize("outer", ["parallel", "reduction"])
@@ -158,7 +155,7 @@ def xla_in_order(rows: np.ndarray, start: float, keeps, none: int = 0) -> tuple[
     ("keeps", "order", "start", "text"),
     [("oge", np.greater_equal, -np.inf, "0xFF800000"), ("ole", np.less_equal, np.inf, "0x7F800000")],
 )
-def test_argmax_of_xla(keeps, order, start, text, run, engine):
+def test_argmax_of_xla(keeps, order, start, text, run):
     x = values(6, 12)
     x[3, -1], x[4, 3:6], x[5] = np.nan, np.nan, np.inf
     program = xla_arg((6, 12), keeps=keeps, start=text)
@@ -166,16 +163,14 @@ def test_argmax_of_xla(keeps, order, start, text, run, engine):
     want = xla_in_order(x, start, order)
     np.testing.assert_array_equal(best, want[0])
     np.testing.assert_array_equal(place, want[1])
-    assert "for " not in engine(program).source
 
 
-def test_argmax_of_xla_among_all(run, engine):
+def test_argmax_of_xla_among_all(run):
     x = values(5, 12)
     program = xla_arg((5, 12), outer="reduction")
     best, place = run(program, x)
     want = xla_in_order(x.reshape(1, 60), -np.inf, np.greater_equal)
     assert (best, place) == (want[0][0], want[1][0])
-    assert "for " not in engine(program).source
 
 
 def test_place_to_start_from_that_is_no_least_one(run):
@@ -228,7 +223,7 @@ def jax_arg(shape, *, kind="f32", better="ogt", outer="parallel", value=False) -
 
 @pytest.mark.parametrize(("better", "function"), [("ogt", np.argmax), ("olt", np.argmin)])
 @pytest.mark.parametrize("outer", ["parallel", "reduction"])
-def test_argmax_of_jax(better, function, outer, run, engine):
+def test_argmax_of_jax(better, function, outer, run):
     x = values(6, 12)
     x[0], x[3, -1], x[4, 3:6], x[5] = -np.inf, np.nan, np.nan, np.inf
     x[1, :6] = [0.0, -0.0] * 3
@@ -238,22 +233,20 @@ def test_argmax_of_jax(better, function, outer, run, engine):
     np.testing.assert_array_equal(
         run(program, np.nan_to_num(x))[0], function(np.nan_to_num(x), 1 if want.ndim else None)
     )
-    assert "for " not in engine(program).source
 
 
 @pytest.mark.parametrize(("better", "function"), [("sgt", np.argmax), ("slt", np.argmin)])
-def test_argmax_of_integers_of_jax(better, function, run, engine):
+def test_argmax_of_integers_of_jax(better, function, run):
     x = RNG.integers(-3, 3, (5, 40)).astype(np.int32)
     x[0], x[1] = -(2**31), 2**31 - 1
     program = jax_arg(x.shape, kind="i32", better=better, value=True)
     best, place = run(program, x)
     np.testing.assert_array_equal(place, function(x, 1))
     np.testing.assert_array_equal(best, np.take_along_axis(x, function(x, 1)[:, None], 1)[:, 0])
-    assert "for " not in engine(program).source
 
 
 def test_the_zero_that_jax_keeps_with_the_place_is_the_last_one(run):
-    """0 and -0 are equal: the place is that of the first, the value the last one; so this stays a loop."""
+    """0 and -0 are equal: the place is that of the first, the value the last one."""
     x = np.array([[0.0, -0.0, -1.0, 0.0], [0.0, -1.0, -0.0, -2.0]], np.float32)
     value, place = run(jax_arg(x.shape, value=True), x)
     assert np.signbit(value).tolist() == [False, True]

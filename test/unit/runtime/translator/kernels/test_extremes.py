@@ -1,0 +1,47 @@
+"""Places of extremes in kernels, beside the library codelets that define them."""
+
+import numpy as np
+import pytest
+
+from ipu_mlir.dialects.codelets.library import LIBRARY
+from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
+
+CALLS = [f"first_{call}{nan}" for call in ("maximum", "minimum") for nan in ("", "_after_nan", "_or_nan")]
+
+
+def text(call: str, dtype: str, shape: tuple[int, int, int]) -> str:
+    m, n, k = shape
+    return f"""program @main(%x) -> (%p[{k}*d0 + d1] : {m}x{k}) {{
+  argument %x : {dtype}[{m}x{n}x{k}]
+  temporary %p : int32[{m}x{k}]
+  first_extreme {call} {m}x{n}x{k} over d1 %x[{n * k}*d0 + {k}*d1 + d2], %p[{k}*d0 + d2]
+}}"""
+
+
+def translated(call: str, dtype: str, shape: tuple[int, int, int], kernels: str = "always") -> Translation:
+    return translate_arrays(parse_program(text(call, dtype, shape)), TranslatorOptions(kernels=kernels))
+
+
+@pytest.mark.parametrize("shape", [(3, 7, 21), (5, 40, 1), (21, 9, 1), (1, 5, 5), (2, 1, 5)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "int16"])
+@pytest.mark.parametrize("call", CALLS)
+def test_kernels_find_what_the_codelet_finds(call: str, dtype: str, shape: tuple[int, int, int]) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.integers(-3, 4, shape).astype(dtype)
+    if dtype.startswith("float"):
+        x[rng.random(shape) < 0.2] = np.nan
+        x[rng.random(shape) < 0.2] = np.inf
+        x[rng.random(shape) < 0.3] = -np.inf
+        x[0, :, 0] = -np.inf if "maximum" in call else np.inf
+    found = translated(call, dtype, shape)
+    assert "run0.run(" in found.source
+    (got,) = Engine.of(found).run([x])
+    np.testing.assert_array_equal(got, LIBRARY[call].per_tile(x)[0])
+
+
+@pytest.mark.parametrize(("shape", "is_kernel"), [((1, 64, 64), True), ((64, 4096, 1), False), ((1, 4096, 1), False)])
+def test_long_rows_are_left_to_numpy(shape: tuple[int, int, int], is_kernel: bool) -> None:
+    assert ("run0.run(" in translated("first_maximum_or_nan", "float32", shape, "auto").source) == is_kernel
