@@ -1,7 +1,11 @@
-"""Ops that give nothing and only check what they read."""
+"""Ops that check what they read, and perhaps give nothing."""
+
+import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from test_cases import CASES
 
 import ipu_mlir as ipu
 from ipu_mlir.dialects.support.errors import RunError
@@ -41,3 +45,40 @@ def test_op_that_only_checks(check: str, tiles: int) -> None:
         np.testing.assert_array_equal(run([truths])[0], truths)
         with pytest.raises(RunError, match="c holds"):
             run([truths & (np.arange(4) < 3)])
+
+
+PLANTED = "planted here"
+_BODY = re.compile(r"\^bb0\((%\w+): (\w+)[^)]*\):")
+
+
+def with_planted_checks(text: str) -> Iterator[str]:
+    """``text`` with a check that fails in the body of one of its structured ops: of a constant, or of an element."""
+    for body in _BODY.finditer(text):
+        head = text[: body.start()].rpartition("linalg.")[2]
+        if not head.startswith("generic") or "library_call" in head:
+            continue
+        name, kind = body.groups()
+        compare = {"f": "cmpf une", "i": "cmpi ne"}[kind[0]]
+        for check in ("arith.constant false", f"arith.{compare}, {name}, {name} : {kind}"):
+            planted = f'\n    %planted = {check}\n    cf.assert %planted, "{PLANTED}"'
+            yield text[: body.end()] + planted + text[body.end() :]
+
+
+def see_planted_checks_fail(name: str) -> None:
+    case = CASES[name]
+    for text in with_planted_checks(case.text):
+        exe = ipu.compile(text, target=ipu.Target(tiles_per_ipu=4))
+        for run in (exe.run, exe.run_per_tile):
+            with pytest.raises(RunError, match=PLANTED):
+                run(case.inputs)
+
+
+@pytest.mark.parametrize("name", ["scan-add-f32-vector", "scan-max-i32-vector"])
+def test_a_check_stays_in_an_op_that_has_another_form(name: str) -> None:
+    see_planted_checks_fail(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_check_stays_in_any_op(name: str) -> None:
+    see_planted_checks_fail(name)

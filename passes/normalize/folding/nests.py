@@ -11,6 +11,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.normalize.folding.constant_arrays import Array, Lookup
 from ipu_mlir.passes.normalize.folding.scalar_functions import value_of
 from ipu_mlir.passes.support.combiners import COMBINERS
+from ipu_mlir.passes.support.rewriting import list_ops
 
 MOST_POINTS = 65536
 """Of the loops together."""
@@ -31,6 +32,8 @@ def result_of(op: ir.Operation, lookup: Lookup) -> Array | None:
         return None
     block = op.regions[0].blocks[0]
     body = _Body(nest, op, lookup)
+    if not all(body.holds(each) for each in list_ops(op, "cf.assert")):
+        return None
     combined = None if all(nest.parallel) else _combination(block)
     if combined is None and not all(nest.parallel):
         return None
@@ -64,6 +67,11 @@ class _Body:
         if value not in self.known:
             self.known[value] = self._found(value)
         return self.known[value]
+
+    def holds(self, assertion: ir.Operation) -> bool:
+        """True if the condition is known to be true at all points."""
+        known = self.value(assertion.operands[0]) if assertion.block == self.block else None
+        return known is not None and bool(np.all(known))
 
     def is_exact_product(self, value: ir.Value) -> bool:
         """False for a product of floats that is rounded: together with a sum it may be rounded only once."""

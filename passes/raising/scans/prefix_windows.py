@@ -9,6 +9,7 @@ from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op, predic
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.element_types import is_narrow_float
 from ipu_mlir.passes.support.combiners import KIND_OF_OP
+from ipu_mlir.passes.support.rewriting import list_ops
 
 _FORMULAS = {
     **{f"{op.removeprefix('arith.')}(acc, x)": kind for op, kind in KIND_OF_OP.items()},
@@ -44,7 +45,7 @@ class PrefixWindow:
 def prefix_window(op: ir.Operation) -> PrefixWindow | None:
     """The scan that ``op`` is, if its window is as long as what its operand is padded from, by that less 1 or more."""
     nest = loop_nest(op) if op.name == "linalg.generic" and "library_call" not in op.attributes else None
-    if nest is None or len(op.results) != 1 or nest.parallel.count(False) != 1:
+    if nest is None or len(op.results) != 1 or nest.parallel.count(False) != 1 or list_ops(op, "cf.assert"):
         return None
     read = [number for number in range(nest.num_inputs) if reads_operand(op, number)]
     dimension = _window_dimension(nest, read[0]) if len(read) == 1 else None

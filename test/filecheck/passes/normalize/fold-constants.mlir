@@ -178,3 +178,48 @@ func.func @products() -> (tensor<2xf32>, tensor<2xf32>) {
   %z = linalg.matvec ins(%c, %d : tensor<2x2xf32>, tensor<2xf32>) outs(%f : tensor<2xf32>) -> tensor<2xf32>
   return %y, %z : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+
+// A check that holds at all points goes with the constant; one that fails somewhere, or that is not reached everywhere,
+// stays.
+// CHECK-LABEL: func.func @checked
+// CHECK-NOT: "small"
+// CHECK: "large"
+// CHECK: "small, there"
+func.func @checked() -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %c = arith.constant dense<[1.0, 2.0, 4.0]> : tensor<3xf32>
+  %three = arith.constant 3.0 : f32
+  %five = arith.constant 5.0 : f32
+  %e = tensor.empty() : tensor<3xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%c : tensor<3xf32>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %ok = arith.cmpf olt, %a, %five : f32
+    cf.assert %ok, "small"
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%c : tensor<3xf32>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %ok = arith.cmpf olt, %a, %three : f32
+    cf.assert %ok, "large"
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%c : tensor<3xf32>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %large = arith.cmpf ogt, %a, %three : f32
+    scf.if %large {
+      %ok = arith.cmpf olt, %a, %three : f32
+      cf.assert %ok, "small, there"
+    }
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  return %x, %y, %z : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}

@@ -227,3 +227,24 @@ func.func @shorter_window_with_more_results(%x: tensor<6xf32>) -> tensor<7xf32> 
   } -> tensor<7xf32>
   return %y : tensor<7xf32>
 }
+
+// A cumulative sum that checks what it adds.
+func.func @with_a_check(%x: tensor<6xf32>) -> tensor<6xf32> {
+  %neutral = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[5] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %neutral : f32
+  } : tensor<6xf32> to tensor<11xf32>
+  %shape = tensor.empty() : tensor<6xf32>
+  %empty = tensor.empty() : tensor<6xf32>
+  %start = linalg.fill ins(%neutral : f32) outs(%empty : tensor<6xf32>) -> tensor<6xf32>
+  %y = linalg.generic {indexing_maps = [#slide, #window, #result], iterator_types = ["parallel", "reduction"]}
+      ins(%padded, %shape : tensor<11xf32>, tensor<6xf32>) outs(%start : tensor<6xf32>) {
+  ^bb0(%a: f32, %unused: f32, %old: f32):
+    %ok = arith.cmpf oge, %a, %neutral : f32
+    cf.assert %ok, "a is negative"
+    %s = arith.addf %old, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<6xf32>
+  return %y : tensor<6xf32>
+}
