@@ -2,13 +2,17 @@
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.analysis.operand_types import result_dtype
+from ipu_mlir.dialects.analysis.recurrent_cells import recurrent_cell
 from ipu_mlir.dialects.support.bindings import ir
 
 _ARITIES = ("nullary", "unary", "binary", "ternary")
 
 
 def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
-    """``operation_dtype`` for the vertices of ``op``; the dtype is that of the first result."""
+    """``operation_dtype`` for the vertices of ``op``; the dtype is that of the first result.
+
+    Cells of LSTM and GRU layers have one name each, whichever front end wrote them.
+    """
     name, dtype = op.name.removeprefix("linalg."), result_dtype(op, nest)
     attributes = op.attributes
     if "library_call" in attributes:
@@ -24,6 +28,9 @@ def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
         return f"{'contraction' if _is_contraction(body, nest) else 'reduce'}_{dtype}"
     if len(body) == 2:
         return f"{body[0].name.split('.')[1]}_{dtype}"
+    cell = recurrent_cell(op.regions[0].blocks[0])
+    if cell is not None:
+        return f"{cell}_{dtype}"
     return f"{_ARITIES[nest.num_inputs] if nest.num_inputs < len(_ARITIES) else 'map'}_{dtype}"
 
 

@@ -1,0 +1,71 @@
+"""The cells of recurrent networks among element-wise ops: what a gate keeps of a state, and what it lets through."""
+
+from collections.abc import Iterator
+
+from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
+from ipu_mlir.dialects.support.bindings import ir
+
+
+def recurrent_cell(block: ir.Block) -> str | None:
+    """The name of the cell that the body ``block`` of an element-wise op computes, or None.
+
+    ``lstm_state``: ``sigmoid(f) * c + sigmoid(i) * tanh(g)``. ``lstm_output``: ``sigmoid(o) * tanh(c)``. ``gru_state``:
+    ``z * h + (1 - z) * tanh(n)``, where ``z`` may come from elsewhere (with an attention in it, for AUGRU), or
+    ``tanh(n) + z * (h - tanh(n))`` with ``z`` a sigmoid.
+    """
+    yielded = list(block.operations)[-1].operation.operands
+    if len(yielded) != 1:
+        return None
+    (value,) = yielded
+    if any(_is_gate(one) and _is_tanh(other) for one, other in _terms(value, "arith.mulf")):
+        return "lstm_output"
+    for one, other in _terms(value, "arith.addf"):
+        if _is_gru(one, other):
+            return "gru_state"
+        lets_in = any(_is_gate(a) and _is_tanh(b) for a, b in _terms(one, "arith.mulf"))
+        if lets_in and any(_is_gate(a) for a, _ in _terms(other, "arith.mulf")):
+            return "lstm_state"
+    return None
+
+
+def _is_gru(one: ir.Value, other: ir.Value) -> bool:
+    """True if the sum of both moves a state to a tanh as far as a gate says."""
+    for gate, difference in _terms(one, "arith.mulf"):
+        op = defining_op(difference, "arith.subf")
+        if _is_gate(gate) and op is not None and _is_tanh(other) and op.operands[1] == other:
+            return True
+    gates = {gate for gate, _ in _terms(other, "arith.mulf")}
+    for rest, candidate in _terms(one, "arith.mulf"):
+        op = defining_op(rest, "arith.subf")
+        if op is not None and _is(op.operands[0], 1) and op.operands[1] in gates and _is_tanh(candidate):
+            return True
+    return False
+
+
+def _terms(value: ir.Value, name: str) -> Iterator[tuple[ir.Value, ir.Value]]:
+    """Both operands of the op ``name`` that makes ``value``, in both orders."""
+    op = defining_op(value, name)
+    if op is not None:
+        yield op.operands[0], op.operands[1]
+        yield op.operands[1], op.operands[0]
+
+
+def _is_tanh(value: ir.Value) -> bool:
+    return defining_op(value, "math.tanh") is not None
+
+
+def _is_gate(value: ir.Value) -> bool:
+    """True for ``1 / (1 + exp(-x))``."""
+    quotient = defining_op(value, "arith.divf")
+    if quotient is None or not _is(quotient.operands[0], 1):
+        return False
+    for one, other in _terms(quotient.operands[1], "arith.addf"):
+        power = defining_op(other, "math.exp") if _is(one, 1) else None
+        if power is not None and defining_op(power.operands[0], "arith.negf") is not None:
+            return True
+    return False
+
+
+def _is(value: ir.Value, number: float) -> bool:
+    constant = constant_of(value)
+    return isinstance(constant, ir.FloatAttr) and constant.value == number
