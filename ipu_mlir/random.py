@@ -17,6 +17,8 @@ from ipu_mlir.dialects.codelets.library import codelet_named
 from ipu_mlir.programs.replicas import replica_index
 from ipu_mlir.programs.variable import Variable
 from ipu_mlir.tracing.codelets import apply_codelet
+from ipu_mlir.tracing.control.custom_gradients import custom_vjp
+from ipu_mlir.tracing.control.outlined import outlined
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
 
@@ -111,6 +113,8 @@ def integers(key: Any, low: int, high: int, shape: Shape = ()) -> Any:
 def dropout(key: Any, x: Any, rate: float, noise_shape: Sequence[int | None] | None = None) -> Any:
     """Zeros with probability ``rate``, and the other elements by 1 / (1 - rate).
 
+    A gradient draws the choice again, by the same code, and nothing is stored for it.
+
     Args:
         noise_shape: of the choice, where it is one for several elements: 1 in those dimensions.
 
@@ -123,8 +127,24 @@ def dropout(key: Any, x: Any, rate: float, noise_shape: Sequence[int | None] | N
     if len(shape) != len(x.shape) or any(a not in (1, None, b) for a, b in zip(shape, x.shape, strict=True)):
         raise TraceValueError(f"random.dropout with noise_shape {shape}: each dimension is that of {x.shape}, or 1")
     shape = tuple(own if each is None else each for each, own in zip(shape, x.shape, strict=True))
-    kept = bernoulli(key, np.float32(1 - rate), shape)
-    return np.where(kept, x * np.asarray(1 / (1 - rate), x.dtype), np.zeros((), x.dtype))
+
+    def dropped(key: Any, values: Any) -> Any:
+        kept = bernoulli(key, np.float32(1 - rate), shape)
+        return np.where(kept, values * np.asarray(1 / (1 - rate), x.dtype), np.zeros((), x.dtype))
+
+    if not isinstance(key, Symbol) and not isinstance(x, Symbol):
+        return dropped(key, x)
+    by_one_code = outlined(dropped)
+
+    @custom_vjp
+    def whole(key: Any, values: Any) -> Any:
+        return by_one_code(key, values)
+
+    whole.defvjp(
+        lambda key, values: (by_one_code(key, values), key),
+        lambda key, slope: (np.zeros(4, np.int32), whole(key, slope)),
+    )
+    return whole(key, x)
 
 
 class Generator:

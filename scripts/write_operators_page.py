@@ -4,6 +4,7 @@
 below ``test/e2e/guide`` that name the operator.
 """
 
+import ast
 import re
 from pathlib import Path
 
@@ -61,6 +62,25 @@ Functions of `ipu.ops` and layers of `ipu.keras.layers`; [tensorflow.md](tensorf
 """
 
 
+ERRORS = """
+## Largest errors
+
+Against results of others in f64 on the same numbers, relative to the largest value; `test_operator_errors` holds them
+to it. Losses of f16 are f32, and edges of bins are f16.
+
+| name | against | f32 | f16 |
+|---|---|---|---|
+"""
+
+
+def errors() -> dict[str, tuple[str, float, float]]:
+    """By name what it was compared with, and the errors that the test allows."""
+    tree = ast.parse((ROOT / "test" / "e2e" / "guide" / "test_operator_errors.py").read_text(encoding="utf-8"))
+    tables = (each for each in tree.body if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "ERRORS")
+    found: dict[str, tuple[str, float, float]] = ast.literal_eval(next(tables).value)
+    return found
+
+
 def operators() -> list[Row]:
     """The functions and layers of sections 21.14 and 21.15."""
     return [
@@ -89,7 +109,8 @@ def page() -> str:
         cost = f"`{codelet}`: {codelet_named(codelet).source}" if codelet else COSTS.get(row.name, "operations")
         tests = ", ".join(f"`{each}`" for each in tests_of(row.name)[:3])
         lines.append(f"| {row.section} | `{row.name}` | {tests} | {gradient} | {cost} |\n")
-    return TEXT + "".join(lines)
+    shown = [f"| `{name}` | {other} | {one:g} | {half:g} |\n" for name, (other, one, half) in errors().items()]
+    return TEXT + "".join(lines) + ERRORS + "".join(shown)
 
 
 if __name__ == "__main__":

@@ -61,6 +61,46 @@ def test_dropout_has_one_mask_forward_and_backward():
     assert set(rows.sum(1)) == {0.0, 100.0}
 
 
+def test_a_network_trains_to_the_same_weights_with_masks_stored_and_drawn_again():
+    numbers = np.random.default_rng(0)
+    x, y = numbers.standard_normal((16, 32)).astype(np.float32), numbers.standard_normal((16, 1)).astype(np.float32)
+    start = tuple(numbers.standard_normal(shape).astype(np.float32) / 4 for shape in ((32, 64), (64, 1)))
+
+    def drawn_again(key, hidden):
+        return random.dropout(key, hidden, 0.5)
+
+    @ipu.custom_vjp
+    def stored(key, hidden):
+        return random.dropout(key, hidden, 0.5)
+
+    def forward(key, hidden):
+        mask = random.dropout(key, np.ones_like(hidden), 0.5)
+        return mask * hidden, mask
+
+    stored.defvjp(forward, lambda mask, slope: (np.zeros(4, np.int32), slope * mask))
+
+    def trained(dropout):
+        def step(number, weights):
+            def loss(now):
+                hidden = dropout(random.fold_in(KEY, number), np.maximum(x @ now[0], 0))
+                return np.mean((hidden @ now[1] - y) ** 2)
+
+            slopes = ipu.grad(loss)(weights)
+            return tuple(w - np.float32(0.05) * g for w, g in zip(weights, slopes, strict=True))
+
+        program = ipu.compile(
+            lambda *now: ipu.fori_loop(0, 20, step, now), args=start, target=ipu.Target(tiles_per_ipu=4)
+        )
+        return program, program(*start)
+
+    programs, weights = zip(*map(trained, (drawn_again, stored)), strict=True)
+    for one, other, first in zip(*weights, start, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+        assert np.abs(one - first).max() > 0.01
+    calls = [program.mlir("l1").count("call @") for program in programs]
+    assert calls == [2, 1], "one code draws the mask of the forward pass, and once more for the gradient"
+
+
 def test_generators_go_on_and_begin_anew():
     generator = random.Generator(3, name="noise")
 

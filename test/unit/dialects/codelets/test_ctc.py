@@ -165,3 +165,32 @@ def test_calls_in_programs_run_on_both_executors(tiles):
     for found in (exe.run(given), PerTileExecutor(exe.module()).run(given)):
         for one, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_losses_and_gradients_of_500_cases_are_those_of_pytorch():
+    torch = pytest.importorskip("torch")
+    random = np.random.default_rng(2026)
+    for _ in range(500):
+        rows, labels, counts, lengths, blanks = random_case(random, batch=int(random.integers(1, 5)))
+        lengths = np.maximum(lengths, 1)  # PyTorch wants a time
+        scores = torch.from_numpy(rows.astype(np.float64)).requires_grad_()
+        wanted = torch.nn.functional.ctc_loss(
+            scores.transpose(0, 1),
+            torch.from_numpy(labels).long(),
+            torch.from_numpy(lengths).long(),
+            torch.from_numpy(counts).long(),
+            blank=int(blanks[0]),
+            reduction="none",
+        )
+        wanted[torch.isfinite(wanted)].sum().backward()
+        (found,) = codelet_named("ctc_loss").vectorised(rows, labels, counts, lengths, blanks)
+        np.testing.assert_allclose(found, wanted.detach(), rtol=1e-5, atol=1e-5)
+        loss, gradient = codelet_named("ctc_loss_gradient").vectorised(rows, labels, counts, lengths, blanks)
+        np.testing.assert_allclose(loss, wanted.detach(), rtol=1e-5, atol=1e-5)
+        for place in np.flatnonzero(np.isfinite(loss)):
+            times = lengths[place]
+            # PyTorch's gradient is that of scores which it takes for a log_softmax: it adds their probabilities
+            theirs = scores.grad[place, :times] - torch.exp(scores.detach()[place, :times])
+            np.testing.assert_allclose(gradient[place, :times], theirs, rtol=1e-4, atol=1e-5)
+            assert not gradient[place, times:].any()
