@@ -1,10 +1,9 @@
 """PyTorch: modules, functions on tensors, exported programs."""
 
-import functools
+import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,122 +16,21 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import _pytree as pytree
 
-from ipu_mlir.dialects.support.arguments import as_argument, check_constant, refuse_type
 from ipu_mlir.dialects.support.bindings import extra, ir
-from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.dialects.support.narrow_floats import host_dtype
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.frontends.aten import program as by_rules
 from ipu_mlir.frontends.table import Imported
+from ipu_mlir.frontends.torch_calls import TorchCall, bits_and_parts, in_other_form, to_numpy
 from ipu_mlir.frontends.torch_constants import bind_last_arguments, constants_last, without_state
 from ipu_mlir.frontends.torch_decompositions import decompositions
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
 from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.tracing.errors import TraceError
 
+_LOG = logging.getLogger("ipu_mlir.torch")
+_WITHOUT_CHECKS = {torch.ops.aten._linalg_check_errors.default: lambda *_, **__: None}
+"""Checks of values, whose order an exported program would keep."""
 _TO_TORCH = "func.func(torch-match-quantized-custom-ops), torchdynamo-export-to-torch-backend-pipeline"
-
-
-@dataclass(frozen=True)
-class TorchCall:
-    """Arguments and results of a PyTorch function, nested in tuples, lists and dicts.
-
-    Attributes:
-        in_spec, out_spec: how ``(args, kwargs)`` and the results are nested.
-        types: of every leaf of the arguments, PyTorch's type; None for what is part of the program.
-        known: the values of what is part of the program, by the numbers of the leaves.
-        constants: results that are part of the program, by their numbers.
-        unsigned: results of type uint8, which the program has as int8.
-    """
-
-    in_spec: Any
-    out_spec: Any
-    types: tuple[torch.dtype | None, ...]
-    known: Mapping[int, Any]
-    constants: Mapping[int, Any]
-    unsigned: frozenset[int] = frozenset()
-
-    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
-        """The flat inputs of a call.
-
-        Raises:
-            RunError: the arguments are not nested as those that the program was compiled for.
-        """
-        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
-        if spec != self.in_spec:
-            raise RunError(f"the arguments are {spec}, the program was compiled for {self.in_spec}")
-        for place, known in self.known.items():
-            check_constant(leaves[place], known, functools.partial(self._name, place))
-        return [self._array(leaf, place) for place, leaf in enumerate(leaves) if place not in self.known]
-
-    def _array(self, leaf: Any, place: int) -> np.ndarray:
-        kind = self.types[place]
-        assert kind is not None, "known leaves are no arguments"
-        if not isinstance(leaf, torch.Tensor):
-            leaf = _from_numpy(as_argument(leaf, None, _numpy_type(kind), lambda: self._name(place)))
-        elif leaf.dtype != kind:
-            raise refuse_type(self._name(place), leaf.dtype, kind, f"convert it with .to({kind})")
-        try:
-            return to_numpy(leaf, kind)
-        except (TypeError, RuntimeError) as error:
-            raise RunError(f"{self._name(place)} has no elements in memory: {error}; give a dense tensor") from error
-
-    def _name(self, place: int) -> str:
-        """Where a leaf stands: ``argument args[0]['w']``."""
-        positional, named = pytree.tree_unflatten(range(self.in_spec.num_leaves), self.in_spec)
-        leaves, _ = pytree.tree_flatten_with_path({"args": positional, "kwargs": named})
-        path = next(path for path, leaf in leaves if leaf == place)
-        return f"argument {path[0].key}{pytree.keystr(path[1:])}"
-
-    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
-        """The results as tensors, nested as the function has them."""
-        rest = iter(results)
-        count = self.out_spec.num_leaves
-        leaves = []
-        for place in range(count):
-            leaf = self.constants[place] if place in self.constants else to_torch(next(rest))
-            leaves.append(leaf.view(torch.uint8) if place in self.unsigned else leaf)
-        return pytree.tree_unflatten(leaves, self.out_spec)
-
-    def taken(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-        """The leaves of the arguments, of any kind, that the program takes."""
-        leaves, _ = pytree.tree_flatten((tuple(args), dict(kwargs)))
-        return [leaf for place, leaf in enumerate(leaves) if place not in self.known]
-
-    def nested(self, results: Sequence[Any]) -> Any:
-        """Results of any kind, nested as the function has them."""
-        rest = iter(results)
-        count = self.out_spec.num_leaves
-        leaves = [self.constants[place] if place in self.constants else next(rest) for place in range(count)]
-        return pytree.tree_unflatten(leaves, self.out_spec)
-
-    @property
-    def result_names(self) -> list[str]:
-        """Where each result stands."""
-        count = self.out_spec.num_leaves
-        return [f"result{place}" for place in range(count) if place not in self.constants]
-
-
-def to_numpy(leaf: torch.Tensor, kind: torch.dtype) -> np.ndarray:
-    """A tensor as NumPy's array, of the memory of the tensor where there is such a type."""
-    tensor = leaf.detach().cpu().resolve_conj().resolve_neg()
-    if kind == torch.bfloat16:
-        return tensor.contiguous().view(torch.int16).numpy().view(host_dtype("bf16"))
-    return tensor.contiguous().view(torch.int8).numpy() if kind == torch.uint8 else tensor.numpy()
-
-
-@functools.cache
-def _numpy_type(kind: torch.dtype) -> np.dtype[Any]:
-    """The type of NumPy's arrays of numbers that a tensor of ``kind`` can hold."""
-    return host_dtype("bf16") if kind == torch.bfloat16 else torch.empty(0, dtype=kind).numpy().dtype
-
-
-def _from_numpy(array: np.ndarray) -> torch.Tensor:
-    return to_torch(np.array(array))  # PyTorch warns of arrays that cannot be written, and takes no negative strides
-
-
-def to_torch(result: np.ndarray) -> torch.Tensor:
-    """A result, which nobody else has, as a tensor."""
-    if result.dtype == host_dtype("bf16"):
-        return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(result)
 
 
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
@@ -149,7 +47,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     leaves, in_spec = pytree.tree_flatten((args, kwargs))
     if isinstance(source, torch.nn.Module):
         return _imported(_export(source, args, kwargs), in_spec, leaves)
-    graph, call = _traced(source, leaves, in_spec, {})
+    graph, call = _traced(source, leaves, in_spec, _WITHOUT_CHECKS)
     tensors = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
     return Imported(_module(_export(graph, tensors, {})), call)
 
@@ -182,7 +80,10 @@ def import_graph(graph: torch.fx.GraphModule, args: Sequence[Any]) -> Imported:
         CompileError: torch-mlir cannot import it.
     """
     leaves, in_spec = pytree.tree_flatten((tuple(args), {}))
-    traced, call = _traced(graph, leaves, in_spec, decompositions())
+    for known in (by_rules.decompositions(), decompositions()):
+        traced, call = _traced(graph, leaves, in_spec, known)
+        if (module := _by_rules("graph", traced.graph, lambda graph: constants_last(graph, {}))) is not None:
+            return Imported(module, call)
     _refuse_loops(traced.graph)
     _refuse_lost_signs(traced.graph)
     constants = constants_last(traced.graph, {})
@@ -200,7 +101,7 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
         positional, named = pytree.tree_unflatten(whole, in_spec)
         results, out = pytree.tree_flatten(source(*positional, **named))
         constants = {n: each for n, each in enumerate(results) if not isinstance(each, torch.Tensor)}
-        seen[:] = [(out, constants, _unsigned(results))]
+        seen[:] = [(out, constants, in_other_form(results))]
         return [each for each in results if isinstance(each, torch.Tensor)]
 
     try:
@@ -212,8 +113,8 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
     except Exception as error:  # of any kind: what the function does is the user's
         name = getattr(source, "__name__", None) or type(source).__name__
         raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
-    out_spec, constants, unsigned = seen[0]
-    return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, unsigned)
+    out_spec, constants, made = seen[0]
+    return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, made)
 
 
 def trace_plainly(settings: ExitStack) -> None:
@@ -248,8 +149,8 @@ def _imported(program: ExportedProgram, in_spec: Any, leaves: list[Any]) -> Impo
     outputs = [each.arg for each in program.graph_signature.output_specs]
     constants = {place: each.value for place, each in enumerate(outputs) if isinstance(each, ConstantArgument)}
     (nodes,) = program.graph_module.graph.output_node().args
-    unsigned = _unsigned([each.meta.get("val") if isinstance(each, torch.fx.Node) else each for each in nodes])
-    call = TorchCall(in_spec, program.call_spec.out_spec, *_inputs(leaves), constants, unsigned)
+    made = in_other_form([each.meta.get("val") if isinstance(each, torch.fx.Node) else each for each in nodes])
+    call = TorchCall(in_spec, program.call_spec.out_spec, *_inputs(leaves), constants, made)
     return Imported(_module(program), call)
 
 
@@ -259,20 +160,43 @@ def _inputs(leaves: list[Any]) -> tuple[tuple[torch.dtype | None, ...], dict[int
     return types, {place: leaf for place, leaf in enumerate(leaves) if not isinstance(leaf, torch.Tensor)}
 
 
-def _unsigned(results: Sequence[Any]) -> frozenset[int]:
-    return frozenset(n for n, each in enumerate(results) if getattr(each, "dtype", None) == torch.uint8)
-
-
 def _module(program: ExportedProgram) -> ir.Module:
-    with ExitStack() as settings:
-        trace_plainly(settings)
-        program = program.run_decompositions(decompositions())
-    if changed := ", ".join(_changed(program)):
-        raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
+    name = type(program.graph_module).__name__
+    decomposed = _decomposed(program, by_rules.decompositions())
+    _refuse_changes(decomposed)
+    if (module := _by_rules(name, decomposed.graph, lambda _: without_state(decomposed)[1])) is not None:
+        return module
+    program = _decomposed(program, decompositions())
     _refuse_loops(program.graph)
     _refuse_sizes_of_values(program.graph)
     _refuse_lost_signs(program.graph)
-    return _linalg("the PyTorch program", type(program.graph_module).__name__, *without_state(program))
+    return _linalg("the PyTorch program", name, *without_state(program))
+
+
+def _decomposed(program: ExportedProgram, known: Mapping[Any, Any]) -> ExportedProgram:
+    with ExitStack() as settings:
+        trace_plainly(settings)
+        return program.run_decompositions(dict(known))
+
+
+def _by_rules(
+    name: str, graph: torch.fx.Graph, constants: Callable[[torch.fx.Graph], list[torch.Tensor]]
+) -> ir.Module | None:
+    """The module of a graph whose ops all have rules; None if some have not, or do not take their arguments."""
+    if missing := sorted(set(by_rules.without_rule(graph))):
+        _LOG.debug("%s is imported by torch-mlir, there is no rule for %s", name, ", ".join(missing))
+        return None
+    values = [to_numpy(each, each.dtype) for each in constants(graph)]
+    try:
+        return by_rules.traced(graph, name, values)
+    except (TraceError, NotImplementedError) as error:
+        _LOG.debug("%s is imported by torch-mlir: %s", name, error)
+        return None
+
+
+def _refuse_changes(program: ExportedProgram) -> None:
+    if changed := ", ".join(_changed(program)):
+        raise CompileError(f"the program changes {changed}, which a program here cannot; let it return the new values")
 
 
 def _changed(program: ExportedProgram) -> list[str]:
@@ -356,7 +280,7 @@ def _linalg(what: str, name: str, graph: torch.fx.Graph, constants: Sequence[tor
             f"{what} holds complex numbers, {found.dtype}{list(found.shape)}; give their parts, torch.view_as_real(x)"
         )
     module = import_safely(what, name, lambda: _lowered(graph))
-    bind_last_arguments(module, [to_numpy(each, each.dtype) for each in constants])
+    bind_last_arguments(module, [bits_and_parts(to_numpy(each, each.dtype)) for each in constants])
     return module
 
 

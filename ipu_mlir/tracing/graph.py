@@ -107,6 +107,7 @@ class Trace:
             block = ir.Block.create_at_start(self._function.regions[0], types, locations)
         self._end = ir.InsertionPoint(block)
         self._open: list[Trace] = [self]
+        self._origins: list[tuple[str, Place]] = []
         self.arguments = [
             tensor(self, value, spec.shape, spec.dtype)
             for value, (_, spec) in zip(block.arguments, arguments, strict=True)
@@ -120,7 +121,19 @@ class Trace:
         """
         if self._is_finished:
             raise TraceValueError(USED_AFTERWARDS)
+        if self._origins:
+            scope, place = self._origins[-1]
+            return self._emitting(f"{scope}/{name}" if scope else name, place)
         return self._emitting(name, user_place())
+
+    @contextmanager
+    def at(self, scope: str, place: Place) -> Iterator[None]:
+        """Within the block, ops come from ``place`` of another program, where ``scope`` says which part of it it is."""
+        self._origins.append((scope, place))
+        try:
+            yield
+        finally:
+            self._origins.pop()
 
     @contextmanager
     def _emitting(self, name: str, place: Place) -> Iterator[None]:

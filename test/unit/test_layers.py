@@ -83,6 +83,7 @@ ROOMS = (
     "ipu_mlir/tracing/batching",
     "ipu_mlir/tracing/surface",
     "ipu_mlir/inspect",
+    "ipu_mlir/frontends/aten",
     "ipu_mlir/frontends",
     "ipu_mlir/programs",
     "ipu_mlir/optimizers",

@@ -1,0 +1,203 @@
+"""Ops of layers: norms, attention, embeddings in bags, and distances."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.frontends.aten.activations import softmax
+from ipu_mlir.frontends.aten.rules import Made, constant, rule, wide
+
+
+@rule("native_layer_norm.default")
+def _layer_norm(x: Any, shape: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+    along = tuple(range(-len(shape), 0))
+    found, mean, scale = _normal(wide(x), along, epsilon)
+    return _with_weights(found, weight, bias), mean, scale
+
+
+def _normal(x: Any, along: Any, epsilon: float) -> tuple[Any, Any, Any]:
+    """``x`` with mean 0 and variance 1 along some dimensions, the mean, and one over the deviation."""
+    mean = np.mean(x, axis=along, keepdims=True)
+    apart = x - mean
+    scale = 1.0 / np.sqrt(np.mean(apart * apart, axis=along, keepdims=True) + epsilon)
+    return apart * scale, mean, scale
+
+
+def _with_weights(x: Any, weight: Any, bias: Any) -> Any:
+    x = x if weight is None else x * weight.astype(x.dtype)
+    return x if bias is None else x + bias.astype(x.dtype)
+
+
+@rule("layer_norm.default")
+def _layer_norm_alone(x: Any, shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5, *_: Any) -> Any:
+    return _layer_norm(x, shape, weight, bias, epsilon)[0]
+
+
+@rule("rms_norm.default")
+def _rms_norm(x: Any, shape: Any, weight: Any = None, epsilon: float | None = None) -> Any:
+    x = wide(x)
+    epsilon = float(np.finfo(np.float32 if x.dtype == np.float32 else np.float64).eps) if epsilon is None else epsilon
+    squares = np.mean(x * x, axis=tuple(range(-len(shape), 0)), keepdims=True)
+    return _with_weights(x * (1.0 / np.sqrt(squares + epsilon)), weight, None)
+
+
+@rule("native_group_norm.default")
+def _group_norm(x: Any, weight: Any, bias: Any, n: int, c: int, hxw: int, groups: int, epsilon: float) -> Any:
+    found, mean, scale = _normal(np.reshape(wide(x), (n, groups, -1)), -1, epsilon)
+    over = (c, *(1,) * (len(x.shape) - 2))
+    found = _with_weights(
+        np.reshape(found, x.shape), *(each if each is None else np.reshape(each, over) for each in (weight, bias))
+    )
+    return found, mean[..., 0], scale[..., 0]
+
+
+@rule("_native_batch_norm_legit_no_training.default")
+def _batch_norm(
+    x: Any, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, epsilon: float, *, made: Made
+) -> Any:
+    over = (-1, *(1,) * (len(x.shape) - 2))
+    scale = 1.0 / np.sqrt(wide(variance) + epsilon)
+    scale = scale if weight is None else scale * weight.astype(scale.dtype)
+    found = wide(x) * np.reshape(scale, over)
+    shift = -wide(mean) * scale
+    shift = shift if bias is None else shift + bias.astype(shift.dtype)
+    none = constant(np.zeros((0,), made.every[1][1]))
+    return found + np.reshape(shift, over), none, none
+
+
+@rule("scaled_dot_product_attention.default")
+def _attention(
+    query: Any, key: Any, value: Any, mask: Any = None, dropout: float = 0.0, is_causal: bool = False, *,
+    scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    if dropout:
+        raise NotImplementedError("attention with dropout is decomposed")
+    if enable_gqa and query.shape[-3] != key.shape[-3]:
+        times = query.shape[-3] // key.shape[-3]
+        key, value = (np.repeat(each, times, axis=-3) for each in (key, value))
+    scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = wide(np.matmul(query, np.swapaxes(key, -2, -1))) * scale
+    if is_causal:
+        rows, columns = scores.shape[-2:]
+        scores = np.where(constant(np.tril(np.ones((rows, columns), bool))), scores, -np.inf)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype.kind == "b" else scores + mask.astype(scores.dtype)
+    shares = softmax(scores)
+    if mask is not None and mask.dtype.kind == "b":
+        shares = np.where(np.any(mask, axis=-1, keepdims=True), shares, 0.0)
+    return np.matmul(shares.astype(query.dtype), value)
+
+
+@rule("_safe_softmax.default")
+def _safe_softmax(x: Any, dim: int, *_: Any) -> Any:
+    """Of rows that are all minus infinity, zeros."""
+    x = wide(x)
+    largest = np.max(x, axis=dim, keepdims=True)
+    is_none = largest == -np.inf
+    found = np.exp(x - np.where(is_none, 0.0, largest))
+    total = np.sum(found, axis=dim, keepdims=True)
+    return found / np.where(is_none, 1.0, total)
+
+
+@rule("_cdist_forward.default")
+def _distances(one: Any, other: Any, p: float, mode: int | None = None) -> Any:
+    apart = np.abs(one[..., :, None, :] - other[..., None, :, :])
+    return _norm(apart, p)
+
+
+def _norm(apart: Any, p: float) -> Any:
+    if p == 0:
+        return np.sum((apart != 0).astype(apart.dtype), axis=-1)
+    if math.isinf(p):
+        return np.max(apart, axis=-1)
+    if p == 1:
+        return np.sum(apart, axis=-1)
+    if p == 2:
+        return np.sqrt(np.sum(apart * apart, axis=-1))
+    return np.sum(apart**p, axis=-1) ** (1.0 / p)
+
+
+def _shares_of_norm(apart: Any, distance: Any, p: float) -> Any:
+    """The derivative of a distance by each difference."""
+    sign, size = np.sign(apart), np.abs(apart)
+    if p == 0:
+        return np.zeros_like(apart)
+    if p == 1:
+        return sign
+    if math.isinf(p):
+        return np.where(size == distance, sign, 0.0)
+    inverse = np.where(distance == 0, 0.0, 1.0 / np.where(distance == 0, 1.0, distance))
+    if p == 2:
+        return apart * inverse
+    return sign * np.where(size == 0, 0.0, np.where(size == 0, 1.0, size * inverse) ** (p - 1))
+
+
+@rule("_cdist_backward.default")
+def _distances_backward(gradient: Any, one: Any, other: Any, p: float, distances: Any) -> Any:
+    apart = one[..., :, None, :] - other[..., None, :, :]
+    return np.sum(gradient[..., None] * _shares_of_norm(apart, distances[..., None], p), axis=-2)
+
+
+@rule("_pdist_forward.default")
+def _pairs(x: Any, p: float = 2.0) -> Any:
+    first, second = np.triu_indices(x.shape[0], 1)
+    return _norm(np.abs(np.take(x, first, axis=0) - np.take(x, second, axis=0)), p)
+
+
+@rule("_pdist_backward.default")
+def _pairs_backward(gradient: Any, x: Any, p: float, distances: Any) -> Any:
+    first, second = np.triu_indices(x.shape[0], 1)
+    apart = np.take(x, first, axis=0) - np.take(x, second, axis=0)
+    each = gradient[:, None] * _shares_of_norm(apart, distances[:, None], p)
+    return np.zeros_like(x).at[first].add(each).at[second].add(-each)
+
+
+@rule("_embedding_bag_forward_only.default", "_embedding_bag.default")
+def _bags(
+    weight: Any, indices: Any, offsets: Any, scale: bool = False, mode: int = 0, sparse: bool = False,
+    weights: Any = None, include_last: bool = False, padding: int = -1, *, made: Made,
+) -> Any:  # fmt: skip
+    """Sums (0), means (1) or extremes (2) of rows that offsets put into bags."""
+    count = made.shape[0]
+    places = np.arange(indices.shape[0])
+    bag = np.searchsorted(offsets[:count], constant(places, offsets.dtype), "right") - 1
+    rows = np.take(weight, indices, axis=0)
+    is_used = indices != padding
+    rows = rows if weights is None else rows * weights[:, None]
+    own = (bag[None, :] == np.arange(count)[:, None]) & is_used[None, :]
+    sizes = np.sum(own.astype(np.int64), axis=1)
+    if mode == 2:
+        every = np.where(own[..., None], rows[None], -np.inf)
+        found = np.where(sizes[:, None] > 0, np.max(every, axis=1), 0.0)
+    else:
+        found = np.matmul(own.astype(rows.dtype), rows)
+        found = found / np.maximum(sizes, 1)[:, None].astype(rows.dtype) if mode == 1 else found
+    others = [constant(np.zeros(*said)) for said in made.every[1:]]
+    return (found, *others)
+
+
+@rule("segment_reduce.default")
+def _segments(
+    data: Any, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0,
+    unsafe: bool = False, initial: Any = None, made: Made,
+) -> Any:  # fmt: skip
+    if axis or (lengths is not None and len(lengths.shape) > 1) or (offsets is not None and len(offsets.shape) > 1):
+        raise NotImplementedError("segments of one dimension alone")
+    after: Any = offsets if lengths is None else np.cumsum(lengths)
+    ends = after[1:] if lengths is None else after
+    number = np.searchsorted(ends, constant(np.arange(data.shape[0]), ends.dtype), "right")
+    own = number[None, :] == np.arange(made.shape[0])[:, None]
+    own = np.reshape(own, (*own.shape, *(1,) * (len(data.shape) - 1)))
+    neutral = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}[reduce]
+    neutral = neutral if initial is None else initial
+    every = np.where(own, data[None], {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}[reduce])
+    if reduce in ("sum", "mean"):
+        sizes = np.sum(own.astype(data.dtype), axis=1)
+        total = np.sum(every, axis=1) + neutral
+        return total if reduce == "sum" else np.where(sizes > 0, total / np.maximum(sizes, 1.0), np.nan)
+    if reduce == "prod":
+        return np.prod(every, axis=1) * neutral
+    return (np.maximum if reduce == "max" else np.minimum)(
+        (np.max if reduce == "max" else np.min)(every, axis=1), neutral
+    )

@@ -1,0 +1,169 @@
+"""A graph of PyTorch as linalg on tensors, op by op."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch._decomp import decomposition_table
+from torch.export import default_decompositions
+from torch.utils import _pytree as pytree
+
+from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.frontends.aten import (  # noqa: F401  (each of them adds rules)
+    arithmetic,
+    bessel,
+    convolutions,
+    creating,
+    fourier,
+    indexing,
+    layers,
+    linear_algebra,
+    orders,
+    polynomials,
+    products,
+    reductions,
+    resampling,
+    shapes,
+    special,
+    windows,
+)
+from ipu_mlir.frontends.aten.rules import RULES, Later, Made, to_numpy_dtype
+from ipu_mlir.specs.specs import TensorSpec
+from ipu_mlir.tracing.graph import Symbol, Trace
+from ipu_mlir.tracing.surface.tensor import Tensor
+from ipu_mlir.tracing.user_places import Place
+
+
+def without_rule(graph: torch.fx.Graph) -> Iterator[str]:
+    """The ops of ``graph`` that have no rule, or give what is as large as values say."""
+    for node in graph.nodes:
+        if not all(map(_is_known, _tensors(node.meta.get("val")))) or (
+            node.op == "call_function" and node.target not in RULES and not _is_python(node.target)
+        ):
+            yield f"{node.target}"
+
+
+def _is_python(target: Any) -> bool:
+    return getattr(target, "__name__", "") == "getitem"
+
+
+def _is_known(tensor: torch.Tensor) -> bool:
+    return tensor.layout == torch.strided and all(isinstance(each, int) for each in tensor.shape)
+
+
+def _tensors(made: Any) -> list[torch.Tensor]:
+    return [each for each in pytree.tree_leaves(made) if isinstance(each, torch.Tensor)]
+
+
+def traced(graph: torch.fx.Graph, name: str, constants: Sequence[np.ndarray]) -> ir.Module:
+    """The module of ``graph``, whose last arguments are ``constants``.
+
+    Raises:
+        TraceError: a rule does not take the arguments of an op.
+    """
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    free = inputs[: len(inputs) - len(constants)]
+    trace = Trace(name, "main", [(node.name, _spec(node)) for node in free], Tensor)
+    values: dict[torch.fx.Node, Any] = dict(zip(free, trace.arguments, strict=True))
+    places = _Places()
+    with trace.running():
+        for node, array in zip(inputs[len(free) :], constants, strict=True):
+            with trace.at(node.name, places.of(node)):
+                values[node] = trace.constant(np.ascontiguousarray(array).reshape(array.shape))
+        for node in graph.nodes:
+            if node.op == "call_function":
+                with trace.at(*places.scope_and_place(node)):
+                    values[node] = _apply(node, values)
+        (results,) = graph.output_node().args
+        trace.finish([values[each] for each in pytree.tree_leaves(results) if isinstance(each, torch.fx.Node)])
+    return trace.module
+
+
+def _spec(node: torch.fx.Node) -> TensorSpec:
+    tensor = node.meta["val"]
+    return TensorSpec(tuple(tensor.shape), to_numpy_dtype(tensor.dtype))
+
+
+def _apply(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Any:
+    """The value of ``node``, or a tuple of them, with the shapes and types that PyTorch says."""
+    args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), values.__getitem__)
+    if _is_python(node.target):
+        part = args[0][args[1]]
+        return _as_said(node, part.value, *_made(node).every[0]) if isinstance(part, Later) else part
+    function, takes_made = RULES[node.target]
+    made = _made(node)
+    more = {"made": made} if takes_made else {}
+    result = function(*args, **_without_device(kwargs), **more)
+    if result is None:
+        return None
+    if isinstance(result, Symbol):
+        return _as_said(node, result, made.shape, made.dtype)
+    several = zip(result, made.every, strict=True)
+    return tuple(_as_said(node, each, *said) if isinstance(each, Symbol) else each for each, said in several)
+
+
+def _as_said(node: torch.fx.Node, value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    assert value.shape == shape, f"the rule of {node.target} gives {value.shape}, PyTorch {shape}"
+    return value.astype(dtype)
+
+
+def _made(node: torch.fx.Node) -> Made:
+    given = node.meta.get("val")
+    given = list(given) if isinstance(given, list | tuple) else [given]
+    every = tuple(((), np.dtype(bool)) if each is None else _type(each) for each in given)
+    taken = tuple(
+        tuple(each.meta["val"].stride())
+        if isinstance(each, torch.fx.Node) and isinstance(each.meta.get("val"), torch.Tensor)
+        else None
+        for each in node.args
+    )
+    return Made(*every[0], every, tuple(given[0].stride()) if isinstance(given[0], torch.Tensor) else (), taken)
+
+
+def _type(tensor: torch.Tensor) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    return tuple(tensor.shape), to_numpy_dtype(tensor.dtype)
+
+
+_OF_STORAGE = frozenset(("device", "layout", "pin_memory", "memory_format", "generator"))
+
+
+def _without_device(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: each for name, each in options.items() if name not in _OF_STORAGE}
+
+
+class _Places:
+    """Where the ops of a graph come from: the module that calls them, and the line of the program."""
+
+    def __init__(self) -> None:
+        self._last = Place("<pytorch>", 0, 0)
+
+    def scope_and_place(self, node: torch.fx.Node) -> tuple[str, Place]:
+        stack = node.meta.get("nn_module_stack") or {}
+        paths = [str(path) for path, _ in stack.values()]
+        scope = _plain_path(paths[-1]) if paths else ""
+        return scope, self.of(node)
+
+    def of(self, node: torch.fx.Node) -> Place:
+        """The innermost line in the trace of ``node``; of what has none, that of the op before."""
+        lines = [line for line in (node.meta.get("stack_trace") or "").splitlines() if line.startswith('  File "')]
+        if lines:
+            file, _, rest = lines[-1].strip().removeprefix('File "').partition('", line ')
+            number = rest.partition(",")[0]
+            if number.isdecimal():
+                self._last = Place(file, int(number), 1)
+        return self._last
+
+
+def _plain_path(path: str) -> str:
+    """``layer3.0.conv2`` of ``L['self'].layer3.0.conv2`` and the like."""
+    return path.removeprefix("L['self']").removeprefix("L__self__").strip("._").replace("_modules.", "")
+
+
+@cache
+def decompositions() -> Mapping[Any, Callable[..., Any]]:
+    """PyTorch's own for all ops that have no rule."""
+    every: dict[Any, Any] = {**decomposition_table, **dict(default_decompositions().items())}
+    drawn = (torch.ops.aten.rrelu_with_noise.default, torch.ops.aten.rrelu_with_noise_functional.default)
+    return {op: how for op, how in every.items() if op not in RULES and op not in drawn}

@@ -1,0 +1,119 @@
+"""Images in other sizes: what each row is of the rows before, as a matrix that PyTorch itself gives."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ipu_mlir.frontends.aten.rules import constant, rule
+
+aten = torch.ops.aten
+Interpolation = Callable[[torch.Tensor, int], torch.Tensor]
+
+
+def _shares(size: int, made: int, interpolate: Interpolation) -> np.ndarray:
+    """The share of each of ``size`` rows in each of ``made`` ones: what images with one row of ones give."""
+    images = torch.eye(size)[None, :, :, None].repeat(1, 1, 1, 2)  # of one column, PyTorch would take strides wrongly
+    return interpolate(images, made)[0, :, :, 0].numpy().T
+
+
+def _along(x: Any, dimension: int, shares: np.ndarray) -> Any:
+    moved = np.matmul(np.moveaxis(x, dimension, -1), constant(shares.T, x.dtype))
+    return np.moveaxis(moved, -1, dimension)
+
+
+def _interpolation(op: Any, align_corners: bool, scale: float | None) -> Interpolation:
+    return lambda image, size: op(image, [size, 2], align_corners, scale, None)
+
+
+def _linear(align_corners: bool, scale: float | None) -> Interpolation:
+    return lambda image, size: aten.upsample_linear1d(image[..., 0], [size], align_corners, scale)[..., None]
+
+
+def _backward(gradient: Any, sizes: Sequence[int], each: Sequence[Interpolation]) -> Any:
+    rank = len(each)
+    for dimension, interpolate in zip(range(-rank, 0), each, strict=True):
+        shares = _shares(sizes[dimension], gradient.shape[dimension], interpolate)
+        gradient = _along(gradient, dimension, shares.T)
+    return gradient
+
+
+def _forward(x: Any, sizes: Sequence[int], each: Sequence[Interpolation]) -> Any:
+    for dimension, size, interpolate in zip(range(-len(each), 0), sizes, each, strict=True):
+        x = _along(x, dimension, _shares(x.shape[dimension], size, interpolate))
+    return x
+
+
+@rule("upsample_linear1d_backward.default")
+def _linear_backward(gradient: Any, size: Any, sizes: Any, align: bool, scale: Any = None) -> Any:
+    return _backward(gradient, sizes, [_linear(align, scale)])
+
+
+@rule("upsample_bilinear2d_backward.default")
+def _bilinear_backward(gradient: Any, size: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
+    return _backward(gradient, sizes, [_linear(align, high), _linear(align, wide)])
+
+
+@rule("upsample_trilinear3d_backward.default")
+def _trilinear_backward(
+    gradient: Any, size: Any, sizes: Any, align: bool, deep: Any = None, high: Any = None, wide: Any = None
+) -> Any:
+    return _backward(gradient, sizes, [_linear(align, each) for each in (deep, high, wide)])
+
+
+@rule("upsample_bicubic2d_backward.default")
+def _bicubic_backward(gradient: Any, size: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
+    each = [_interpolation(aten.upsample_bicubic2d, align, scale) for scale in (high, wide)]
+    return _backward(gradient, sizes, each)
+
+
+def _antialiased(name: str) -> None:
+    op = getattr(aten, name).default
+
+    def forward(x: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
+        return _forward(x, sizes, [_interpolation(op, align, scale) for scale in (high, wide)])
+
+    def backward(gradient: Any, size: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
+        return _backward(gradient, sizes, [_interpolation(op, align, scale) for scale in (high, wide)])
+
+    rule(f"{name}.default")(forward)
+    rule(f"{name}_backward.default")(backward)
+
+
+for _name in ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"):
+    _antialiased(_name)
+
+
+def _nearest(name: str, rank: int) -> None:
+    op = getattr(aten, name).default
+
+    def forward(x: Any, sizes: Any, *scales: Any) -> Any:
+        given = [*scales, *[None] * (rank - len(scales))]
+        for dimension, size, scale in zip(range(-rank, 0), sizes, given, strict=True):
+            rows = torch.arange(x.shape[dimension], dtype=torch.float64).reshape([1, 1, -1, 1])
+            places = _one_of(op, rank, scale)(rows, size).reshape([-1]).numpy().astype(np.int64)
+            x = np.take(x, places, axis=dimension)
+        return x
+
+    def backward(gradient: Any, size: Any, sizes: Any, *scales: Any) -> Any:
+        given = [*scales, *[None] * (rank - len(scales))]
+        return _backward(gradient, sizes, [_one_of(op, rank, scale) for scale in given])
+
+    rule(f"{name}.default")(forward)
+    rule(f"{name}_backward.default")(backward)
+
+
+def _one_of(op: Any, rank: int, scale: float | None) -> Interpolation:
+    """One dimension of an op on ``rank``, all others of one element."""
+
+    def interpolate(image: torch.Tensor, size: int) -> torch.Tensor:
+        column = image[..., 0].reshape([*image.shape[:3], *[1] * (rank - 1)])
+        return op(column, [size, *[1] * (rank - 1)], scale, *[None] * (rank - 1)).reshape([*image.shape[:2], size, 1])
+
+    return interpolate
+
+
+for _rank in (1, 2, 3):
+    _nearest(f"upsample_nearest{_rank}d", _rank)
+    _nearest(f"_upsample_nearest_exact{_rank}d", _rank)

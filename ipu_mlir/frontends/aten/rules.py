@@ -1,0 +1,187 @@
+"""The table of rules, and the element types in which ops compute."""
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
+from typing import Any
+
+import numpy as np
+import torch
+
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
+from ipu_mlir.tracing.graph import Symbol, current_trace
+
+Rule = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What an op gives, as PyTorch says.
+
+    Attributes:
+        shape, dtype: of its first result.
+        every: shape and type of each result.
+        strides: in elements, of the first result.
+        taken: strides of each argument that is a tensor, None for others.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    every: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
+    strides: tuple[int, ...] = ()
+    taken: tuple[tuple[int, ...] | None, ...] = ()
+
+
+class Later:
+    """A result that is computed when something uses it."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    @cached_property
+    def value(self) -> Any:
+        return self._make()
+
+
+RULES: dict[Any, tuple[Rule, bool]] = {}
+"""By op, its rule, and whether that takes ``made``."""
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Make a function the rule of ops: ``add.Tensor`` of ``aten``, ``prims.sum.default``, or all that ``sum`` has."""
+
+    def register(function: Rule) -> Rule:
+        takes_made = "made" in inspect.signature(function).parameters
+        for op in _ops(names):
+            assert op not in RULES, f"{op} has a rule"
+            RULES[op] = (function, takes_made)
+        return function
+
+    return register
+
+
+def _ops(names: Sequence[str]) -> Iterator[Any]:
+    for name in names:
+        space, _, rest = name.partition(".") if name.startswith("prims.") else ("aten", "", name)
+        packet, _, overload = rest.partition(".")
+        found = getattr(getattr(torch.ops, space), packet)
+        for each in [overload] if overload else found.overloads():
+            op = getattr(found, each)
+            if not op._schema.is_mutable and not each.endswith(("out", "_out")):
+                yield op
+
+
+def elementwise(*names: str, count: int | None = None, kind: str = "same") -> Callable[[Rule], Rule]:
+    """Make a function the rule of ops on elements, whose first ``count`` arguments come to it in one type.
+
+    Args:
+        count: of the arguments that are numbers; all of them if it is not given.
+        kind: ``same``; ``float`` for what makes floats of integers; the result takes its own type in any case.
+    """
+
+    def register(function: Rule) -> Rule:
+        apply = in_one_type(kind, count)(function)
+        for op in _ops(names):
+            assert op not in RULES, f"{op} has a rule"
+            RULES[op] = (apply, False)
+        return function
+
+    return register
+
+
+def in_one_type(kind: str = "same", count: int | None = None) -> Callable[[Rule], Rule]:
+    """Let a function take its first ``count`` arguments in the type that they have in common; as ``elementwise``."""
+
+    def changed(function: Rule) -> Rule:
+        def apply(*args: Any, **options: Any) -> Any:
+            given = args[: len(args) if count is None else count]
+            numbers = [options.pop(name) for name in ("other", "min", "max", "weight", "end") if name in options]
+            dtype = common_dtype((*given, *numbers))
+            if kind == "float" and dtype.kind in "biu":
+                dtype = np.dtype(np.float32)
+            return function(*(as_operand(each, dtype) for each in (*given, *numbers)), *args[len(given) :], **options)
+
+        return apply
+
+    return changed
+
+
+def as_operand(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A tensor of ``dtype``, or a number as one of Python's that takes on the type of what it meets."""
+    if isinstance(value, Symbol):
+        return value.astype(dtype)
+    return None if value is None else _NUMBERS.get(dtype.kind, float)(value)
+
+
+_NUMBERS: dict[str, Callable[[Any], Any]] = {"b": bool, "i": int, "u": int, "c": complex}
+"""By kind of element type, Python's numbers; floats of all types are one of the rest."""
+
+
+def common_dtype(values: Sequence[Any]) -> np.dtype[Any]:
+    """The type that PyTorch computes in: tensors come before those without dimensions, and these before numbers.
+
+    A later one counts if it is of a higher kind: bools, integers, floats, complex numbers.
+    """
+    ranks: list[list[torch.dtype]] = [[], [], []]
+    for value in values:
+        if isinstance(value, Symbol):
+            ranks[0 if value.shape else 1].append(to_torch_dtype(value.dtype))
+        elif value is not None:
+            ranks[2].append(_of_number(value))
+    found = [reduce(torch.promote_types, each) for each in ranks if each]
+    best = found[0]
+    for other in found[1:]:
+        if _category(other) > _category(best):
+            if other.is_complex and best.is_floating_point:
+                best = torch.complex128 if best == torch.float64 else torch.complex64
+            else:
+                best = torch.promote_types(best, other) if _category(best) else other
+    return to_numpy_dtype(best)
+
+
+def _of_number(value: Any) -> torch.dtype:
+    if isinstance(value, bool):
+        return torch.bool
+    if isinstance(value, int):
+        return torch.int64
+    return torch.complex64 if isinstance(value, complex) else torch.float32
+
+
+def _category(dtype: torch.dtype) -> int:
+    if dtype.is_complex:
+        return 3
+    return 2 if dtype.is_floating_point else int(dtype != torch.bool)
+
+
+@cache
+def to_numpy_dtype(dtype: torch.dtype) -> np.dtype[Any]:
+    """NumPy's type of the elements of a tensor."""
+    return host_dtype("bf16") if dtype == torch.bfloat16 else torch.empty(0, dtype=dtype).numpy().dtype
+
+
+@cache
+def to_torch_dtype(dtype: np.dtype[Any]) -> torch.dtype:
+    """PyTorch's type for one of NumPy's."""
+    return torch.bfloat16 if dtype == host_dtype("bf16") else torch.from_numpy(np.empty(0, dtype)).dtype
+
+
+def wide(x: Any) -> Any:
+    """A float tensor of 16 bits as float32, in which sums over many of its elements are made."""
+    narrow = x.dtype.kind not in "biuc" and x.dtype.itemsize < 4
+    return x.astype(np.float32) if narrow else x
+
+
+def constant(array: Any, dtype: Any = None) -> Any:
+    """A tensor of known numbers."""
+    trace = current_trace()
+    assert trace is not None, "rules are applied while a graph is traced"
+    return trace.constant(np.asarray(array, dtype))
+
+
+def axes(dims: Any, x: Any) -> tuple[int, ...]:
+    """The dimensions that ``dims`` names, from the front; all of them for None and for an empty list."""
+    rank = len(x.shape)
+    if dims is None or (not isinstance(dims, int) and not len(dims)):
+        return tuple(range(rank))
+    return tuple(each % rank for each in ([dims] if isinstance(dims, int) else dims)) if rank else ()

@@ -1,0 +1,255 @@
+"""Pooling over windows, channels first, with places, paddings and means as PyTorch has them."""
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ipu_mlir.frontends.aten.rules import Later, Made, constant, rule, wide
+from ipu_mlir.specs.tensor_types import kind_of, limits_of
+from ipu_mlir.tracing.emit import Loop, Sum, empty, structured
+from ipu_mlir.tracing.scalar_ops import BODIES
+
+
+def _each(given: Any, rank: int, default: Any = None) -> list[int]:
+    values = [given] if isinstance(given, int) else list(given)
+    values = values or list(default)
+    return values * rank if len(values) == 1 else values
+
+
+def _ends(x: Any, made: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any) -> list[tuple[int, int]]:
+    """How many elements of padding windows reach over, before and behind."""
+    return [
+        (pad, max(0, (count - 1) * step + (width - 1) * apart + 1 - size - pad))
+        for size, count, width, step, pad, apart in zip(
+            x.shape[-len(kernel) :], made, kernel, stride, padding, dilation, strict=True
+        )
+    ]
+
+
+def slide(name: str, x: Any, kernel: Any, stride: Any, dilation: Any, counts: Sequence[int], neutral: Any) -> Any:
+    """What ``name`` makes of all elements of each window over the last dimensions of ``x``."""
+    rank, first = len(kernel), len(x.shape) - len(kernel)
+    with x.program.emit("pool"):
+        alone = x.program.wrap(empty(kernel, x.dtype), tuple(kernel), x.dtype)
+    sizes = [*x.shape[:first], *counts]
+    loops = [*map(Loop, sizes), *(Loop(size, "reduction") for size in kernel)]
+    last = len(sizes)
+    along = [Sum((first + axis, last + axis), (stride[axis], dilation[axis])) for axis in range(rank)]
+    body = BODIES[name].for_kind(kind_of(x.dtype))
+    assert body is not None, "numbers have sums and an order"
+    inputs = [(x, (*range(first), *along)), (alone, tuple(range(last, last + rank)))]
+    return structured(
+        x.program, "pool", inputs, loops, tuple(range(last)), x.dtype, lambda a, _, best: body(best, a), neutral
+    )
+
+
+def _pads(x: Any, ends: Sequence[tuple[int, int]], number: Any) -> Any:
+    if not any(map(any, ends)):
+        return x
+    around = [(0, 0)] * (len(x.shape) - len(ends)) + list(ends)
+    return np.pad(x, around, constant_values=np.asarray(number, x.dtype)[()])
+
+
+@rule(
+    "max_pool2d_with_indices.default", "max_pool3d_with_indices.default",
+)  # fmt: skip
+def _max_pool_with_places(
+    x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, *, made: Made
+) -> Any:
+    rank = 2 if len(made.shape) < 4 or (not isinstance(kernel, int) and len(kernel) == 2) else 3
+    rank = len(kernel) if not isinstance(kernel, int) and len(kernel) > 1 else rank
+    kernel = _each(kernel, rank)
+    stride, padding, dilation = _each(stride, rank, kernel), _each(padding, rank), _each(dilation, rank)
+    counts = made.shape[-rank:]
+    least = limits_of(x.dtype)[0]
+    padded = _pads(x, _ends(x, counts, kernel, stride, padding, dilation), least)
+    best = slide("maximum", padded, kernel, stride, dilation, counts, least)
+    return best, Later(lambda: _places_of(x.shape, padded, best, kernel, stride, padding, dilation, counts))
+
+
+@rule("max_pool2d.default", "max_pool1d.default", "max_pool3d.default")
+def _max_pool(x: Any, kernel: Any, *rest: Any, made: Made) -> Any:
+    return _max_pool_with_places(x, kernel, *rest, made=made)[0]
+
+
+def _places_of(
+    shape: Any, padded: Any, best: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, counts: Any
+) -> Any:
+    """Where the largest element of each window stands in its image: the first of equal ones."""
+    rank = len(kernel)
+    sizes = shape[-rank:]
+    found = constant(np.full((1,) * len(shape), np.iinfo(np.int64).max))
+    found = np.broadcast_to(found, best.shape)
+    for offsets in reversed(list(product(*map(range, kernel)))):
+        part = padded[
+            (
+                ...,
+                *(
+                    slice(o * d, o * d + (n - 1) * s + 1, s)
+                    for o, d, n, s in zip(offsets, dilation, counts, stride, strict=True)
+                ),
+            )
+        ]
+        place = np.zeros((1,) * rank, np.int64)
+        for axis, (offset, apart, count, step, pad) in enumerate(
+            zip(offsets, dilation, counts, stride, padding, strict=True)
+        ):
+            along = np.arange(count) * step + offset * apart - pad
+            place = place * sizes[axis] + along.reshape([-1, *[1] * (rank - 1 - axis)])
+        is_best = (part == best) | (part != part)
+        found = np.where(is_best, np.broadcast_to(place, counts), found)
+    return found
+
+
+@rule("avg_pool1d.default", "avg_pool2d.default", "avg_pool3d.default")
+def _avg_pool(
+    x: Any, kernel: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False, with_border: bool = True,
+    divisor: int | None = None, *, made: Made,
+) -> Any:  # fmt: skip
+    rank = len(kernel)
+    stride, padding = _each(stride, rank, kernel), _each(padding, rank)
+    counts, none = made.shape[-rank:], [1] * rank
+    x = wide(x)
+    total = slide("add", _pads(x, _ends(x, counts, kernel, stride, padding, none), 0), kernel, stride, none, counts, 0)
+    return total * (1 / _elements(x.shape, kernel, stride, padding, counts, with_border, divisor)).astype(x.dtype)
+
+
+def _elements(
+    shape: Any, kernel: Any, stride: Any, padding: Any, counts: Any, with_border: bool, divisor: int | None
+) -> np.ndarray:
+    """By how much the sum of each window is divided; no window has those beyond the border."""
+    if divisor is not None:
+        return np.full(counts, divisor, np.float64)
+    found = np.ones(counts)
+    rank = len(kernel)
+    for axis, (size, width, step, pad, count) in enumerate(
+        zip(shape[-rank:], kernel, stride, padding, counts, strict=True)
+    ):
+        first = np.arange(count) * step - pad
+        last = np.minimum(first + width, size + pad)
+        each = last - first if with_border else np.minimum(last, size) - np.maximum(first, 0)
+        found = found * each.reshape([-1, *[1] * (rank - 1 - axis)])
+    return found
+
+
+@rule("avg_pool2d_backward.default", "avg_pool3d_backward.default")
+def _avg_pool_backward(
+    gradient: Any, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, with_border: bool,
+    divisor: int | None = None,
+) -> Any:  # fmt: skip
+    rank = len(kernel)
+    stride, padding = _each(stride, rank, kernel), _each(padding, rank)
+    counts = gradient.shape[-rank:]
+    shares = (1 / _elements(x.shape, kernel, stride, padding, counts, with_border, divisor)).astype(x.dtype)
+    return spread_back(gradient * shares, x.shape, kernel, stride, padding)
+
+
+def spread_back(gradient: Any, shape: Any, kernel: Any, stride: Any, padding: Any) -> Any:
+    """The sum at each element of what windows over it have: windows over it backwards."""
+    rank = len(kernel)
+    counts, sizes = gradient.shape[-rank:], shape[-rank:]
+    if any(step > 1 for step in stride):
+        apart = [(count - 1) * step + 1 for count, step in zip(counts, stride, strict=True)]
+        empty_one = constant(np.zeros((*gradient.shape[:-rank], *apart), gradient.dtype))
+        gradient = empty_one.at[(..., *(slice(None, None, step) for step in stride))].set(gradient)
+    before = [width - 1 - pad for width, pad in zip(kernel, padding, strict=True)]
+    ends = []
+    for axis in range(rank):
+        reached = gradient.shape[axis - rank] + before[axis] - (kernel[axis] - 1)
+        ends.append((before[axis], sizes[axis] - reached))
+    cut = [
+        slice(max(0, -low), size - max(0, -high))
+        for (low, high), size in zip(ends, gradient.shape[-rank:], strict=True)
+    ]
+    gradient = _pads(gradient[(..., *cut)], [(max(0, low), max(0, high)) for low, high in ends], 0)
+    return slide("add", gradient, kernel, [1] * rank, [1] * rank, sizes, 0)
+
+
+@rule("_adaptive_avg_pool2d.default", "_adaptive_avg_pool3d.default", "adaptive_avg_pool1d.default",
+      "adaptive_avg_pool2d.default", "adaptive_avg_pool3d.default")  # fmt: skip
+def _adaptive_mean(x: Any, sizes: Sequence[int]) -> Any:
+    if all(size == 1 for size in sizes):
+        return np.mean(wide(x), axis=tuple(range(-len(sizes), 0)), keepdims=True)
+    for dimension, size in zip(range(-len(sizes), 0), sizes, strict=True):
+        if size != x.shape[dimension]:
+            shares = constant(_shares(x.shape[dimension], size), x.dtype)
+            x = np.moveaxis(np.matmul(np.moveaxis(x, dimension, -1), np.swapaxes(shares, 0, 1)), -1, dimension)
+    return x
+
+
+@rule("_adaptive_avg_pool2d_backward.default", "_adaptive_avg_pool3d_backward.default")
+def _adaptive_mean_backward(gradient: Any, x: Any, made: Made) -> Any:
+    rank = 2 if len(made.shape) < 5 and gradient.shape[-3] == x.shape[-3] else 3
+    for dimension in range(-rank, 0):
+        if x.shape[dimension] != gradient.shape[dimension]:
+            shares = constant(_shares(x.shape[dimension], gradient.shape[dimension]), x.dtype)
+            gradient = np.moveaxis(np.matmul(np.moveaxis(gradient, dimension, -1), shares), -1, dimension)
+    return gradient
+
+
+def _bounds(size: int, windows: int) -> tuple[np.ndarray, np.ndarray]:
+    """First and last but one element of each of ``windows`` whose ends lie as far apart as possible."""
+    window = np.arange(windows)
+    return window * size // windows, ((window + 1) * size + windows - 1) // windows
+
+
+def _shares(size: int, windows: int) -> np.ndarray:
+    """The shares of the elements of a row in the means of windows."""
+    first, last = (each[:, None] for each in _bounds(size, windows))
+    place = np.arange(size)[None]
+    return np.where((place >= first) & (place < last), 1.0 / (last - first), 0.0)
+
+
+@rule("adaptive_max_pool2d_backward.default", "adaptive_max_pool3d_backward.default")
+def _adaptive_max_backward(gradient: Any, x: Any, places: Any) -> Any:
+    """Added up where each window has its largest element."""
+    rank = len(gradient.shape) - (len(x.shape) - (2 if len(x.shape) < 5 and _is_image(gradient, x) else 3))
+    outer = x.shape[: len(x.shape) - rank]
+    rows = int(np.prod(outer))
+    flat = constant(np.zeros((rows, int(np.prod(x.shape[len(outer) :]))), x.dtype))
+    index = np.arange(rows)[:, None], np.reshape(places, (rows, -1))
+    return np.reshape(flat.at[index].add(np.reshape(gradient, (rows, -1))), x.shape)
+
+
+def _is_image(gradient: Any, x: Any) -> bool:
+    return gradient.shape[-3] == x.shape[-3]
+
+
+@rule("adaptive_max_pool2d.default", "adaptive_max_pool3d.default")
+def _adaptive_max(x: Any, sizes: Sequence[int]) -> Any:
+    """Windows of several lengths: all as long as the longest, which begin sooner than they should."""
+    rank = len(sizes)
+    places, outside = [], []
+    for size, count in zip(x.shape[-rank:], sizes, strict=True):
+        first, last = _bounds(size, count)
+        each = first[:, None] + np.arange(int((last - first).max()))
+        places.append(np.minimum(each, size - 1))
+        outside.append(each >= last[:, None])
+    index = [_spread_over(each, axis, rank) for axis, each in enumerate(places)]
+    masked = np.zeros((1,) * (2 * rank), bool)
+    for axis, each in enumerate(outside):
+        masked = masked | _spread_over(each, axis, rank)
+    number = np.zeros((1,) * (2 * rank), np.int64)
+    for size, each in zip(x.shape[-rank:], index, strict=True):
+        number = number * size + each
+    flat = np.reshape(x, (*x.shape[:-rank], -1))
+    shape = np.broadcast_shapes(number.shape, masked.shape)
+    number, masked = np.broadcast_to(number, shape), np.broadcast_to(masked, shape)
+    parts = np.reshape(np.take(flat, number.reshape(-1), axis=-1), (*x.shape[:-rank], *shape))
+    parts = np.where(masked, limits_of(x.dtype)[0], parts)
+    inside = np.reshape(parts, (*parts.shape[: len(parts.shape) - rank], -1))
+    at = np.argmax(inside, axis=-1)
+    best = np.max(inside, axis=-1)
+    numbers = number.reshape((*number.shape[:rank], -1))
+    lookup = np.broadcast_to(numbers, inside.shape)
+    chosen = np.take_along_axis(constant(lookup.copy()), at[..., None], -1)[..., 0]
+    return best, chosen
+
+
+def _spread_over(each: np.ndarray, axis: int, rank: int) -> np.ndarray:
+    """Of windows and their elements along one dimension, among those of all."""
+    shape = [1] * (2 * rank)
+    shape[axis], shape[rank + axis] = each.shape
+    return each.reshape(shape)

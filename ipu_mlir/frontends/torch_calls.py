@@ -1,0 +1,138 @@
+"""How programs of PyTorch are called: nested arguments and results, as tensors and as NumPy's arrays."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils import _pytree as pytree
+
+from ipu_mlir.dialects.support.arguments import as_argument, check_constant, refuse_type
+from ipu_mlir.dialects.support.errors import RunError
+from ipu_mlir.dialects.support.narrow_floats import host_dtype
+from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
+
+
+@dataclass(frozen=True)
+class TorchCall:
+    """Arguments and results of a PyTorch function, nested in tuples, lists and dicts.
+
+    Attributes:
+        in_spec, out_spec: how ``(args, kwargs)`` and the results are nested.
+        types: of every leaf of the arguments, PyTorch's type; None for what is part of the program.
+        known: the values of what is part of the program, by the numbers of the leaves.
+        constants: results that are part of the program, by their numbers.
+        made: by the numbers of the results, PyTorch's types of those that the program has in another form.
+    """
+
+    in_spec: Any
+    out_spec: Any
+    types: tuple[torch.dtype | None, ...]
+    known: Mapping[int, Any]
+    constants: Mapping[int, Any]
+    made: Mapping[int, torch.dtype] = field(default_factory=dict)
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
+        """The flat inputs of a call.
+
+        Raises:
+            RunError: the arguments are not nested as those that the program was compiled for.
+        """
+        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        if spec != self.in_spec:
+            raise RunError(f"the arguments are {spec}, the program was compiled for {self.in_spec}")
+        for place, known in self.known.items():
+            check_constant(leaves[place], known, functools.partial(self._name, place))
+        return [self._array(leaf, place) for place, leaf in enumerate(leaves) if place not in self.known]
+
+    def _array(self, leaf: Any, place: int) -> np.ndarray:
+        kind = self.types[place]
+        assert kind is not None, "known leaves are no arguments"
+        if not isinstance(leaf, torch.Tensor):
+            leaf = from_numpy(as_argument(leaf, None, numpy_type(kind), lambda: self._name(place)))
+        elif leaf.dtype != kind:
+            raise refuse_type(self._name(place), leaf.dtype, kind, f"convert it with .to({kind})")
+        try:
+            return bits_and_parts(to_numpy(leaf, kind))
+        except (TypeError, RuntimeError) as error:
+            raise RunError(f"{self._name(place)} has no elements in memory: {error}; give a dense tensor") from error
+
+    def _name(self, place: int) -> str:
+        """Where a leaf stands: ``argument args[0]['w']``."""
+        positional, named = pytree.tree_unflatten(range(self.in_spec.num_leaves), self.in_spec)
+        leaves, _ = pytree.tree_flatten_with_path({"args": positional, "kwargs": named})
+        path = next(path for path, leaf in leaves if leaf == place)
+        return f"argument {path[0].key}{pytree.keystr(path[1:])}"
+
+    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
+        """The results as tensors, nested as the function has them."""
+        rest = iter(results)
+        count = self.out_spec.num_leaves
+        leaves = []
+        for place in range(count):
+            if place in self.constants:
+                leaves.append(self.constants[place])
+            elif place in self.made:
+                leaves.append(to_torch(as_for_users(next(rest), numpy_type(self.made[place]))))
+            else:
+                leaves.append(to_torch(next(rest)))
+        return pytree.tree_unflatten(leaves, self.out_spec)
+
+    def taken(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The leaves of the arguments, of any kind, that the program takes."""
+        leaves, _ = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        return [leaf for place, leaf in enumerate(leaves) if place not in self.known]
+
+    def nested(self, results: Sequence[Any]) -> Any:
+        """Results of any kind, nested as the function has them."""
+        rest = iter(results)
+        count = self.out_spec.num_leaves
+        leaves = [self.constants[place] if place in self.constants else next(rest) for place in range(count)]
+        return pytree.tree_unflatten(leaves, self.out_spec)
+
+    @property
+    def result_names(self) -> list[str]:
+        """Where each result stands."""
+        count = self.out_spec.num_leaves
+        return [f"result{place}" for place in range(count) if place not in self.constants]
+
+
+def to_numpy(leaf: torch.Tensor, kind: torch.dtype) -> np.ndarray:
+    """A tensor as NumPy's array, of the memory of the tensor where there is such a type."""
+    tensor = leaf.detach().cpu().resolve_conj().resolve_neg()
+    if kind == torch.bfloat16:
+        return tensor.contiguous().view(torch.int16).numpy().view(host_dtype("bf16"))
+    return tensor.numpy()
+
+
+@functools.cache
+def numpy_type(kind: torch.dtype) -> np.dtype[Any]:
+    """The type of NumPy's arrays of numbers that a tensor of ``kind`` can hold."""
+    return host_dtype("bf16") if kind == torch.bfloat16 else torch.empty(0, dtype=kind).numpy().dtype
+
+
+def from_numpy(array: np.ndarray) -> torch.Tensor:
+    return to_torch(np.array(array))  # PyTorch warns of arrays that cannot be written, and takes no negative strides
+
+
+def to_torch(result: np.ndarray) -> torch.Tensor:
+    """A result, which nobody else has, as a tensor."""
+    if result.dtype == host_dtype("bf16"):
+        return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(result)
+
+
+def bits_and_parts(array: np.ndarray) -> np.ndarray:
+    """``array`` as programs have it: integers without a sign as bits, complex numbers as their parts."""
+    return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else as_in_programs(array, array.dtype)
+
+
+def in_other_form(results: Sequence[Any]) -> dict[int, torch.dtype]:
+    """The types of those results that a program has as their bits or as their parts, by their numbers."""
+    types = {place: getattr(each, "dtype", None) for place, each in enumerate(results)}
+    return {place: kind for place, kind in types.items() if kind is not None and (kind.is_complex or kind in UNSIGNED)}
+
+
+UNSIGNED = frozenset((torch.uint8, torch.uint16, torch.uint32, torch.uint64))

@@ -1,0 +1,181 @@
+"""Ops of PyTorch by rules of ours: each function tries many of one kind, against PyTorch itself."""
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+import ipu_mlir as ipu
+from ipu_mlir.frontends import from_torch
+
+TARGET = ipu.Target(tiles_per_ipu=4)
+aten = torch.ops.aten
+
+
+@pytest.fixture(autouse=True)
+def _by_rules_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_):
+        raise AssertionError("the graph has an op without a rule")
+
+    monkeypatch.setattr(from_torch, "_linalg", refuse)
+
+
+def check(function, *args, tolerance: float = 2e-6):
+    """As PyTorch, types and shapes included; ``tolerance`` is of the largest element."""
+    ours, theirs = ipu.compile(function, args=list(args), target=TARGET)(*args), function(*args)
+    pairs = zip(*((each if isinstance(each, tuple) else (each,)) for each in (ours, theirs)), strict=True)
+    for place, (one, other) in enumerate(pairs):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), place
+        torch.testing.assert_close(
+            one,
+            other,
+            rtol=tolerance,
+            atol=tolerance * float(other.abs().max()) if other.numel() else 0,
+            msg=f"{place}",
+        ) if other.dtype.is_floating_point or other.dtype.is_complex else None
+        assert other.dtype.is_floating_point or other.dtype.is_complex or torch.equal(one, other), place
+
+
+def numbers(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_types_of_results_follow_from_tensors_before_numbers():
+    def f(x, half, whole, small, one):
+        products = x * 2, half * 0.5, whole + 1.5, whole * True, small + 3, small * one, half + one, whole / 2
+        compared = small > 2.5, whole == one, torch.where(x > 0, 1, 0.5), half.sum(), small.sum(), whole.sum()
+        return *products, *compared, small // 2, whole % 3, torch.maximum(whole, small)
+
+    whole = torch.tensor([-7, 2, 5, 9], dtype=torch.int32)
+    check(f, numbers(4), numbers(4).half(), whole, torch.tensor([1, 2, 3, 250], dtype=torch.uint8), torch.tensor(2.0))
+
+
+def test_rounded_divisions_and_powers_of_integers():
+    x, y = torch.tensor([-7, 7, -6, 5]), torch.tensor([2, -2, 3, 4])
+    check(lambda x, y: (torch.div(x, y, rounding_mode="trunc"), torch.div(x, y, rounding_mode="floor"), x**3), x, y)
+
+
+def test_complex_numbers_are_taken_computed_with_and_given():
+    def f(z, x):
+        spectrum = torch.fft.rfft(x)
+        return z * z.conj(), z.abs(), z.angle(), torch.fft.ifft(z), torch.fft.irfft(spectrum, n=8), z @ z.mH, z + x
+
+    check(f, torch.complex(numbers(8, 8), numbers(8, 8, seed=1)), numbers(8, 8), tolerance=1e-5)
+
+
+def test_gradients_of_convolutions_in_groups():
+    def gradients(x, w, groups, **settings):
+        def loss(x, w):
+            return (functional.conv2d(x, w, groups=groups, **settings) ** 2).sum()
+
+        return torch.func.grad(loss, argnums=(0, 1))(x, w)
+
+    x = numbers(2, 6, 7, 8)
+    check(lambda x, w: gradients(x, w, 6, padding=1), x, numbers(6, 1, 3, 3), tolerance=1e-5)
+    check(lambda x, w: gradients(x, w, 3, stride=2, dilation=2, padding=(2, 1)), x, numbers(9, 2, 3, 2), tolerance=1e-5)
+
+
+def test_transposed_convolutions_in_groups():
+    x, w = numbers(2, 4, 5, 6), numbers(4, 3, 3, 2)
+    check(
+        lambda x, w: functional.conv_transpose2d(
+            x, w, stride=2, padding=1, output_padding=(1, 0), groups=2, dilation=2
+        ),
+        x,
+        w,
+        tolerance=1e-5,
+    )
+
+
+def test_windows_give_places_means_and_gradients():
+    def f(x):
+        largest = functional.max_pool2d(x, 3, 2, 1, ceil_mode=True, return_indices=True)
+        means = functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False), functional.adaptive_avg_pool2d(x, (3, 2))
+        adaptive = functional.adaptive_max_pool2d(x, (3, 4), return_indices=True)
+        mean = torch.func.grad(lambda x: (functional.avg_pool2d(x, 3, 2, 1) ** 2).sum())(x)
+        return *largest, *means, *adaptive, mean, torch.func.grad(lambda x: functional.max_pool2d(x, 2).sum())(x)
+
+    check(f, numbers(2, 3, 7, 8))
+
+
+def test_images_in_other_sizes_and_their_gradients():
+    def f(x):
+        exact = functional.interpolate(x, size=(7, 3), mode="nearest-exact")
+        smooth = functional.interpolate(x, size=(3, 6), mode="bilinear", antialias=True)
+        loss = lambda x, mode: (functional.interpolate(x, size=(7, 9), mode=mode) ** 2).sum()  # noqa: E731
+        gradients = [torch.func.grad(loss)(x, mode) for mode in ("bilinear", "bicubic", "nearest")]
+        return exact, smooth, *gradients
+
+    check(f, numbers(1, 2, 4, 5), tolerance=1e-5)
+
+
+def test_elements_are_written_where_indices_say():
+    def f(x, places, rows, values):
+        scattered = x.scatter(1, places, values), x.scatter_add(1, places, values), x.index_add(0, rows, values)
+        reduced = [
+            x.scatter_reduce(1, places, values, how, include_self=own)
+            for how in ("sum", "mean", "amax", "prod")
+            for own in (True, False)
+        ]
+        masked = x.masked_scatter(x > 0, values), x.index_copy(0, rows, values), x.index_fill(1, rows, 3.0)
+        return *scattered, *reduced, *masked, x.gather(1, places), x[rows, rows], torch.take(x, places)
+
+    places = torch.tensor([[0, 2, 2], [3, 0, 1], [1, 1, 1]])
+    check(f, numbers(4, 4)[:3], places, torch.tensor([2, 0, 1]), numbers(3, 4, seed=2))
+
+
+def test_orders_medians_and_counts():
+    def f(x, whole):
+        ordered = *torch.sort(x, dim=1, descending=True), *torch.topk(x, 2, dim=0, largest=False)
+        middle = *torch.median(x, dim=1), torch.median(x), *torch.kthvalue(x, 2, dim=1), *torch.mode(whole, dim=1)
+        running = *torch.cummax(x, dim=1), torch.cumsum(whole, 0), torch.logcumsumexp(x, 1)
+        return *ordered, *middle, *running, torch.histc(x, 5, -1, 1), torch.searchsorted(x.sort(1)[0], x)
+
+    check(f, numbers(3, 5), torch.tensor([[1, 2, 2, 1, 3], [4, 4, 4, 0, 0], [5, 3, 5, 3, 1]]))
+
+
+def test_factors_and_solutions_of_matrices():
+    def f(x, b):
+        square = x @ x.mT + 3 * torch.eye(4)
+        solved = torch.linalg.solve(square, b), torch.linalg.inv(square), torch.linalg.det(square)
+        factors = torch.linalg.cholesky(square), torch.linalg.svdvals(x), *torch.linalg.lu(square)
+        return *solved, *factors, torch.linalg.pinv(x), torch.linalg.matrix_exp(0.1 * x), torch.linalg.eigvalsh(square)
+
+    check(f, numbers(4, 4), numbers(4, 2, seed=1), tolerance=2e-4)
+
+
+def test_special_functions():
+    def f(x, y):
+        gammas = torch.lgamma(x), torch.digamma(x), torch.polygamma(2, y), torch.special.zeta(y + 1, y)
+        errors = torch.erfc(x), torch.special.erfcx(x), torch.erfinv(torch.tanh(x)), torch.special.ndtri(y / 10)
+        bessel = (
+            torch.special.i0e(x),
+            torch.special.i1(x),
+            torch.special.bessel_j1(4 * x),
+            torch.special.bessel_j0(9 * x),
+        )
+        more = torch.special.modified_bessel_k0(y), torch.special.gammainc(y, y + x.abs()), torch.special.log_ndtr(x)
+        return *gammas, *errors, *bessel, *more, torch.special.legendre_polynomial_p(x, 4)
+
+    check(
+        f, torch.tensor([-2.6, -0.4, 0.3, 1.5, 3.2, 4.7]), torch.tensor([0.2, 0.7, 1.0, 2.5, 4.0, 8.0]), tolerance=2e-5
+    )
+
+
+def test_products_of_half_precision_stay_so():
+    """The product has operands of f16, and no conversion before it."""
+    layer = nn.Linear(16, 8).half().eval()
+    text = str(from_torch.import_program(layer, [numbers(4, 16).half()], {}).program)
+    products = [line for line in text.splitlines() if "arith.mulf" in line or "linalg.matmul" in line]
+    assert products and not any("f32" in line or "f64" in line for line in products)
+
+
+def test_norms_compute_in_f32():
+    text = str(from_torch.import_program(nn.LayerNorm(16), [numbers(4, 16)], {}).program)
+    assert "f64" not in text
+
+
+def test_ops_are_named_after_their_modules():
+    model = nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.ReLU(), nn.Linear(4, 2))).eval()
+    names = {each.name for each in ipu.compile(model, args=[numbers(3, 4)], target=TARGET).profile().ops}
+    assert {"0", "1.1"} <= {each.partition("/")[0] for each in names}
