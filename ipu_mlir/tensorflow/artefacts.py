@@ -45,6 +45,7 @@ def executable_of(module: ir.Module, lowering: Lowering, device: Device, name: s
         sys.version,
         lowering.target,
         device.partition,
+        device.sums,
         device.merging,
         device.float_modes,
         device.io_proportion,

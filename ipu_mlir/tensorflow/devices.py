@@ -35,6 +35,7 @@ class Device:
         target: the machine that programs on it are compiled for, with all of its IPUs.
         members: which IPUs of the system it has.
         partition: options of ``ipu-partition``, by name.
+        sums: options of ``ipu-widen-sums``, by name.
         merging: options of ``ipu-merge-collectives``, by name.
         remote_merging: which variables in remote memory ``ipu-merge-remote-buffers`` merges.
         float_modes: options of ``ipu-set-float-modes``, by name.
@@ -47,6 +48,7 @@ class Device:
     target: Target = field(default_factory=Target)
     members: tuple[int, ...] = (0,)
     partition: tuple[tuple[str, Any], ...] = ()
+    sums: tuple[tuple[str, str], ...] = ()
     merging: tuple[tuple[str, int], ...] = ()
     remote_merging: Merged = "beneficial"
     float_modes: tuple[tuple[str, Any], ...] = ()

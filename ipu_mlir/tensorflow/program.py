@@ -18,6 +18,7 @@ from ipu_mlir.dialects.analysis.loop_nest import is_structured, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.passes.core.pipeline_steps import replace_pass
+from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.placement.use_io_tiles import UseIoTiles
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
@@ -348,6 +349,7 @@ def _lowering(device: Device, ipus: int) -> Lowering:
     lowering = plan_lowering(replace(device.target, ipus=ipus, replicas=whole // ipus))
     stages = dict(lowering.stages)
     stages["l1"] = replace_pass(stages["l1"], MergeRemoteBuffers(which=device.remote_merging))
+    stages["l1"] = replace_pass(stages["l1"], WidenSums(**dict(device.sums)))
     stages["l1"] = replace_pass(stages["l1"], SetFloatModes(**dict(device.float_modes), scopes=True))
     stages["l2"] = replace_pass(stages["l2"], Partition(**dict(device.partition)))
     stages["l2"] = replace_pass(stages["l2"], UseIoTiles(proportion=device.io_proportion))

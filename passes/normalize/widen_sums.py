@@ -32,8 +32,9 @@ class WidenSums(Pass):
     is summed is exact in f32. Named ops keep their names, for they take operands of another type than their result.
     Sums in f32 or f64 stay as they are, and so do maxima, minima and products of many.
 
-    Option: ``partials``, the type of a sum that is not complete: ``f32``, or ``native``, that of its result. The
-    latter holds in any case for ops in whose names the innermost scope ``ipu.partials.*`` is ``ipu.partials.native``.
+    Options: ``partials``, the type of a sum that is not complete: ``f32``, or ``native``, that of its result;
+    ``matmuls``, ``convolutions`` and ``pooling``, the same of those ops; ``slices`` of what has no kind of its own. An
+    innermost scope ``ipu.partials.native`` or ``ipu.partials.f32`` in the name of an op says it of that op.
 
     Needs:  linalg on tensors of static shape, element-wise ops fused: a product whose sum is another op is rounded.
     Leaves: no structured op that adds up f16, bf16 or f8 in that type; the rounding at the begin of the element-wise op
@@ -43,20 +44,31 @@ class WidenSums(Pass):
     name = "ipu-widen-sums"
 
     partials: Literal["f32", "native"] = "f32"
+    matmuls: Literal["f32", "native"] | None = None
+    convolutions: Literal["f32", "native"] | None = None
+    pooling: Literal["f32", "native"] | None = None
+    slices: Literal["f32", "native"] | None = None
 
     def run(self, module: ir.Operation) -> None:
-        if self.partials == "native":
-            return
         with module.context:
             for op in list_ops(module):
                 is_narrow = is_structured(op) and any(_is_narrow(result.type) for result in op.results)
-                if is_narrow and not _is_native(op):
+                if is_narrow and not self._is_native(op):
                     for number in _narrow_sums(op):
                         _widen(op, number)
 
+    def _is_native(self, op: ir.Operation) -> bool:
+        said = _PARTIALS.findall(name_scope(op.location))[-1:]
+        return (said[0] if said else getattr(self, _kind(op)) or self.partials) == "native"
 
-def _is_native(op: ir.Operation) -> bool:
-    return _PARTIALS.findall(name_scope(op.location))[-1:] == ["native"]
+
+def _kind(op: ir.Operation) -> str:
+    """The option that is about ``op``."""
+    if "conv" in op.name:
+        return "convolutions"
+    if "pooling" in op.name:
+        return "pooling"
+    return "matmuls" if len(op.operands) - len(op.results) == 2 else "slices"
 
 
 def _is_narrow(type_: ir.Type) -> bool:

@@ -1,7 +1,6 @@
 """Configuration of devices, compiler and runtime (guide 21.7)."""
 
 import json
-import logging
 import sys
 from copy import deepcopy
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any, List, Tuple, Union  # noqa: UP035 - as the guide writes 
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.tensorflow.devices import LISTING, REMOTE_MERGING, SYSTEM, Device, flags, report_folder
 from ipu_mlir.tensorflow.guide.option_tree import AttributeMetadata, Category, Group, Option
+from ipu_mlir.tensorflow.library_options import library_options
 
 __all__ = [
     "AttributeMetadata",
@@ -26,7 +26,6 @@ __all__ = [
     "reset_ipu_configuration",
 ]
 
-_LOG = logging.getLogger("ipu_mlir.tensorflow")
 _IPUS = Union[int, List[int], Tuple[int, ...]]  # noqa: UP006, UP007
 
 
@@ -278,9 +277,12 @@ def _devices(config: IPUConfig) -> tuple[Device, ...]:
     target = Target.named(kind)
     if config.ipu_model.tiles_per_ipu:
         target = replace(target, tiles_per_ipu=config.ipu_model.tiles_per_ipu)
+    groups = ("convolutions", "matmuls", "pooling", "slices")
+    library = library_options({name: getattr(config, name).poplar_options for name in groups})
     one = Device(
         replace(target, io_tiles=config.io_tiles.num_io_tiles),
-        partition=_partition_options(config),
+        partition=library.partition,
+        sums=library.sums,
         merging=_merging_options(config),
         float_modes=_float_modes(config),
         remote_merging=REMOTE_MERGING[config.optimizations.merge_remote_buffers.name],
@@ -388,30 +390,3 @@ def _float_modes(config: IPUConfig) -> tuple[tuple[str, Any], ...]:
         return ()
     overflow = "nan" if gives_nan else "clip"
     return (("rounding", rounding), ("overflow", overflow), ("exceptions", exceptions))
-
-
-_PROPORTIONS = {"matmuls": "matmul_memory_proportion", "convolutions": "conv_memory_proportion"}
-
-
-def _partition_options(config: IPUConfig) -> tuple[tuple[str, Any], ...]:
-    """Options of ``ipu-partition`` from those of the libraries; what has no meaning here is said in the log."""
-    found = []
-    for group in ("convolutions", "matmuls", "pooling", "slices"):
-        for name, value in getattr(config, group).poplar_options.items():
-            if name == "availableMemoryProportion" and group in _PROPORTIONS:
-                found.append((_PROPORTIONS[group], _proportion(group, value)))
-            else:
-                _LOG.warning("%s.poplar_options: %s has no effect here", group, name)
-    return tuple(found)
-
-
-def _proportion(group: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = 0.0
-    if not 0 < number <= 1:
-        raise ValueError(
-            f"{group}.poplar_options: availableMemoryProportion is {value!r}, expected a number above 0 and at most 1"
-        )
-    return number

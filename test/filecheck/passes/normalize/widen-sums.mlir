@@ -1,5 +1,6 @@
 // RUN: ipu-opt %s --ipu-widen-sums | filecheck %s
 // RUN: ipu-opt %s --ipu-widen-sums=partials=native | filecheck %s --check-prefix=NATIVE
+// RUN: ipu-opt %s --ipu-widen-sums=matmuls=native | filecheck %s --check-prefix=MATMULS
 
 #all = affine_map<(i, k) -> (i, k)>
 #row = affine_map<(i, k) -> (i)>
@@ -26,6 +27,10 @@ func.func @product_is_exact_and_rounded_once(%a: tensor<4x8xf16>, %b: tensor<8x5
 }
 
 // CHECK-LABEL: func.func @convolutions_and_poolings_keep_their_names
+// MATMULS-LABEL: func.func @product_is_exact_and_rounded_once
+// MATMULS: linalg.matmul {{.*}} -> tensor<4x5xf16>
+// MATMULS-LABEL: func.func @convolutions_and_poolings_keep_their_names
+// MATMULS: linalg.conv_2d_nhwc_hwcf {{.*}} outs(%{{.*}} : tensor<1x3x3x4xf32>)
 // CHECK: linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} {{.*}} outs(%{{.*}} : tensor<1x3x3x4xf32>)
 // CHECK: linalg.pooling_nhwc_sum ins(%{{.*}} : tensor<1x3x3x4xbf16>, tensor<2x2xbf16>) outs(%{{.*}} : tensor<1x2x2x4xf32>)
 func.func @convolutions_and_poolings_keep_their_names(

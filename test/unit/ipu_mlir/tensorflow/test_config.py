@@ -191,9 +191,37 @@ def test_options_of_floats_are_those_of_the_device(options, modes):
     assert dict(SYSTEM.device().float_modes) == modes
 
 
-def test_library_options_without_a_meaning_here_are_said(caplog):
-    configured(convolutions__poplar_options={"partialsType": "half"})
-    assert "convolutions.poplar_options: partialsType has no effect here" in caplog.text
+def test_library_options_without_a_meaning_here_say_why(caplog):
+    configured(convolutions__poplar_options={"planConstraints": "{}"}, slices__poplar_options={"usedForUpdate": "true"})
+    why = "convolutions.poplar_options: planConstraints has no effect here: the planner takes the parts with the fewest"
+    assert why in caplog.text and "slices.poplar_options: usedForUpdate has no effect here: a plan" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("group", "options", "sums"),
+    [
+        ("convolutions", {"partialsType": "half"}, {"convolutions": "native"}),
+        ("matmuls", {"partialsType": "float"}, {"matmuls": "f32"}),
+        ("matmuls", {"use16BitPartials": "true"}, {"matmuls": "native"}),
+        ("pooling", {}, {}),
+    ],
+)
+def test_types_of_partial_sums(group, options, sums):
+    configured(**{f"{group}__poplar_options": options})
+    assert dict(SYSTEM.device().sums) == sums
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"partialsType": "double"}, "partialsType is 'double', expected one of half, float16, float, float32"),
+        ({"use16BitPartials": "yes"}, "use16BitPartials is 'yes', expected one of true, false"),
+        ({"availableMemory": "0.3"}, "availableMemory is no option of the libraries; there are availableMemoryProp"),
+    ],
+)
+def test_library_options_that_there_are_not(options, message):
+    with pytest.raises(ValueError, match=f"matmuls.poplar_options: {message}"):
+        configured(matmuls__poplar_options=options)
 
 
 def test_synthetic_data_by_category(monkeypatch):
