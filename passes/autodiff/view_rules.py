@@ -58,11 +58,25 @@ def _pad(op: ir.Operation, back: Backward) -> None:
     if len(op.operands) > 1:
         raise NotDifferentiable(op, "pads by a number that is known only at run time; pad by constants")
     filling = terminator(op.regions[0].blocks[0]).operands[0]
-    if back.wants(filling):
-        raise NotDifferentiable(op, "pads with a value that is differentiated; pad with a constant")
     source, cotangent = op.operands[0], back.of(op.results[0])
     assert cotangent is not None
-    back.add(source, window(cotangent, _numbers(op, "static_low"), list(source.type.shape)))
+    low, shape = _numbers(op, "static_low"), list(source.type.shape)
+    back.add(source, window(cotangent, low, shape))
+    if back.wants(filling):
+        ones = [1] * len(shape)
+        around = tensor.InsertSliceOp(zeros(source.type), cotangent, [], [], [], low, shape, ones).result
+        back.add(filling, _sum(around))
+
+
+def _sum(value: ir.Value) -> ir.Value:
+    """The sum of all elements, as a number."""
+    rank, element = len(value.type.shape), value.type.element_type
+    start, maps = zeros(ir.RankedTensorType.get([], element)), [identity_map(rank), ir.AffineMap.get(rank, 0, [])]
+
+    def body(values: list[ir.Value]) -> list[ir.Value]:
+        return [arith.addf(*values)]
+
+    return tensor.ExtractOp(generic([value], [start], maps, [False] * rank, body).results[0], []).result
 
 
 def _concat(op: ir.Operation, back: Backward) -> None:

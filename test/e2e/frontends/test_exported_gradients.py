@@ -140,6 +140,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (normal(4, 4), normal(4, 4)),
     ),
     "switch": (lambda x, i: lax.switch(i, [jnp.sin, jnp.cos, lambda y: y * y], x).sum(), (normal(4, 8), np.int64(2))),
+    "padding by a number": (
+        lambda x, y: (jnp.sin(lax.pad(x, y[1] * 2, ((1, 2, 0), (0, 1, 0)))) * np.arange(35.0).reshape(7, 5)).sum(),
+        (normal(4, 4), normal(3)),
+    ),
     "lower triangle": triangular(True, False, False, True),
     "transposed unit triangle on the right": triangular(False, True, True, False),
     "factors": (factored, (normal(2, 4, 4),)),
