@@ -50,6 +50,8 @@ class Way:
 WAYS = (
     Way("everything on the chip"),
     Way("element-wise ops computed again", {"recompute": "elementwise"}),
+    Way("in a tenth of the forward cycles", {"recompute": 0.1}),
+    Way("in three tenths of them", {"recompute": 0.3}),
     Way("everything computed again", {"recompute": "inputs"}),
     Way("interleaved", {"schedule": "interleaved"}),
     Way("stored values in remote memory", {"offload": ["stored"]}),

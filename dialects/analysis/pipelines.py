@@ -28,6 +28,9 @@ stores fewer bytes; everything."""
 PIPELINE = "ipu.pipeline"
 """Name of the op; and the attribute of a declared function that runs one, with the name of that."""
 
+MOST_AGAIN = "most_again"
+"""Attribute of a pipeline."""
+
 KEEP = "ipu.keep"
 MICRO_BATCH = "ipu.micro_batch"
 
@@ -150,6 +153,7 @@ class Pipeline:
         schedule: when stages run.
         reduction: of the gradients.
         recompute: how much of the forward code runs again.
+        most_again: the cycles in which it does so at most, as a share of those of the forward part; None if any.
         results: for each result of the last stage, the part that is given; empty for all of all of them.
         accumulators: for each gradient the type of elements in which it is added up; empty for those of the parameters.
         offload: the tensors that wait in remote memory.
@@ -167,6 +171,7 @@ class Pipeline:
     schedule: Schedule
     reduction: Reduction
     recompute: Recompute
+    most_again: float | None
     results: tuple[Result, ...]
     accumulators: tuple[ir.Type, ...]
     offload: frozenset[Offloaded]
@@ -205,6 +210,7 @@ def pipeline_of(op: ir.Operation) -> Pipeline:
         Schedule(schedule, max(groups, default=-1) + 1, "training" in given),
         next(each for each in REDUCTIONS if each == words.get("reduction", "sum")),
         next(each for each in RECOMPUTE if each == words.get("recompute", "none")),
+        ir.FloatAttr(given[MOST_AGAIN]).value if MOST_AGAIN in given else None,
         tuple(known for word in lists.get("results", []) for known in RESULTS if known == word),
         tuple(ir.TypeAttr(each).value for each in given["accumulators"]) if "accumulators" in given else (),
         frozenset(known for known in OFFLOADED if known in lists.get("offload", [])),

@@ -5,6 +5,7 @@ from typing import Any
 
 from ipu_mlir.dialects.analysis.effects import NO_EFFECTS, Effects
 from ipu_mlir.dialects.analysis.pipelines import (
+    MOST_AGAIN,
     OFFLOADED,
     RECOMPUTE,
     REDUCTIONS,
@@ -40,7 +41,8 @@ class PipelineOp(Ipu.Operation, name="pipeline"):
     mean, running_mean) over the micro-batches, in the types of elements that ``accumulators`` lists.
 
     ``schedule`` is grouped, interleaved or sequential; ``recompute`` says how much of the forward code a backward stage
-    runs again: none, elementwise, or all of it from its inputs. ``offload`` lists the tensors that wait in remote
+    runs again: none, elementwise, or all of it from its inputs, and ``most_again`` in how many cycles at most, as a
+    share of those of the forward stage: ``0.2 : f64``. ``offload`` lists the tensors that wait in remote
     memory: stored values, gradients, parameters. ``results`` has a word for each result of the last stage: all of
     them, their sum, the last one, or none. Ops with effects in a stage, as ``ipu.dequeue``, happen once for each
     micro-batch.
@@ -91,6 +93,9 @@ def _broken_fields(op: ir.Operation) -> Iterator[str]:
     for name in _COUNTS:
         if name in given and not (isinstance(given[name], ir.IntegerAttr) and given[name].value > 0):
             yield f"has {name} = {given[name]}; it is a number above 0"
+    share = given.get(MOST_AGAIN, None)
+    if share is not None and not (isinstance(share, ir.FloatAttr) and share.value >= 0):
+        yield f"has {MOST_AGAIN} = {share}; it is a float from 0 on"
     types = given.get("accumulators", None)
     if types is not None and not (isinstance(types, ir.ArrayAttr) and all(_is_float_type(each) for each in types)):
         yield f"has accumulators = {types}; it is a list of types of floats"

@@ -35,7 +35,8 @@ class pipeline:
         reduction: of the gradients of micro-batches: ``sum``, ``mean``, or ``running_mean``, which is the mean of those
             so far after each of them, and cannot overflow.
         recompute: how much of the forward code the backward part runs again: ``none``; ``elementwise`` ops, where that
-            stores fewer bytes; or all of it, from the ``inputs`` of the stage.
+            stores fewer bytes; or all of it, from the ``inputs`` of the stage. A number is in how many cycles at most,
+            as a share of those of the forward part: 0.2 stores the fewest bytes with which that is enough.
         offload: a list of what waits in remote memory: ``stored`` values, ``gradients`` while they are added up,
             ``parameters``; True for stored values.
         results: a word for all tensors that the last stage returns, or a list with one for each: ``all`` micro-batches
@@ -55,7 +56,7 @@ class pipeline:
         schedule: str = "grouped",
         devices: Sequence[Any] | None = None,
         reduction: str = "sum",
-        recompute: str = "none",
+        recompute: str | float = "none",
         offload: bool | Sequence[str] = False,
         results: str | Sequence[str] = "all",
         accumulate: Any = None,
@@ -65,7 +66,14 @@ class pipeline:
         nested = [[stage] if callable(stage) else list(stage) for stage in stages_of(stages, loss)]
         functions = [each for group in nested for each in group]
         groups = [stage for stage, group in enumerate(nested) for _ in group]
-        words = {"schedule": schedule, "reduction": reduction, "recompute": recompute}
+        most_again = None if isinstance(recompute, str) else float(recompute)
+        if most_again is not None and not most_again >= 0:
+            raise TraceValueError(f"a pipeline with recompute={recompute!r}; as a number it is 0 or more")
+        words = {
+            "schedule": schedule,
+            "reduction": reduction,
+            "recompute": recompute if isinstance(recompute, str) else "inputs",
+        }
         if len(nested) < 2 or not all(nested):
             raise TraceValueError(
                 f"a pipeline of {len(nested)} stages; it takes two at least, of a function or more each"
@@ -80,7 +88,7 @@ class pipeline:
         if not {*waiting} <= {*OFFLOADED}:
             raise TraceValueError(f"a pipeline with offload={offload!r}; it is a list of {', '.join(OFFLOADED)}")
         kind = None if accumulate is None else np.dtype(accumulate)
-        self._options = Options(functions, groups, places, words, count, waiting, results, kind, serialized)
+        self._options = Options(functions, groups, places, words, count, waiting, results, kind, serialized, most_again)
         if serialized != 1 and (schedule != "sequential" or count is None or serialized < 1 or count % serialized):
             raise TraceValueError(
                 f"a pipeline with serialized={serialized}, schedule={schedule!r} and count={count}; it takes the "

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.dialects.analysis.pipelines import RESULTS, Schedule
+from ipu_mlir.dialects.analysis.pipelines import MOST_AGAIN, RESULTS, Schedule
 from ipu_mlir.dialects.ipu import PipelineOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.specs import TensorSpec
@@ -28,6 +28,7 @@ class Options:
     Attributes:
         groups: for each function the stage that it belongs to.
         words: the schedule, the reduction and what is computed again.
+        most_again: in how many cycles, as a share of those of the forward part; None for any.
         count: None if a call says it.
         results: one word, or one for each tensor that the last stage returns.
     """
@@ -41,6 +42,7 @@ class Options:
     results: str | Sequence[str]
     accumulate: np.dtype[Any] | None
     serialized: int
+    most_again: float | None
 
 
 class Run:
@@ -230,6 +232,8 @@ class Run:
             attributes[key] = ir.DenseI64ArrayAttr.get(numbers)
         for key in ("reduction", "recompute"):
             attributes[key] = ir.StringAttr.get(of.words[key])
+        if of.most_again is not None:
+            attributes[MOST_AGAIN] = ir.FloatAttr.get_f64(of.most_again)
         if self._training:
             attributes["training"] = ir.UnitAttr.get()
         if of.count is not None:

@@ -2,14 +2,19 @@
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
+from math import isqrt
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
-_INFINITE = 1 << 62
+_INFINITE = 1 << 200
 
 
 def minimum_cut(
-    sizes: Mapping[Node, int], made_from: Mapping[Node, Iterable[Node]], given: Iterable[Node], needed: Iterable[Node]
+    sizes: Mapping[Node, int],
+    made_from: Mapping[Node, Iterable[Node]],
+    given: Iterable[Node],
+    needed: Iterable[Node],
+    again: Mapping[Node, int] | None = None,
 ) -> list[Node]:
     """The values to store, of least total size, so that all that is ``needed`` can be computed from what is stored.
 
@@ -18,11 +23,14 @@ def minimum_cut(
         made_from: for values that may be computed again, what they are computed from.
         given: values that are the source of all others. They have to be stored as well, if they are used.
         needed: values that are used.
+        again: for values, what it costs to compute them again, which is added to the sizes.
 
     >>> sizes = {"x": 8, "a": 4, "b": 4, "c": 4}
     >>> minimum_cut(sizes, {"b": ["a"], "c": ["a"]}, ["x", "a"], ["b", "c"])
     ['a']
     >>> minimum_cut(sizes, {}, ["x", "a", "b", "c"], ["b", "c"])
+    ['b', 'c']
+    >>> minimum_cut(sizes, {"b": ["a"], "c": ["a"]}, ["x", "a"], ["b", "c"], {"b": 3, "c": 3})
     ['b', 'c']
     """
     flow = _Flow()
@@ -32,6 +40,9 @@ def minimum_cut(
             flow.edge((source, "out"), (node, "in"), _INFINITE)
         if node not in made_from:
             flow.edge("source", (node, "in"), _INFINITE)
+    for node, cost in (again or {}).items():
+        if cost and node in made_from:
+            flow.edge("source", (node, "in"), cost)
     for node in given:
         flow.edge("source", (node, "in"), _INFINITE)
     for node in needed:
@@ -39,6 +50,66 @@ def minimum_cut(
     flow.fill()
     reached = flow.reached()
     return [node for node in sizes if (node, "in") in reached and (node, "out") not in reached]
+
+
+def bounded_cut(
+    sizes: Mapping[Node, int],
+    made_from: Mapping[Node, Iterable[Node]],
+    given: Iterable[Node],
+    needed: Iterable[Node],
+    cycles: Mapping[Node, int],
+    most: int,
+) -> list[Node]:
+    """As ``minimum_cut``, of the cuts from which all is computed in ``most`` cycles.
+
+    A cycle has a price in bytes, the lowest at which the cheapest cut keeps to the bound (Lagrange); a smaller cut, of
+    which no price is, may be missed.
+
+    >>> sizes, made_from = {"x": 8, "a": 4, "b": 4, "c": 2}, {"a": ["x"], "b": ["a"], "c": ["b"]}
+    >>> for most in (0, 5, 20):
+    ...     print(bounded_cut({**sizes, "x": 1}, made_from, ["x"], ["a", "b", "c"], {"a": 10, "b": 5, "c": 5}, most))
+    ['a', 'b', 'c']
+    ['a', 'c']
+    ['x']
+    """
+    given, needed = list(given), list(needed)
+
+    def cut(price: int) -> list[Node]:
+        scaled = {node: size * _SCALE for node, size in sizes.items()}
+        return minimum_cut(scaled, made_from, given, needed, {node: each * price for node, each in cycles.items()})
+
+    low, high = 0, _SCALE * (sum(sizes.values()) + 1)
+    found = cut(low)
+    if _added(found, made_from, needed, cycles) <= most:
+        return found
+    found = cut(high)
+    while high > low + 1 and high > low * _PRECISION:
+        price = isqrt((low + 1) * high)
+        tried = cut(price)
+        if _added(tried, made_from, needed, cycles) <= most:
+            high, found = price, tried
+        else:
+            low = price
+    return found
+
+
+_SCALE = 1 << 10
+_PRECISION = 1.05
+
+
+def _added(
+    stored: Iterable[Node], made_from: Mapping[Node, Iterable[Node]], needed: Iterable[Node], cycles: Mapping[Node, int]
+) -> int:
+    """The cycles in which what is needed is computed from what is stored."""
+    known, waiting, total = set(stored), list(needed), 0
+    while waiting:
+        node = waiting.pop()
+        if node not in known:
+            known.add(node)
+            if node in made_from:
+                total += cycles.get(node, 0)
+                waiting.extend(made_from[node])
+    return total
 
 
 class _Flow:

@@ -2,13 +2,20 @@
 
 from math import prod
 
+import numpy as np
+
+from ipu_mlir.dialects.analysis.control_flow import control_op
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
 from ipu_mlir.dialects.analysis.matchers import defining_op, symbol_of, terminator
 from ipu_mlir.dialects.analysis.pipelines import KEEP, PIPELINE, Pipeline, Recompute, pipeline_of
+from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.costs.classify import classify
+from ipu_mlir.dialects.costs.family import cycles_of
+from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.stored_values import is_pure
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.pipelining.minimum_cut import minimum_cut
+from ipu_mlir.passes.pipelining.minimum_cut import bounded_cut, minimum_cut
 from ipu_mlir.passes.pipelining.stage_types import NUMBERED, function_type, gradient_name
 from ipu_mlir.passes.support.clone import Known, clone_into, clone_slice, operands_from_outside
 from ipu_mlir.passes.support.rewriting import list_ops
@@ -21,9 +28,9 @@ class SplitStages(Pass):
 
     The forward function gives the results of the stage and, behind them, what the backward function takes first. That
     are the values of least bytes from which the rest can be computed again, as far as ``recompute`` of the pipeline
-    allows it: views and constants, element-wise ops too, or everything. Parameters are there in any case. Ops with
-    effects happen once, in the forward function if they need no cotangent; what ``ipu.keep`` gives is not computed
-    again.
+    allows it: views and constants, element-wise ops too, or everything; and in as many cycles as ``most_again`` says,
+    by the work of the ops. Parameters are there in any case. Ops with effects happen once, in the forward function if
+    they need no cotangent; what ``ipu.keep`` gives is not computed again.
 
     Needs:  the code of the gradients (``ipu-differentiate-stages``, ``ipu-autodiff``).
     Leaves: for each gradient ``@g`` of a stage ``@g_forward`` and ``@g_backward`` in its place.
@@ -52,7 +59,7 @@ def _split(joint: ir.Operation, stage: ir.Operation, pipeline: Pipeline, number:
     results = list(terminator(block).operands)
     later = _computed_from(block, cotangents)
     parameters = inputs[: pipeline.parameters[number]]
-    stored = _stored(block, inputs, parameters, results[len(kind.results) :], later, pipeline.recompute)
+    stored = _stored(block, inputs, parameters, results[len(kind.results) :], later, pipeline)
     effects = [op.operation for op in list(block.operations)[:-1] if not is_pure(op.operation)]
     after = [op for op in effects if any(value in later for value in operands_from_outside(op))]
     before = [op for op in effects if op not in after]
@@ -97,7 +104,7 @@ def _stored(
     parameters: list[ir.Value],
     wanted: list[ir.Value],
     later: set[ir.Value],
-    recompute: Recompute,
+    pipeline: Pipeline,
 ) -> list[ir.Value]:
     """The values that the forward part stores for the backward part."""
     needed = {value for value in wanted if value not in later}
@@ -110,10 +117,35 @@ def _stored(
     for op in (each.operation for each in block.operations):
         for result in (each for each in op.results if each not in later):
             sizes[result] = _bytes(result)
-            if _can_run_again(op, recompute):
+            if _can_run_again(op, pipeline.recompute):
                 made_from[result] = operands_from_outside(op)
-    cut = minimum_cut(sizes, made_from, inputs, [value for value in sizes if value in needed])
+    used = [value for value in sizes if value in needed]
+    if pipeline.most_again is None:
+        cut = minimum_cut(sizes, made_from, inputs, used)
+    else:
+        cycles = _cycles(block, later)
+        cut = bounded_cut(sizes, made_from, inputs, used, cycles, int(pipeline.most_again * sum(cycles.values())))
     return [value for value in cut if value not in parameters]
+
+
+def _cycles(block: ir.Block, later: set[ir.Value]) -> dict[ir.Value, int]:
+    """By the first result of each op that needs no cotangent, the cycles of one tile that does all of its work."""
+    found: dict[ir.Value, int] = {}
+    for op in (each.operation for each in list(block.operations)[:-1]):
+        if op.results and op.results[0] not in later:
+            found[op.results[0]] = _cycles_of(op, machine_of(module_target(op)))
+    return found
+
+
+def _cycles_of(op: ir.Operation, machine: Machine) -> int:
+    """Cycles of the structured ops in ``op``, as often as loops run them; one for a loop whose length is not known."""
+    if op.name == "linalg.generic":
+        nest = loop_nest(op)
+        return 0 if nest is None else int(cycles_of(classify(op, nest), np.array([nest.extents]), machine)[0])
+    row = control_op(op)
+    count = row.trip_count(op) if row is not None else None
+    inner = [each.operation for region in op.regions for block in region.blocks for each in block.operations]
+    return (1 if count is None else count) * sum(_cycles_of(each, machine) for each in inner)
 
 
 def _bytes(value: ir.Value) -> int:

@@ -58,7 +58,7 @@ def close(found: Any, wanted: Any, tolerance: float = 1e-10) -> None:
     [
         ({"reduction": "running_mean", "offload": ["gradients", "parameters"]}, 1 / COUNT),
         ({"reduction": "mean", "offload": ["stored", "gradients"], "recompute": "inputs"}, 1 / COUNT),
-        ({"offload": ["stored", "parameters"], "results": "all"}, 1),
+        ({"offload": ["stored", "parameters"], "results": "all", "recompute": 0.5}, 1),
     ],
 )
 def test_reductions_and_remote_memory(schedule, options, share):
@@ -184,6 +184,7 @@ def test_a_value_that_is_kept_is_not_computed_again():
     ("make", "message"),
     [
         (lambda: ipu.pipeline([encode, decode], 4, offload=["weights"]), "a list of stored, gradients, parameters"),
+        (lambda: ipu.pipeline([encode, decode], 4, recompute=-0.5), "recompute=-0.5; as a number it is 0 or more"),
         (lambda: ipu.pipeline([encode, decode], 4, serialized=2), "it takes the schedule sequential"),
         (lambda: train(ipu.pipeline([encode, decode], COUNT, results=["sum"])), "whose last stage returns 2 tensors"),
         (lambda: train(ipu.pipeline([encode, decode], COUNT), 4), "the pipeline has 8 micro-batches; a call cannot"),

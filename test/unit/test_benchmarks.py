@@ -267,6 +267,14 @@ def test_programs_with_state_and_streams_compute_what_numpy_does_in_place() -> N
 
 
 @pytest.mark.slow
+def test_pipelines_have_a_row_for_each_way_to_save_memory() -> None:
+    done = run("pipeline_memory", "--smoke")
+    assert done.returncode == 0, done.stderr
+    rows = done.stdout.splitlines()[-2:]
+    assert [row.split()[-1] for row in rows][:1] == ["1.00"] and "computed again" in rows[1]
+
+
+@pytest.mark.slow
 def test_fit_of_keras_is_measured_beside_that_of_tensorflow() -> None:
     pytest.importorskip("tensorflow")
     done = run("keras_fit", "--smoke")

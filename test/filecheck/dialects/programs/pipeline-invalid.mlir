@@ -111,6 +111,13 @@ func.func @inside() {
 
 // -----
 
+// expected-error @below {{has most_again = -1.000000e+00 : f64; it is a float from 0 on}}
+"ipu.pipeline"() {sym_name = "p", stages = [@a, @b], devices = array<i64: 0, 1>, parameters = array<i64: 1, 1>,
+                  data = array<i64: 1, 0>, recompute = "inputs", most_again = -1.0 : f64, count = 8 : i64,
+                  schedule = "sequential"} : () -> ()
+
+// -----
+
 func.func @number() -> tensor<i64> {
   // expected-error @below {{gives tensor<i64>; the number of a micro-batch is a tensor<i32>}}
   %n = "ipu.micro_batch"() : () -> tensor<i64>

@@ -1,5 +1,7 @@
 // RUN: ipu-opt %s --ipu-differentiate-stages --ipu-autodiff --ipu-split-stages | filecheck %s
 // RUN: sed 's/"none"/"elementwise"/' %s | ipu-opt --ipu-differentiate-stages --ipu-autodiff --ipu-split-stages | filecheck %s --check-prefix=LESS
+// RUN: sed 's/"none"/"inputs", most_again = 1.0 : f64/' %s | ipu-opt --ipu-differentiate-stages --ipu-autodiff --ipu-split-stages | filecheck %s --check-prefix=AGAIN
+// RUN: sed 's/"none"/"inputs", most_again = 0.5 : f64/' %s | ipu-opt --ipu-differentiate-stages --ipu-autodiff --ipu-split-stages | filecheck %s --check-prefix=LESS
 
 // The input and the result of tanh are stored, the parameter is there in any case.
 // CHECK-LABEL: func.func private @p_first_gradient_forward(
@@ -15,6 +17,12 @@
 
 // LESS-LABEL: func.func private @p_first_gradient_forward(
 // LESS-SAME: -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>)
+
+// In as many cycles as the forward part takes, all of it is computed again from the input; in half of them, it is not.
+// AGAIN-LABEL: func.func private @p_first_gradient_forward(
+// AGAIN-SAME: -> (tensor<3x4xf32>, tensor<3x4xf32>)
+// AGAIN-LABEL: func.func private @p_first_gradient_backward(
+// AGAIN: math.tanh
 
 "ipu.pipeline"() {sym_name = "p", stages = [@first, @last], devices = array<i64: 0, 1>, parameters = array<i64: 1, 1>,
                   data = array<i64: 1, 0>, count = 8 : i64, schedule = "grouped", training, recompute = "none"} : () -> ()
