@@ -19,14 +19,7 @@ if TYPE_CHECKING:
     from ipu_mlir.compilation.programs import Programs
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.mapping.mapping import Mapping
-    from ipu_mlir.dialects.support.errors import (
-        CompileError,
-        Float64Warning,
-        IpuError,
-        MemoryWarning,
-        RunError,
-        TargetError,
-    )
+    from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.frontends.calls import imported, parameters_of
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs import within_replica
@@ -69,7 +62,6 @@ __all__ = [
     "CompileError",
     "Cut",
     "Executable",
-    "Float64Warning",
     "Function",
     "HostEmbedding",
     "Infeed",
@@ -152,7 +144,6 @@ _HOME = {
     "Infeed": "ipu_mlir.programs.streams",
     "IpuError": "ipu_mlir.dialects.support.errors",
     "Mapping": "ipu_mlir.dialects.mapping.mapping",
-    "Float64Warning": "ipu_mlir.dialects.support.errors",
     "MemoryWarning": "ipu_mlir.dialects.support.errors",
     "OutOfMemoryError": "ipu_mlir.passes.supersteps.checks.check_memory",
     "Outfeed": "ipu_mlir.programs.streams",

@@ -43,10 +43,6 @@ class TargetError(IpuError):
     """The machine that was asked for does not exist, or the program asks for more than it has."""
 
 
-class Float64Warning(UserWarning):
-    """A program computes in float64 because NumPy's rules say so, and nobody asked for it."""
-
-
 class MemoryWarning(UserWarning):
     """A program for an emulated target needs more memory than such a machine has, or data more than I/O tiles have.
 

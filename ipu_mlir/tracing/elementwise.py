@@ -12,18 +12,7 @@ from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, constant, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, supported_dtype, unsupported_dtype
-from ipu_mlir.tracing.operands import (
-    Operand,
-    Scalar,
-    common_dtype,
-    is_weak,
-    operand,
-    python_number,
-    tensor,
-    trace_of,
-    warn_of_float64,
-    with_numbers,
-)
+from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, tensor, trace_of, with_numbers
 from ipu_mlir.tracing.pairs import as_pairs, complex_of, from_pairs, is_complex, part
 from ipu_mlir.tracing.scalar_ops import BODIES, Body
 
@@ -106,7 +95,6 @@ def apply_ufunc(name: str, ufunc: np.ufunc, values: Sequence[Any], dtype: Any = 
 def apply_unary_float(name: str, value: Symbol) -> Any:
     """A function that NumPy lacks, on a float tensor; integers become float64 as in NumPy's functions."""
     dtype = value.dtype if kind_of(value.dtype) == "f" else np.dtype(np.float64)
-    warn_of_float64(name, [value], dtype)
     return elementwise(value.program, name, [value], [dtype], dtype, _code(name, BODIES[name], [value], dtype))
 
 
@@ -139,10 +127,7 @@ def as_float(x: Any, *, may_be_complex: bool = False) -> Any:
     """
     if is_complex(x) and not may_be_complex:
         raise TraceTypeError(f"{x}: the function is one of real numbers; use x.real and x.imag")
-    if kind_of(x.dtype) in "fc":
-        return x
-    warn_of_float64("a function of floats", [x], np.dtype(np.float64))
-    return astype(x, np.float64)
+    return x if kind_of(x.dtype) in "fc" else astype(x, np.float64)
 
 
 def as_ufunc_float(x: Any) -> Any:
@@ -169,7 +154,7 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 
 def _resolve(name: str, ufunc: np.ufunc, operands: Sequence[Operand], dtype: Any) -> list[np.dtype[Any]]:
     """The element types that ``ufunc`` computes in, and that of its result."""
-    kinds = with_numbers([type(python_number(op)) if is_weak(op, operands) else op.dtype for op in operands])
+    kinds = with_numbers([type(op.value) if isinstance(op, Scalar) and op.weak else op.dtype for op in operands])
     signature = (*(None for _ in operands), None if dtype is None else np.dtype(dtype))
     try:
         resolved = list(ufunc.resolve_dtypes((*kinds, None), signature=signature))
@@ -178,8 +163,6 @@ def _resolve(name: str, ufunc: np.ufunc, operands: Sequence[Operand], dtype: Any
     for each in resolved:
         if not is_supported(each):
             raise TraceTypeError(f"{name} of {_shown(operands)}: {unsupported_dtype(each)}")
-    if dtype is None:
-        warn_of_float64(name, operands, resolved[-1])
     return resolved
 
 

@@ -1,11 +1,9 @@
 """The module under construction, and the values in it."""
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +11,6 @@ import numpy as np
 from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.analysis.replicas import VARIES
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.dialects.support.errors import Float64Warning
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 from ipu_mlir.specs.specs import PerReplica, TensorSpec
 from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, is_supported, part_dtype, sizes_of
@@ -60,39 +57,6 @@ def current_trace() -> "Trace | None":
     return _CURRENT.get()
 
 
-def is_wide(dtype: np.dtype[Any]) -> bool:
-    """True for float64, and for complex numbers of two of them."""
-    return dtype in (np.float64, np.complex128)
-
-
-@dataclass
-class Float64:
-    """Whether a program has numbers of float64 on purpose, which the machine can only compute slowly.
-
-    A program has them if its arguments or variables do, or ``astype`` and ``dtype=`` ask for them. Then NumPy's rules
-    hold. In others, constants of float64, which are what NumPy makes by default, are float32, and integers that become
-    floats are a warning.
-
-    Attributes:
-        is_meant: whether there has been one.
-    """
-
-    is_meant: bool
-
-    def warn(self, name: str, operands: str) -> None:
-        """Warn once that ``operands`` become float64, unless it is meant."""
-        if not self.is_meant:
-            self.is_meant = True
-            place = user_place()
-            warnings.warn_explicit(
-                f"{name} of {operands} is float64, as in NumPy, which the machine computes in software, hundreds of "
-                "times slower than float32; use astype(np.float32), or dtype=np.float32",
-                Float64Warning,
-                place.file,
-                place.line,
-            )
-
-
 USED_AFTERWARDS = (
     "a traced tensor is used after its function has ended, or in another call; "
     "return it from the function instead of storing it"
@@ -125,7 +89,6 @@ class Trace:
         self._is_finished = False
         self._context = ipu.context() if beside is None else beside._context
         self.declared: dict[str, Any] = {} if beside is None else beside.declared
-        self.float64 = Float64(any(is_wide(spec.dtype) for _, spec in arguments)) if beside is None else beside.float64
         with self._context, _location(self._context, "function", user_place()):
             if beside is None:
                 self.module = ir.Module.create()
@@ -189,7 +152,6 @@ class Trace:
 
     def wrap(self, value: ir.Value, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A tensor of the user's for an SSA value."""
-        self.float64.is_meant |= is_wide(dtype)
         return self._tensor(self._open[-1], value, shape, dtype)
 
     def holds(self, value: Symbol) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.specs.tensor_types import is_of_ml_dtypes, is_supported, kind_of
+from ipu_mlir.specs.tensor_types import is_of_ml_dtypes, is_supported
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
-from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, is_wide, unsupported_dtype
+from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, unsupported_dtype
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,7 @@ def trace_of(values: Iterable[Any]) -> Trace:
 
 
 def operand(trace: Trace, value: Any) -> Operand:
-    """``value`` as an operand: arrays become constants of the program, numbers stay numbers.
-
-    Those of float64 count as what NumPy makes by default, and not as a wish for it (``Float64``).
-    """
+    """``value`` as an operand: arrays become constants of the program, numbers stay numbers."""
     if isinstance(value, Symbol | Scalar):
         return value
     if isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic):
@@ -71,10 +68,6 @@ def operand(trace: Trace, value: Any) -> Operand:
     array = np.asarray(value)
     if not is_supported(array.dtype):
         raise TraceTypeError(unsupported_dtype(array.dtype))
-    if is_wide(array.dtype) and not trace.float64.is_meant:
-        if array.ndim == 0:
-            return Scalar(array.item(), weak=True)
-        array = array.astype(np.float32 if array.dtype.kind == "f" else np.complex64)
     return Scalar(array[()], weak=False) if array.ndim == 0 else trace.constant(array)
 
 
@@ -103,7 +96,7 @@ def tensor_of(trace: Trace, value: Any, spec: TensorSpec, what: str) -> Any:
 
 def common_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:
     """The element type that NumPy gives to a mixture of ``operands``."""
-    kinds = with_numbers([python_number(op) if is_weak(op, operands) else op.dtype for op in operands])
+    kinds = with_numbers([op.value if isinstance(op, Scalar) and op.weak else op.dtype for op in operands])
     try:
         dtype = np.result_type(*kinds)
     except TypeError as error:
@@ -111,31 +104,7 @@ def common_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:
         raise TraceTypeError(f"{shown} have no common element type; use astype(np.float32)") from error
     if not is_supported(dtype):
         raise TraceTypeError(unsupported_dtype(dtype))
-    warn_of_float64("a mixture", operands, dtype)
     return dtype
-
-
-def is_weak(given: Operand, operands: Sequence[Operand]) -> bool:
-    """True if ``given`` is a number that takes on the type of the others.
-
-    Besides Python's these are NumPy's integers beside floats, of which NumPy would make float64: ``x / np.int64(3)``.
-    """
-    if not isinstance(given, Scalar) or given.weak or given.dtype.kind not in "iu":
-        return isinstance(given, Scalar) and given.weak
-    symbols = [op for op in operands if isinstance(op, Symbol)]
-    return any(kind_of(op.dtype) in "fc" for op in symbols) and not symbols[0].program.float64.is_meant
-
-
-def python_number(given: Any) -> Any:
-    """The value of a ``Scalar`` as Python's own number."""
-    return given.value.item() if isinstance(given.value, np.generic) else given.value
-
-
-def warn_of_float64(name: str, operands: Sequence[Operand], dtype: np.dtype[Any]) -> None:
-    """Warn if ``operands`` become ``dtype``, which is wider than all of them."""
-    symbols = [op for op in operands if isinstance(op, Symbol)]
-    if is_wide(dtype) and symbols and not any(is_wide(op.dtype) for op in symbols):
-        symbols[0].program.float64.warn(name, " and ".join(map(str, operands)))
 
 
 def with_numbers(kinds: Sequence[Any]) -> list[Any]:
