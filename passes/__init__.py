@@ -51,6 +51,7 @@ from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.pipelining.differentiate_stages import DifferentiateStages
 from ipu_mlir.passes.pipelining.schedule_pipelines import SchedulePipelines
 from ipu_mlir.passes.pipelining.split_stages import SplitStages
+from ipu_mlir.passes.placement.delay_enqueues import DelayEnqueues
 from ipu_mlir.passes.placement.hoist_casts import HoistCasts
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.placement.place_tensors import PlaceTensors
@@ -162,6 +163,7 @@ PASSES: tuple[type[Pass], ...] = (
     FuseElementwiseOps,
     GeneralizeOps,
     GuardIntegers,
+    DelayEnqueues,
     HoistCasts,
     HoistInvariants,
     InferSizes,

@@ -123,6 +123,7 @@ PLACE: tuple[str, ...] = (
     "ipu-spread-sorts",
     "canonicalize",
     "cse",
+    "ipu-delay-enqueues",
     "ipu-mark-replicas{all-branches=true}",
     "convert-elementwise-to-linalg",
     "ipu-assign-shards",

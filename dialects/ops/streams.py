@@ -61,7 +61,9 @@ class InfeedOp(Ipu.Operation, name="infeed"):
 class OutfeedOp(Ipu.Operation, name="outfeed"):
     """A queue of elements for the host: ``mode`` says whether it keeps all of them or the last one.
 
-    "ipu.outfeed"() {sym_name = "losses", types = [tensor<f32>], mode = "all"} : () -> ()
+        "ipu.outfeed"() {sym_name = "losses", types = [tensor<f32>], mode = "all"} : () -> ()
+
+    A unit attribute ``at_once`` says that the host waits for an element before it gives the next one to an infeed.
     """
 
     sym_name: ir.StringAttr

@@ -143,15 +143,18 @@ class Outfeed:
     Attributes:
         name: by which sessions know it.
         mode: ``all`` or ``last``.
+        at_once: whether an element goes out in the iteration of a loop that makes it, because the host waits for it
+            before it gives the next one to an infeed. With I/O tiles it goes out in the next iteration otherwise.
     """
 
     kind = "outfeed"
 
-    def __init__(self, mode: Literal["all", "last"] = "all", *, name: str | None = None) -> None:
+    def __init__(self, mode: Literal["all", "last"] = "all", *, name: str | None = None, at_once: bool = False) -> None:
         self.name = f"outfeed_{next(_NUMBERS)}" if name is None else name
         if mode not in MODES:
             raise TraceValueError(f"outfeed {self.name}: mode is 'all' or 'last', got {mode!r}")
         self.mode = mode
+        self.at_once = at_once
         self.structure: Structure | None = None
         self.specs: dict[str, TensorSpec] = {}
         self.own: outfeeds.Outfeed | None = None
@@ -193,11 +196,13 @@ class Outfeed:
         return unflatten(self.structure, leaves)
 
     def _make(self, trace: Trace) -> None:
-        OutfeedOp(
+        queue = OutfeedOp(
             sym_name=ir.StringAttr.get(self.name),
             types=_types(trace, self.specs),
             mode=ir.StringAttr.get(self.mode),
         )
+        if self.at_once:
+            queue.operation.attributes["at_once"] = ir.UnitAttr.get()
 
     def __getstate__(self) -> dict[str, Any]:
         """As another process gets it: empty."""

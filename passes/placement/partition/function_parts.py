@@ -19,8 +19,9 @@ from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
 from ipu_mlir.passes.placement.partition.carried_rows import whole_dimensions
+from ipu_mlir.passes.placement.partition.first_tiles import FirstTiles
 from ipu_mlir.passes.placement.partition.homes import Homes, homes_attribute
-from ipu_mlir.passes.placement.partition.on_shard import plan_on_shard, tiles_of_shard
+from ipu_mlir.passes.placement.partition.on_shard import tiles_of_shard
 from ipu_mlir.passes.placement.partition.operations import operation_of
 from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import run_in_steps
@@ -60,12 +61,12 @@ class FunctionPartition:
         called: dict[str, Boundary],
     ) -> None:
         self.function = function
-        self.planner = planner
         self.target = target
         self.proportions = proportions
         self.refuse = refuse
         self.called = called
         self.homes = Homes(function, planner, target, refuse)
+        self.first_tiles = FirstTiles(planner, target, self.homes.known)
 
     def run(self) -> Boundary:
         """Decide, and write it into the function; the functions that it calls are decided before."""
@@ -217,7 +218,7 @@ class FunctionPartition:
                 parts = parts_that_follow(wish, operation.extents, strides, operation.cuttable)
                 if parts is not None:
                     return parts
-        return plan_on_shard(self.planner, operation, self.target, shard_of(op))
+        return self.first_tiles.plan(op, operation, shard_of(op))
 
     def _settle_init(self, access: MemoryAccess, home: Mapping, parts: Parts) -> None:
         """The initial value of a result lies where the result lies; a fill runs in the same blocks."""

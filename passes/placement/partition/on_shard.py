@@ -30,20 +30,22 @@ def plan_on_shard(planner: Planner, operation: Operation, target: Target, shard:
     if target.ipus == 1 or (is_anywhere and not target.io_tiles):
         return planner(operation, target)
     first = 0 if is_anywhere else tiles_of_shard(shard, target).start
+    found = planner(moved(operation, -first), replace(target, ipus=1))
+    return found if isinstance(found, InSteps) else replace(found, first_tile=found.first_tile + first)
 
-    def moved(uses: tuple[OperandUse, ...]) -> tuple[OperandUse, ...]:
+
+def moved(operation: Operation, by: int) -> Operation:
+    """``operation`` with all that lies somewhere ``by`` tiles further on."""
+
+    def all_moved(uses: tuple[OperandUse, ...]) -> tuple[OperandUse, ...]:
         return tuple(
-            use if use.home is None else replace(use, home=replace(use.home, first_tile=use.home.first_tile - first))
+            use if use.home is None else replace(use, home=replace(use.home, first_tile=use.home.first_tile + by))
             for use in uses
         )
 
-    found = planner(
-        replace(
-            operation,
-            inputs=moved(operation.inputs),
-            outputs=moved(operation.outputs),
-            inits=moved(operation.inits),
-        ),
-        replace(target, ipus=1),
+    return replace(
+        operation,
+        inputs=all_moved(operation.inputs),
+        outputs=all_moved(operation.outputs),
+        inits=all_moved(operation.inits),
     )
-    return found if isinstance(found, InSteps) else replace(found, first_tile=found.first_tile + first)

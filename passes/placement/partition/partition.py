@@ -31,6 +31,9 @@ class Partition(Pass):
     Where parts cut a reduced loop, the op becomes two: partial results, and the op that combines them
     (``split_reduction.py``). An op that needs too much memory at once becomes several (``reduction_steps.py``).
 
+    Ops that take at most half of the tiles begin where their operands do, or what is used with their results, or else
+    behind the last such op (``first_tiles.py``): those that have nothing to do with each other run at the same time.
+
     Options: ``plan``, how parts are chosen: ``fastest`` by estimated cycles within the memory of a tile, ``balanced``
     by equal parts. ``grain``, the bytes at whose multiples the fastest dimension of a result is cut.
     ``available-memory-proportion``, the share of a tile's memory that operands brought to it and partial results of one
