@@ -254,6 +254,7 @@ SCF_ITSELF = {
     "passes/importing/carried_sizes.py",  # gives loops and branches other types
     "passes/importing/stablehlo/convert_control_flow.py",  # makes them
     "passes/pipelining/slot_loop.py",  # makes them
+    "passes/placement/delay_enqueues.py",  # lets loops carry more
     "passes/placement/preparation/branch_switches.py",  # writes one as the other
     "runtime/per_tile/program/control_flow.py",  # how each op runs
     "runtime/per_tile/vertices/body.py",
