@@ -15,6 +15,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.dictionaries import entries_of
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.remembered import remembered
 
@@ -165,16 +166,14 @@ def target_from_attr(attribute: ir.Attribute) -> Target:
         TargetError: there can be no such machine.
     """
     values: dict[str, Any] = {}
-    for entry in TargetAttr(attribute).fields.maybe_downcast():
-        kind = _KINDS.get(entry.name)
+    for name, entry in entries_of(TargetAttr(attribute).fields.maybe_downcast()).items():
+        kind = _KINDS.get(name)
         if kind is None:
-            raise CompileError(f"has a target with the field '{entry.name}'; its fields are {', '.join(_KINDS)}")
-        value = getattr(entry.attr.maybe_downcast(), "value", None)
+            raise CompileError(f"has a target with the field '{name}'; its fields are {', '.join(_KINDS)}")
+        value = getattr(entry.maybe_downcast(), "value", None)
         if type(value) is not kind:
-            raise CompileError(
-                f"has a target whose field '{entry.name}' is {entry.attr}; it is of type {kind.__name__}"
-            )
-        values[entry.name] = value
+            raise CompileError(f"has a target whose field '{name}' is {entry}; it is of type {kind.__name__}")
+        values[name] = value
     return Target(**values)
 
 

@@ -16,6 +16,9 @@ DEEPEST = 1000
 _HIGH_ESCAPE = re.compile(r"\\[89a-fA-F][0-9a-fA-F]")
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
 _ESCAPE = re.compile(rb"\\(?:([0-9a-fA-F]{2})|(.))")
+_ARRAY = re.compile(r"array(?<![\w.$]array)\s*<\s*([A-Za-z!][\w.$]*)\s*[:>]")
+_KNOWN_IN_ARRAYS = frozenset(("i1", "i8", "i16", "i32", "i64", "f32", "f64"))
+"""Types of the elements of attributes ``array<...>`` that the bindings have classes for; others end the process."""
 _OPENING = "([{<"
 _NO_BRACKETS = bytes(set(range(256)) - set(b"([{<)]}>"))
 _STEPS = np.zeros(256, np.int8)
@@ -23,7 +26,8 @@ _STEPS[list(b"([{<")], _STEPS[list(b")]}>")] = 1, -1
 
 
 def refuse_unreadable(text: str, name: str) -> None:
-    """Refuse ``text`` of the file ``name`` if a string in it is not UTF-8, or if it is nested too deeply.
+    """Refuse ``text`` of the file ``name`` if a string in it is not UTF-8, an array has elements that Python does not
+    see, or if it is nested too deeply.
 
     Raises:
         DiagnosedError: at the first such place.
@@ -35,10 +39,24 @@ def refuse_unreadable(text: str, name: str) -> None:
             raise _error("half of a surrogate pair is no character", text, error.start, name) from error
     if "\\" in text and _HIGH_ESCAPE.search(text):
         _refuse_bytes(text, name)
+    if any(each[1] not in _KNOWN_IN_ARRAYS for each in _ARRAY.finditer(text)):
+        _refuse_arrays(_without_strings(text), text, name)
     if sum(map(text.count, _OPENING)) > DEEPEST and _may_be_too_deep(text):
-        place = _too_deep(_COMMENT_OR_STRING.sub(lambda match: " " * len(match[0]), text))
+        place = _too_deep(_without_strings(text))
         if place is not None:
             raise _error(f"nested more than {DEEPEST:,} levels deep; split it into functions", text, place, name)
+
+
+def _without_strings(text: str) -> str:
+    """``text`` with spaces in place of strings and comments."""
+    return _COMMENT_OR_STRING.sub(lambda match: " " * len(match[0]), text)
+
+
+def _refuse_arrays(bare: str, text: str, name: str) -> None:
+    for match in _ARRAY.finditer(bare):
+        if match[1] not in _KNOWN_IN_ARRAYS:
+            message = f"an array attribute has elements of {match[1]}, expected i1, i8, i16, i32, i64, f32 or f64"
+            raise _error(message, text, match.start(), name)
 
 
 def _refuse_bytes(text: str, name: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.analysis.matchers import symbol_of, terminator
 from ipu_mlir.dialects.analysis.outlined_calls import OUTLINED, callee_of
 from ipu_mlir.dialects.support.bindings import ir, passmanager, upstream
+from ipu_mlir.dialects.support.dictionaries import entries_of
 from ipu_mlir.passes.autodiff.activity import active_values, is_differentiable
 from ipu_mlir.passes.autodiff.backward import Backward, NotDifferentiable
 from ipu_mlir.passes.autodiff.counted_whiles import count_whiles
@@ -95,7 +96,7 @@ class GradientFunctions:
     def _asked(self, declared: ir.Operation) -> _Gradient | None:
         """The gradient that ``declared`` asks for; None, and an error, if there can be none such."""
         said = declared.attributes[GRADIENT]
-        given = {each.name: each.attr for each in said} if isinstance(said, ir.DictAttr) else {}
+        given = entries_of(said) if isinstance(said, ir.DictAttr) else {}
         is_entry = "entry" in given
         of, by = given.get("of"), given.get("by")
         given.pop("entry", None)
@@ -178,7 +179,7 @@ class GradientFunctions:
 
     def _call_forward(self, call: ir.Operation, callee: ir.Operation) -> None:
         """Call the forward function of the derivative that ``callee`` has, in the place of it."""
-        said = {each.name: each.attr for each in callee.attributes[DERIVATIVE]}
+        said = entries_of(callee.attributes[DERIVATIVE])
         forward, backward = (self._functions.get(ir.FlatSymbolRefAttr(said[name]).value) for name in _PARTS)
         if forward is None or backward is None:
             self._refuse(callee, f"has {DERIVATIVE} = {callee.attributes[DERIVATIVE]}, and one of the two is not here")

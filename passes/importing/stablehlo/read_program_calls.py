@@ -8,6 +8,7 @@ from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of
 from ipu_mlir.dialects.attributes.attributes import mapping_of_text, mapping_to_attr
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.dialects.support.dictionaries import entries_of
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.registry import suggestion
 from ipu_mlir.passes.importing.stablehlo.program_call import CONDITION, PREFIX, TOKEN, Call, ProgramCall, Setting
@@ -225,7 +226,7 @@ def _given(op: ir.Operation) -> dict[str, Any] | None:
     for name in ("mhlo.backend_config", "backend_config"):
         found = op.attributes.get(name, None)
         if isinstance(found, ir.DictAttr):
-            return {entry.name: _plain(entry.name, entry.attr) for entry in found}
+            return {name: _plain(name, entry) for name, entry in entries_of(found).items()}
         if isinstance(found, ir.StringAttr) and found.value:
             try:
                 given = json.loads(found.value)

@@ -138,3 +138,17 @@ def test_a_folder_with_a_line_break_in_its_name(tmp_path) -> None:
     (folder / "p\n.mlir").write_text(_MAIN.format(""))
     executable = ipu.compile(folder / "p\n.mlir", target=ipu.Target(tiles_per_ipu=2))
     executable.run([[[0.0] * 3] * 2, [[0.0] * 2] * 3])
+
+
+@pytest.mark.parametrize("element", ["ui8", "si64", "i24", "i128", "f16", "bf16", "f8E4M3FN", "!small"])
+@pytest.mark.parametrize("form", ["array<{}: 1>", "[array <{}:1>]", "{{of = @main, by = array< {} : 1>}}", "array<{}>"])
+def test_arrays_whose_elements_python_does_not_see_are_refused(element: str, form: str) -> None:
+    text = f"!small = i24\nfunc.func private @main() attributes {{ipu.gradient = {form.format(element)}}}"
+    with pytest.raises(DiagnosedError, match=rf"^a\.mlir:2:\d+: error: an array attribute has elements of {element}, "):
+        parse_module(text, dialect.context(), "a.mlir")
+
+
+def test_arrays_of_other_kinds_are_read() -> None:
+    text = """// array<ui8: 1>
+func.func private @main() attributes {a = "array<ui8: 1>", b = array<i64: 1>, c = array<i1: true>, d = array<f32>}"""
+    assert "array<f32>" in str(parse_module(text, dialect.context()))

@@ -21,3 +21,8 @@ func.func @a_name_with_a_line_break_stays_in_one_line() {
   func.call @"b\0A"() : () -> ()
   return
 }
+
+// -----
+
+// CHECK: ipu-opt-unreadable-invalid.mlir:28:57: error: an array attribute has elements of ui8, expected i1, i8, i16, i32, i64, f32 or f64
+func.func private @a() attributes {ipu.gradient = {by = array<ui8: 0>}}
