@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from support.stateful.checking import check
 from support.stateful.drawing import Program, program
 
-_EVERY = 500
+_SECONDS = 60
+"""Between two lines that say how many there were."""
 _SAME = 30
 """So many letters of the text of a problem do two programs share that fail for one reason."""
 
@@ -81,13 +82,15 @@ def _smaller_arms(arms: tuple[tuple[Any, ...], ...]) -> Iterator[tuple[tuple[Any
 
 def main(first: int, count: int) -> int:
     begin, failed = time.process_time(), 0
+    due = time.monotonic() + _SECONDS
     for number in range(1, count + 1):
         each = program(first + number - 1)
         if said := problem(each):
             failed += 1
             least = smallest(each, lambda less, sign=said[:_SAME]: problem(less)[:_SAME] == sign)
             print(f"seed {each.seed}: {said}\n  {least}\n  {problem(least)}", flush=True)
-        if number % _EVERY == 0:
+        if number == count or time.monotonic() > due:
+            due = time.monotonic() + _SECONDS
             print(f"{number} programs, {failed} failed, {time.process_time() - begin:.0f} s", flush=True)
     return min(failed, 1)
 
