@@ -1,9 +1,9 @@
 """Cheaper bodies with the same bits: constants folded, and the spellings that NumPy runs fastest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -58,9 +58,17 @@ def _simplified(statement: Statement, no_minus_zero: set[Buffer]) -> Statement:
     def change(node: Expression) -> Expression:
         if isinstance(node, Apply) and node.call == "add" and _adds_zero_to(node, no_minus_zero):
             return node.args[0] if isinstance(node.args[1], Const) else node.args[1]
-        return _change(node)
+        found = _change(node)
+        if isinstance(found, Apply) and found.call == "absolute" and _is_call(found.args[0], "clip"):
+            clipped = found.args[0]  # of what may be -0
+            return clipped if _is_never_minus_zero(clipped.args[0], no_minus_zero) else found
+        return found
 
     return with_rewritten_values(statement, change)
+
+
+def _is_call(node: Expression, call: str) -> TypeGuard[Apply]:
+    return isinstance(node, Apply) and node.call == call
 
 
 def _adds_zero_to(node: Apply, buffers: set[Buffer]) -> bool:
@@ -211,10 +219,14 @@ def _of_two(node: Apply, is_maximum: bool) -> Apply:
     return apply("larger" if is_maximum else "smaller", a, b)
 
 
-def _is_never_minus_zero(node: Expression) -> bool:
-    """True if that can be seen of ``node`` itself."""
+def _is_never_minus_zero(node: Expression, sums: Set[Buffer] = frozenset()) -> bool:
+    """True if that can be seen of ``node`` itself, and of ``sums`` that begin at +0."""
+    if isinstance(node, Read):
+        return node.access.buffer in sums
     if not isinstance(node, Apply):
         return isinstance(node, Const) and not is_minus_zero(node)
+    if node.call == "add":
+        return any(_is_never_minus_zero(arg, sums) for arg in node.args)
     if node.call == "multiply":
         return node.args[0] is node.args[1]
     return node.call in ("absolute", "exp", "exp2", "cosh") or (node.call == "cast" and node.args[0].dtype.kind != "f")
