@@ -16,6 +16,7 @@ from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
 from ipu_mlir.runtime.translator.optimize.hoist import hoisted
 from ipu_mlir.runtime.translator.optimize.joined_rounds import with_joined_rounds
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
+from ipu_mlir.runtime.translator.optimize.merge_loops import with_merged_loops
 from ipu_mlir.runtime.translator.optimize.propagate_layouts import with_layouts
 from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
 from ipu_mlir.runtime.translator.optimize.reductions.split_rows import with_split_rows
@@ -64,6 +65,7 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("split-arrays", with_split_arrays),
     ArrayPass("look-up-tables", with_lookup_tables, has_options=True),
     ArrayPass("widen-arguments", with_late_numbers),
+    ArrayPass("merge-loops", with_merged_loops, has_options=True),
     ArrayPass("split-rows", with_split_rows, has_options=True),
 )
 

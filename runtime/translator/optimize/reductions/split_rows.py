@@ -15,6 +15,8 @@ from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Pr
 from ipu_mlir.runtime.translator.array_ir.transform import with_loop_split
 
 _LEAST_PER_PART = 8192  # elements: a strip of a few rows, half of the innermost cache
+_TIMES_LARGE = 8  # an array that is worth a block: smaller ones stay in the second cache from one pass to the next
+_MOST_PER_PART = 32768  # elements: a few arrays of them are in the second cache
 _TIMES_RESULT = 16  # elements of a part, so that writing its results takes no time beside reading it
 
 
@@ -68,8 +70,10 @@ def _steps(statement: Statement, options: TranslatorOptions) -> tuple[Statement,
     assert isinstance(statement, Dot | Reduce), "others are not split"
     count, points = statement.extents[rows], prod(statement.extents)
     kept = [loop for loop in statement.out.loops() if statement.extents[loop] > 1]
-    each = rows_per_part(count, points // count, prod(statement.extents[loop] for loop in kept))
-    if count // each < options.threads or each == count:
+    results = prod(statement.extents[loop] for loop in kept)
+    each = rows_per_part(count, points // count, results)
+    is_large = points > count // each * max(_MOST_PER_PART, 2 * _TIMES_RESULT * results)
+    if count // each < options.threads or each == count or is_large:
         return statement, None
     cut = with_loop_split(statement, rows, each)
     assert isinstance(cut, Dot | Reduce), "a reduction stays one"
@@ -95,7 +99,7 @@ def _reduced_rows(statement: Statement, options: TranslatorOptions) -> int | Non
     else:
         return None
     loops = [loop for loop, n in enumerate(statement.extents) if n > 1]
-    if prod(statement.extents) < options.block_min_array or not loops:
+    if prod(statement.extents) < _TIMES_LARGE * options.block_min_array or not loops:
         return None
     found = {max(loops, key=lambda loop: abs(source.strides[loop])) for source in sources}
     rows = found.pop()

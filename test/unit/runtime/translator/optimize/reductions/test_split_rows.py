@@ -81,7 +81,7 @@ def test_reductions_of_several_dimensions(extents: str, over: str, source: str, 
   temporary %y : float32[{size}]
   reduce {call} {extents} over {over} %x[{source}], %y[{out}]
 }}"""
-    options = TranslatorOptions(kernels="auto")
+    options = TranslatorOptions(kernels="auto", block_min_array=10_000)
     values = 1 + np.random.default_rng(8).normal(0, 1e-3, np.prod(shape)).astype("f4")
     (got,) = Engine.of(translate_arrays(optimized(parse_program(text), options), options)).run([values])
     array = values.reshape(shape) if "6144" not in source else values.reshape(48, 64, 96).transpose(1, 0, 2)
