@@ -150,6 +150,27 @@ def test_replicas_agree_where_they_have_one_value(rounding: str) -> None:
     assert all(apart) if rounding == "stochastic" else len(np.unique(each)) == 1
 
 
+def test_a_pipeline_rounds_alike_on_both_executors() -> None:
+    random = np.random.default_rng(0)
+    w1, w2 = ((random.standard_normal((6, 6)) / 3).astype(np.float16) for _ in range(2))
+    x, y = (random.standard_normal((4, 3, 6)).astype(np.float16) for _ in range(2))
+
+    def last(p: Any, h: Any, y: Any) -> Any:
+        return ((h @ p - y).astype(np.float32) ** 2).mean()
+
+    pipe = ipu.pipeline([lambda p, x: np.tanh(x @ p), last], 4)
+
+    def train(a: Any, b: Any, x: Any, y: Any) -> Any:
+        return pipe.value_and_grad([a, b], [x, y])
+
+    target = ipu.Target(tiles_per_ipu=4, ipus=2)
+    inputs = [w1, w2, x, y]
+    fast, slow = (ipu.compile(train, args=inputs, target=target, float_modes=STOCHASTIC) for _ in range(2))
+    _, *slopes = fast.run(inputs)
+    for one, same in zip(slopes, slow.run_per_tile(inputs)[1:], strict=True):
+        np.testing.assert_array_equal(one, same)
+
+
 EXCEPTIONS = {
     "inv": (-ONES, ONES, "no result.*math.sqrt"),
     "div0": (ONES, ONES * 0, "by zero.*arith.divf"),

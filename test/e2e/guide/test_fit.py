@@ -242,14 +242,30 @@ def test_gradients_of_several_batches_accumulate(strategy):
             model.fit(rows.take(30).batch(8), verbose=0)
         with pytest.raises(ValueError, match="a number from 1, got 0"):
             ipu.keras.Sequential(layers(), gradient_accumulation_count=0)
-        with pytest.raises(NotImplementedError, match="layer_replacement"):
-            ipu.keras.Sequential(layers(), layer_replacement=True)
     plain = classifier(layers(), keras.optimizers.SGD(0.1))
     plain.set_weights(begin)
     plain.fit(rows.batch(32), epochs=2, verbose=0)
     agree(model, plain)
     with pytest.raises(RuntimeError, match="needs an IPUStrategy"):
         ipu.keras.Sequential(layers())
+
+
+def test_replaced_layers_train_as_those_of_the_device(strategy):
+    found, start = [], None
+    for dropout, replaces in ((keras.layers.Dropout(0.5), True), (ipu.keras.layers.Dropout(0.5), False)):
+        with strategy.scope():
+            stack = [keras.Input(X.shape[1:]), keras.layers.Dense(16, "relu"), dropout, keras.layers.Dense(10)]
+            model = ipu.keras.Sequential(stack, layer_replacement=replaces)
+            loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+            model.compile(keras.optimizers.SGD(0.1), loss)
+            start = start or model.get_weights()
+            model.set_weights(start)
+            ipu.utils.reset_ipu_seed(5)
+            model.fit(X[:64], Y[:64], batch_size=8, epochs=1, shuffle=False, verbose=0)
+            found.append(model.get_weights())
+    for one, other, first in zip(*found, start, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+        assert np.abs(one - first).max() > 1e-4
 
 
 def test_what_goes_wrong_on_the_host_leaves_whole_steps(strategy):

@@ -9,6 +9,7 @@ from keras.src.models.functional import Functional
 from keras.src.models.model import functional_init_arguments
 
 from ipu_mlir.tensorflow.ipu.ipu_strategy import IPUStrategy
+from ipu_mlir.tensorflow.ipu.keras.layer_replacement import replace_layers
 from ipu_mlir.tensorflow.keras.graph import is_pipelined
 from ipu_mlir.tensorflow.keras.options import Accumulation, options_of
 
@@ -35,14 +36,12 @@ class _OnIPU:
         Raises:
             ValueError: the count is no number from 1.
             RuntimeError: there is no strategy around.
-            NotImplementedError: layers are to be replaced.
         """
         if type(count) is not int or count < 1:
             raise ValueError(f"gradient_accumulation_count is a number from 1, got {count!r}")
         if not isinstance(tf.distribute.get_strategy(), IPUStrategy):
             raise RuntimeError(f"{type(self).__name__} needs an IPUStrategy; make it inside of strategy.scope()")
-        if layer_replacement:
-            raise NotImplementedError("layer_replacement has no effect here: the layers of Keras run as they are")
+        self._replaces_layers = bool(layer_replacement)
         own = options_of(self)
         own.accumulation = Accumulation(steps=count, options={"dtype": dtype}, counts_updates=True)
 
@@ -50,6 +49,8 @@ class _OnIPU:
         """As a layer of a model, and in programs; not with values."""
         if tf.executing_eagerly() and not any(map(keras.backend.is_keras_tensor, tf.nest.flatten((args, kwargs)))):
             raise ValueError(f"model {self.name!r} cannot be called directly; use fit, evaluate or predict")
+        if getattr(self, "_replaces_layers", False):
+            replace_layers(self)
         return super().__call__(*args, **kwargs)  # type: ignore[misc]
 
 
