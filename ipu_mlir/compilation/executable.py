@@ -198,10 +198,12 @@ class Executable:
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
     ) -> Any:
+        if not isinstance(call, TracedCall):
+            return call.unflatten(run(call.flatten(args, kwargs)))
         leaves: list[Any] = []
         tensors = args, kwargs
         try:
-            form = form_of(tensors, leaves) if isinstance(call, TracedCall) else None
+            form = form_of(tensors, leaves)
             known = self._known.get(form)
         except TypeError:  # what cannot be hashed is refused in words
             form, known = None, None
@@ -209,7 +211,7 @@ class Executable:
             _, order, nest = known
             return nest(run(leaves if order is None else [leaves[place] for place in order]))
         results = call.unflatten(run(call.flatten(args, kwargs)))
-        if form is not None and isinstance(call, TracedCall) and not call.static:
+        if form is not None and not call.static:
             known = known_call(run, call, tensors, lambda marked: call.bind(*marked))
             if known is not None:
                 self._known[form] = known

@@ -1,8 +1,11 @@
 """JAX: functions, jitted or not, and what ``jax.export`` makes of them."""
 
+import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, cached_property
+from operator import is_
 from typing import Any
 
 import jax
@@ -15,6 +18,13 @@ from ipu_mlir.frontends.table import Imported
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX
 from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
 from ipu_mlir.specs.specs import TensorSpec
+
+try:  # what jax.device_put comes to, without its 60 us of Python
+    _jax: Any = importlib.import_module("jaxlib._jax")
+    _Array, _put = _jax.ArrayImpl, _jax.batched_device_put
+except (ImportError, AttributeError):  # of another jaxlib: calls take longer
+    _Array: Any = None
+    _put: Any = None
 
 Shape = tuple[int | None, ...]
 
@@ -44,6 +54,11 @@ class JaxCall:
         Raises:
             RunError: the arguments are not those that the program was compiled for.
         """
+        if not self.static:
+            is_flat = self._is_flat and not kwargs and len(args) == len(self.inputs)
+            leaves, tree = (args, self.in_tree) if is_flat else jax.tree.flatten((args, kwargs))
+            if tree == self.in_tree and (arrays := self._as_they_are(leaves)) is not None:
+                return arrays
         for key, value in self.static.items():
             found = kwargs.get(key, value) if isinstance(key, str) else args[key] if key < len(args) else value
             if found is not value and found != value:  # as JAX compares them
@@ -52,6 +67,46 @@ class JaxCall:
         if tree != self.in_tree:
             raise RunError(f"the arguments are {tree}, the program was compiled for {self.in_tree}")
         return [self._array(leaves[number], number) for number in self.kept]
+
+    @cached_property
+    def _is_flat(self) -> bool:
+        """True if each argument is a leaf, and has no name."""
+        return self.in_tree == jax.tree.structure(((0,) * len(self.inputs), {}))
+
+    def _as_they_are(self, leaves: Sequence[Any]) -> list[np.ndarray] | None:
+        """The leaves that the program takes if all are arrays of just its shapes and types.
+
+        NumPy takes a microsecond to read a small array of JAX, which cannot change: those of the last call are kept.
+        """
+        if self._forms is None:
+            return None
+        taken = leaves if len(leaves) == len(self._forms) else [leaves[number] for number in self.kept]
+        if not _ARRAYS.issuperset(map(type, taken)):
+            return None
+        last = self._last
+        if last and all(map(is_, taken, last[0])) and not any(map(_Array.is_deleted, taken)):
+            return last[1]
+        arrays = list(map(np.asarray, taken))
+        if [(array.dtype, array.shape) for array in arrays] != self._forms:
+            return None
+        small = np.ndarray not in map(type, taken) and sum(array.nbytes for array in arrays) < _KEPT_BYTES
+        self.__dict__["_last"] = (taken, arrays) if small else ()
+        return arrays
+
+    @cached_property
+    def _last(self) -> tuple[Sequence[Any], list[np.ndarray]] | tuple[()]:
+        """The leaves of the last call and their arrays, if all were small and of JAX."""
+        return ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_last", "_avals")}
+
+    @cached_property
+    def _forms(self) -> list[tuple[np.dtype[Any], Shape]] | None:
+        """Type and shape of each leaf that the program takes; None if it takes any in another form than JAX has it."""
+        wanted = [self.inputs[number] for number in self.kept]
+        forms = [(dtype, shape) for shape, dtype in wanted if isinstance(dtype, np.dtype) and dtype.kind not in "cu"]
+        return forms if len(forms) == len(wanted) else None
 
     def _array(self, leaf: Any, number: int) -> np.ndarray:
         """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers, and
@@ -82,9 +137,30 @@ class JaxCall:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as JAX arrays, nested as the function has them."""
-        arrays = _transfer([_as_jax_reads(*each) for each in zip(results, self.outputs, strict=True)])
-        leaves = [_with_keys(*each) for each in zip(arrays, self.outputs, strict=True)]
-        return jax.tree.unflatten(self.out_tree, leaves)
+        if self._avals is None:
+            arrays = _transfer([_as_jax_reads(*each) for each in zip(results, self.outputs, strict=True)])
+            leaves = [_with_keys(*each) for each in zip(arrays, self.outputs, strict=True)]
+            return jax.tree.unflatten(self.out_tree, leaves)
+        sharding, devices = _default_place(jax.config.jax_default_device)
+        if self._gives_one:
+            return _put(self._avals[0], sharding, [results[0]], devices)
+        pairs = zip(self._avals, results, strict=True)
+        return self.out_tree.unflatten([_put(aval, sharding, [array], devices) for aval, array in pairs])
+
+    @cached_property
+    def _gives_one(self) -> bool:
+        """True if the result is a leaf."""
+        return self.out_tree == jax.tree.structure(0)
+
+    @cached_property
+    def _avals(self) -> list[jax.core.ShapedArray] | None:
+        """What JAX calls each result; None if any is in another form than the program has it."""
+        avals = [
+            jax.core.ShapedArray(tuple(size or 0 for size in shape), dtype)
+            for shape, dtype in self.outputs
+            if isinstance(dtype, np.dtype) and dtype.kind not in "cu" and None not in shape
+        ]
+        return avals if _put is not None and len(avals) == len(self.outputs) else None
 
     def taken(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The leaves of the arguments, of any kind, that the program takes."""
@@ -168,6 +244,13 @@ def _shape_and_type(aval: Any) -> tuple[Shape, np.dtype[Any] | str]:
     return tuple(size if isinstance(size, int) else None for size in aval.shape), dtype
 
 
+@cache
+def _default_place(device: Any) -> tuple[Any, list[Any]]:
+    """The sharding and the devices of new arrays where ``jax_default_device`` is ``device``."""
+    found = device if isinstance(device, jax.Device) else jax.local_devices(backend=device)[0]
+    return jax.sharding.SingleDeviceSharding(found), [found]
+
+
 @jax.jit
 def _transfer(arrays: list[np.ndarray]) -> list[jax.Array]:
     """Hand many arrays to JAX in one jitted call, ten times as fast as ``jax.numpy.asarray`` of each."""
@@ -182,6 +265,11 @@ def _as_jax_reads(result: np.ndarray, wanted: tuple[Shape, np.dtype[Any] | str])
     if dtype.kind == "c":
         return np.ascontiguousarray(result).view(dtype)[..., 0]
     return result.view(dtype) if dtype.kind == "u" else result
+
+
+_KEPT_BYTES = 65536
+_ARRAYS = frozenset((np.ndarray, _Array))
+"""The types of arrays of NumPy and, where they have values, of JAX."""
 
 
 def _with_keys(array: jax.Array, wanted: tuple[Shape, np.dtype[Any] | str]) -> jax.Array:

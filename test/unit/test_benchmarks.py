@@ -251,6 +251,14 @@ def test_python_api_has_figures_for_tracing_and_for_calls() -> None:
 
 
 @pytest.mark.slow
+def test_calls_have_a_ratio_for_each_number_of_arguments() -> None:
+    pytest.importorskip("jax")
+    done = run("calls", "--smoke")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[-2:]] == [["1", "arguments:"], ["2", "arguments:"]]
+
+
+@pytest.mark.slow
 def test_importers_have_a_row_for_each_model_of_a_framework() -> None:
     pytest.importorskip("jax")
     done = run("importers", "--smoke", "--repeat", "1", "jax")
