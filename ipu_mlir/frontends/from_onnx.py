@@ -1,6 +1,7 @@
 """ONNX: a model, or a file with one."""
 
 import contextlib
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from ipu_mlir.dialects.support.arguments import as_argument
 from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends import onnx_reference as by_reference
 from ipu_mlir.frontends.onnx_folding import fold_sizes
 from ipu_mlir.frontends.onnx_rewriting import rewritten
 from ipu_mlir.frontends.onnx_sizes import deciding_inputs, named_sizes, with_sizes, with_values
@@ -23,6 +25,7 @@ from ipu_mlir.frontends.table import Imported
 from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
 from ipu_mlir.specs.specs import TensorSpec
 
+_LOG = logging.getLogger("ipu_mlir.onnx")
 _TO_TORCH = "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}"
 
 _KNOWN = 13
@@ -194,11 +197,23 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     others = {name: value for name, value in given.items() if name in inputs and name not in known}
     shapes = {name: getattr(value, "shape", None) or array_of(value).shape for name, value in others.items()}
     fixed = rewritten(with_values(with_sizes(model, shapes), known))
-    _refuse_wrong(fixed, name)
-    module = import_safely("the ONNX model", name, lambda: _linalg(fixed))
+    module = _module(fixed, name)
     outputs = tuple(each.name for each in model.graph.output)
     declared = {each.name: each for each in fixed.graph.input if each.name in inputs}
     return Imported(module, OnnxCall(inputs, outputs, tuple(map(_dtype, model.graph.output)), known, declared))
+
+
+def _module(model: onnx.ModelProto, name: str) -> ir.Module:
+    """By torch-mlir, or, what that refuses or computes in another way than ONNX says, by ONNX's own definitions."""
+    try:
+        _refuse_wrong(model, name)
+        return import_safely("the ONNX model", name, lambda: _linalg(model))
+    except DiagnosedError as error:
+        try:
+            return by_reference.traced(model, name)
+        except CompileError as other:
+            _LOG.debug("%s", other)
+            raise error from None
 
 
 def _load(path: Path) -> onnx.ModelProto:

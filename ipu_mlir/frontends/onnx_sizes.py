@@ -18,9 +18,18 @@ _DECIDING: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("BlackmanWindow", "ConstantOfShape", "HammingWindow", "HannWindow"), (0,)),
     **dict.fromkeys(("CenterCropPad", "Expand", "OneHot", "Reshape", "Split"), (1,)),
     **dict.fromkeys(("Squeeze", "Tile", "TopK", "Unsqueeze"), (1,)),
+    "AffineGrid": (1,),
+    "Col2Im": (1, 2),
+    "CumProd": (1,),
+    "CumSum": (1,),
+    "DFT": (1, 2),
+    "MaxUnpool": (2,),
     "Pad": (1, 3),
     "Range": (0, 1, 2),
     "Slice": (1, 2, 3, 4),
+    "SplitToSequence": (1,),
+    "STFT": (1, 3),
+    "Trilu": (1,),
 }
 """By op, the operands whose values say how large results are, or parts on the way to them."""
 _ONLY_SIZES = frozenset(("Shape", "Size"))

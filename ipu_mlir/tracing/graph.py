@@ -264,6 +264,9 @@ def unsupported_dtype(dtype: Any) -> str:
 
 
 def _location(context: ir.Context, name: str, place: Place) -> ir.Location:
+    """Of what comes from no file, the scope alone; without one, the place of what calls it holds."""
+    if not place.file:
+        return ir.Location.name(name, context=context) if "/" in name else ir.Location.unknown(context)
     line = ir.Location.file(place.file, place.line, place.column, context=context)
     return ir.Location.name(name, line, context=context)
 

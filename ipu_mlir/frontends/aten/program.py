@@ -137,7 +137,7 @@ class _Places:
     """Where the ops of a graph come from: the module that calls them, and the line of the program."""
 
     def __init__(self) -> None:
-        self._last = Place("<pytorch>", 0, 0)
+        self._last = Place("", 0, 0)
 
     def scope_and_place(self, node: torch.fx.Node) -> tuple[str, Place]:
         stack = node.meta.get("nn_module_stack") or {}

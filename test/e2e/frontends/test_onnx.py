@@ -142,11 +142,11 @@ def test_what_torch_mlir_cannot_import_is_said():
         ipu.compile(model, target=TARGET)
 
 
-def test_what_torch_mlir_imports_wrongly_is_refused():
+def test_what_torch_mlir_imports_wrongly_is_as_onnx_defines_it():
     node = helper.make_node("LpNormalization", ["x"], ["y"])
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in ("x", "y")]
-    with pytest.raises(ipu.CompileError, match="divides by a norm of 0"):
-        ipu.compile(helper.make_model(helper.make_graph([node], "n", values[:1], values[1:])), target=TARGET)
+    exe = ipu.compile(helper.make_model(helper.make_graph([node], "n", values[:1], values[1:])), target=TARGET)
+    np.testing.assert_array_equal(exe(np.zeros(3, np.float32)), np.zeros(3, np.float32))
 
 
 def test_a_file_that_is_no_model_is_an_error_with_its_name(tmp_path):
@@ -173,16 +173,13 @@ def a_loop(*condition: onnx.NodeProto, goes_on: str) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def test_a_loop_runs_all_its_rounds_or_is_refused():
+def test_a_loop_ends_when_its_condition_says_so():
     x = np.arange(3, dtype=np.float32)
     model = a_loop(helper.make_node("Identity", ["c"], ["d"]), goes_on="d")
     np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x), 5 * x)
     three = helper.make_node("Constant", [], ["three"], value=numpy_helper.from_array(np.array(3)))
     model = a_loop(three, helper.make_node("Less", ["i", "three"], ["d"]), goes_on="d")
-    with pytest.raises(
-        ipu.CompileError, match="Loop: torch-mlir goes on to the last round whatever the condition says"
-    ):
-        ipu.compile(model, target=TARGET)
+    np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x), 3 * x)
 
 
 def test_functions_of_a_model_and_old_ops_are_imported():

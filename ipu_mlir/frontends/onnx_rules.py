@@ -1,0 +1,223 @@
+"""Ops of ONNX that the reference implementation computes in place or by asking for values, as functions of NumPy."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+RULES: dict[tuple[str, str], Callable[..., Any]] = {}
+"""By domain and op: takes the inputs in order, and attributes by name, with ONNX's defaults."""
+_LEAST = np.float32(-np.inf)
+
+
+def rule(*names: str, domain: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function the rule of ops."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        RULES.update({(domain, name): function for name in names})
+        return function
+
+    return register
+
+
+@rule("NegativeLogLikelihoodLoss")
+def _negative_log_likelihood(
+    x: Any, target: Any, weight: Any = None, *, ignore_index: int | None = None, reduction: Any = "mean", **_: Any
+) -> Any:
+    """The share of each target's class in ``x``, which has logarithms along dimension 1."""
+    reduction = reduction.decode() if isinstance(reduction, bytes) else reduction
+    classes = x.shape[1]
+    is_own = np.expand_dims(target, 1) == np.arange(classes).reshape((1, -1, *(1,) * (x.ndim - 2)))
+    each = -np.sum(np.where(is_own, x, np.zeros_like(x)), axis=1)
+    shares = np.ones_like(each)
+    if weight is not None:
+        weights = np.reshape(weight, (1, -1, *(1,) * (x.ndim - 2)))
+        shares = np.sum(np.where(is_own, weights, np.zeros_like(weights)), axis=1)
+    if ignore_index is not None:
+        shares = np.where(target == ignore_index, np.zeros_like(shares), shares)
+    each = each * shares
+    if reduction == "none":
+        return each
+    total = np.sum(each)
+    return total if reduction == "sum" else total / np.sum(shares)
+
+
+@rule("SoftmaxCrossEntropyLoss")
+def _softmax_cross_entropy(x: Any, target: Any, weight: Any = None, **settings: Any) -> Any:
+    shifted = x - np.max(x, axis=1, keepdims=True)
+    logarithms = shifted - np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
+    return _negative_log_likelihood(logarithms, target, weight, **settings), logarithms
+
+
+@rule("Dropout")
+def _dropout(x: Any, ratio: Any = 0.5, training: Any = False, **_: Any) -> Any:
+    """Outside of training nothing is dropped, and the mask is true everywhere."""
+    if bool(np.all(training)) and float(np.max(ratio)) > 0:
+        raise TypeError("Dropout in training draws random numbers")
+    return x, x == x if x.dtype.kind not in "fV" else (x == x) | True
+
+
+@rule("BitCast")
+def _bit_cast(x: Any, *, to: int, **_: Any) -> Any:
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    return _with_bits(x, np.dtype(tensor_dtype_to_np_dtype(to)))
+
+
+def _with_bits(x: Any, dtype: np.dtype[Any]) -> Any:
+    """The bits of ``x`` as numbers of another type of the same size."""
+    from ipu_mlir.dialects.support.bindings import upstream
+    from ipu_mlir.specs.tensor_types import element_type
+    from ipu_mlir.tracing.elementwise import elementwise
+
+    if x.dtype.itemsize != dtype.itemsize or "b" in (x.dtype.kind, dtype.kind):
+        raise TypeError(f"BitCast of {x.dtype} to {dtype}: they have different sizes")
+    kinds = [each.kind in "iu" for each in (x.dtype, dtype)]
+    if all(kinds):
+        return x.astype(dtype)
+    cast = upstream("arith").bitcast
+    return elementwise(x.program, "bitcast", [x], [x.dtype], dtype, lambda scalar: cast(element_type(dtype), scalar))
+
+
+@rule("ScatterElements", "Scatter")
+def _scatter_elements(x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: Any = "none", **_: Any) -> Any:
+    reduction = reduction.decode() if isinstance(reduction, bytes) else reduction or "none"
+    x = _traced_like(x, indices, updates)
+    axis = axis or 0
+    rank = len(indices.shape)
+    places = tuple(
+        indices if each == axis % rank else np.arange(size).reshape([-1 if d == each else 1 for d in range(rank)])
+        for each, size in enumerate(indices.shape)
+    )
+    how = {"none": "set", "add": "add", "mul": "multiply", "min": "min", "max": "max"}[reduction]
+    return getattr(x.at[places], how)(updates)
+
+
+@rule("ScatterND")
+def _scatter_nd(x: Any, indices: Any, updates: Any, *, reduction: Any = "none", **_: Any) -> Any:
+    reduction = reduction.decode() if isinstance(reduction, bytes) else reduction or "none"
+    x = _traced_like(x, indices, updates)
+    places = tuple(indices[..., each] for each in range(indices.shape[-1]))
+    how = {"none": "set", "add": "add", "mul": "multiply", "min": "min", "max": "max"}[reduction]
+    return getattr(x.at[places], how)(updates)
+
+
+def _traced_like(x: Any, *others: Any) -> Any:
+    """``x`` as a traced tensor, as at least one of ``others`` is."""
+    owner = next(each.program for each in (x, *others) if hasattr(each, "program"))
+    return x if hasattr(x, "program") else owner.constant(np.ascontiguousarray(x).reshape(x.shape))
+
+
+@rule("ReverseSequence")
+def _reverse_sequence(x: Any, lengths: Any, *, batch_axis: int = 1, time_axis: int = 0, **_: Any) -> Any:
+    steps = np.arange(x.shape[time_axis])
+    ends = np.reshape(lengths, (-1, 1))
+    places = np.where(steps < ends, ends - 1 - steps, steps)  # by batch and time
+    places = np.swapaxes(places, 0, 1) if time_axis < batch_axis else places
+    return np.take_along_axis(x, np.reshape(places, (*places.shape, *(1,) * (len(x.shape) - 2))), time_axis)
+
+
+@rule("Det")
+def _det(x: Any, **_: Any) -> Any:
+    return np.linalg.det(x)
+
+
+def _over(x: Any, scale: Any, axis: int, block_size: int | None) -> Any:
+    """Scales or zero points of rows or blocks along ``axis``, one for each element of ``x``."""
+    if scale.ndim == 0 or (scale.ndim == 1 and scale.shape[0] == 1):
+        return np.reshape(scale, ())
+    if not block_size:
+        return np.reshape(scale, [-1 if each == axis % x.ndim else 1 for each in range(x.ndim)])
+    wide = np.repeat(scale, block_size, axis=axis)
+    return wide[(*[slice(None)] * (axis % x.ndim), slice(0, x.shape[axis]))]
+
+
+@rule("DequantizeLinear")
+def _dequantize(
+    x: Any, scale: Any, zero: Any = None, *, axis: int = 1, block_size: int | None = 0, output_dtype: Any = None,
+    **_: Any,
+) -> Any:  # fmt: skip
+    dtype = scale.dtype
+    scale = _over(x, scale, axis, block_size).astype(np.float32)
+    wide = x.astype(np.int32 if x.dtype.kind in "iu" else np.float32)
+    if zero is not None and x.dtype.kind in "iu":
+        wide = wide - _over(x, zero, axis, block_size).astype(np.int32)
+    return (wide.astype(np.float32) * scale).astype(dtype)
+
+
+@rule("QuantizeLinear")
+def _quantize(
+    x: Any, scale: Any, zero: Any = None, *, axis: int = 1, block_size: int | None = 0, output_dtype: Any = None,
+    **_: Any,
+) -> Any:  # fmt: skip
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    said = np.dtype(tensor_dtype_to_np_dtype(output_dtype)) if output_dtype else np.dtype(np.uint8)
+    dtype = said if zero is None else zero.dtype
+    if dtype.kind not in "iu" or dtype.itemsize > 2:
+        raise TypeError(f"QuantizeLinear to {dtype} is not supported; integers of 8 or 16 bits are")
+    limits = np.iinfo(dtype)
+    found = np.rint(x.astype(np.float32) / _over(x, scale, axis, block_size).astype(np.float32))
+    if zero is not None:
+        found = found + _over(x, zero, axis, block_size).astype(np.float32)
+    return np.clip(found, float(limits.min), float(limits.max)).astype(np.int32).astype(dtype)
+
+
+@rule("DynamicQuantizeLinear")
+def _dynamic_quantize(x: Any, **_: Any) -> Any:
+    high, low = np.maximum(np.max(x), 0.0), np.minimum(np.min(x), 0.0)
+    scale = (np.where(high == low, 1.0, high - low) / 255.0).astype(np.float32)
+    zero = np.clip(np.rint(-low / scale), 0.0, 255.0)
+    found = np.clip(np.rint(x / scale) + zero, 0.0, 255.0)
+    return found.astype(np.int32).astype(np.uint8), scale, zero.astype(np.int32).astype(np.uint8)
+
+
+def _optimizer(update: Callable[..., Any], states: int) -> Callable[..., Any]:
+    """The rule of an optimizer, for any number of tensors with their gradients and ``states`` of each."""
+
+    def apply(rate: Any, count: Any, *tensors: Any, **settings: Any) -> Any:
+        number = len(tensors) // (2 + states)
+        groups = [tensors[place::number] for place in range(number)]
+        made = [update(rate, count, *group, **settings) for group in groups]
+        return tuple(each for results in zip(*made, strict=True) for each in results)
+
+    return apply
+
+
+def _momentum(
+    rate: Any, count: Any, x: Any, gradient: Any, v: Any, *, alpha: float, beta: float, mode: Any,
+    norm_coefficient: float, **_: Any,
+) -> Any:  # fmt: skip
+    gradient = norm_coefficient * x + gradient
+    v = alpha * v + np.where(count > 0, beta, 1.0).astype(x.dtype) * gradient
+    is_nesterov = (mode.decode() if isinstance(mode, bytes) else mode) == "nesterov"
+    return x - rate * (gradient + alpha * v if is_nesterov else v), v
+
+
+def _adam(
+    rate: Any, count: Any, x: Any, gradient: Any, v: Any, h: Any, *, alpha: float, beta: float, epsilon: float,
+    norm_coefficient: float, norm_coefficient_post: float, **_: Any,
+) -> Any:  # fmt: skip
+    gradient = norm_coefficient * x + gradient
+    v, h = alpha * v + (1 - alpha) * gradient, beta * h + (1 - beta) * gradient * gradient
+    times = count.astype(x.dtype)
+    adjusted = rate * np.sqrt(1 - np.power(beta + np.zeros_like(times), times))
+    adjusted = adjusted / (1 - np.power(alpha + np.zeros_like(times), times))
+    rate = np.where(count > 0, adjusted, rate)
+    return (1 - norm_coefficient_post) * (x - rate * v / (np.sqrt(h) + epsilon)), v, h
+
+
+def _adagrad(
+    rate: Any, count: Any, x: Any, gradient: Any, h: Any, *, decay_factor: float, epsilon: float,
+    norm_coefficient: float, **_: Any,
+) -> Any:  # fmt: skip
+    rate = rate / (1 + count.astype(x.dtype) * decay_factor)
+    gradient = norm_coefficient * x + gradient
+    h = h + gradient * gradient
+    return x - rate * gradient / (np.sqrt(h) + epsilon), h
+
+
+for _domain in ("ai.onnx.preview.training", "ai.onnx.training"):
+    rule("Momentum", domain=_domain)(_optimizer(_momentum, 1))
+    rule("Adam", domain=_domain)(_optimizer(_adam, 2))
+    rule("Adagrad", domain=_domain)(_optimizer(_adagrad, 1))

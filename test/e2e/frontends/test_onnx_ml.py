@@ -1,0 +1,88 @@
+"""Models of ``ai.onnx.ml`` as libraries export them, against ONNX's reference implementation."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+TARGET = ipu.Target(tiles_per_ipu=4)
+X = np.random.default_rng(0).standard_normal((6, 3)).astype(np.float32)
+
+
+def check(op: str, results: list[int], **attributes) -> None:
+    """A node of ``op`` on ``X``, whose results are of the types ``results``."""
+    names = [f"y{place}" for place in range(len(results))]
+    node = helper.make_node(op, ["x"], names, domain="ai.onnx.ml", **attributes)
+    outputs = [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(names, results, strict=True)]
+    graph = helper.make_graph([node], op, [helper.make_tensor_value_info("x", TensorProto.FLOAT, [6, 3])], outputs)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    found = ipu.compile(model, args=[X], target=TARGET)(X)
+    found = found if isinstance(found, tuple) else (found,)
+    for one, other in zip(found, ReferenceEvaluator(model).run(None, {"x": X}), strict=True):
+        assert one.dtype == other.dtype and one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6)
+
+
+TREES = {
+    "nodes_treeids": [0, 0, 0, 0, 0, 1, 1, 1],
+    "nodes_nodeids": [0, 1, 2, 3, 4, 0, 1, 2],
+    "nodes_featureids": [0, 1, 0, 0, 0, 2, 0, 0],
+    "nodes_modes": ["BRANCH_LEQ", "BRANCH_LEQ", "LEAF", "LEAF", "LEAF", "BRANCH_LEQ", "LEAF", "LEAF"],
+    "nodes_values": [0.1, -0.3, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0],
+    "nodes_truenodeids": [1, 2, 0, 0, 0, 1, 0, 0],
+    "nodes_falsenodeids": [4, 3, 0, 0, 0, 2, 0, 0],
+    "nodes_hitrates": [1.0] * 8,
+    "nodes_missing_value_tracks_true": [0] * 8,
+}
+LEAVES = {"treeids": [0, 0, 0, 1, 1], "nodeids": [2, 3, 4, 1, 2], "weights": [0.5, -1.0, 2.0, 0.25, -0.75]}
+
+
+def test_trees_give_sums_of_the_leaves_that_are_reached():
+    leaves = {f"target_{name}": each for name, each in LEAVES.items()} | {"target_ids": [0] * 5}
+    check("TreeEnsembleRegressor", [TensorProto.FLOAT], n_targets=1, **TREES, **leaves)
+    check("TreeEnsembleRegressor", [TensorProto.FLOAT], n_targets=1, base_values=[0.5], **TREES, **leaves)
+
+
+def test_trees_give_labels_and_scores():
+    leaves = {f"class_{name}": each for name, each in LEAVES.items()} | {"class_ids": [0, 1, 2, 1, 2]}
+    kinds = [TensorProto.INT64, TensorProto.FLOAT]
+    check("TreeEnsembleClassifier", kinds, classlabels_int64s=[3, 5, 8], **TREES, **leaves)
+    check("TreeEnsembleClassifier", kinds, classlabels_int64s=[3, 5, 8], post_transform="SOFTMAX", **TREES, **leaves)
+
+
+def test_linear_models_and_scalers():
+    rows = [0.5, -1.0, 2.0, 1.0, 0.0, -0.5, 0.25, 0.25, 0.25]
+    kinds = [TensorProto.INT64, TensorProto.FLOAT]
+    settings = {"coefficients": rows, "intercepts": [0.1, 0.2, -0.3], "classlabels_ints": [1, 2, 4]}
+    check("LinearClassifier", kinds, post_transform="SOFTMAX", multi_class=1, **settings)
+    check("LinearRegressor", [TensorProto.FLOAT], coefficients=rows[:6], intercepts=[0.5, -1.0], targets=2)
+    check("Scaler", [TensorProto.FLOAT], offset=[0.5, 1.0, -1.0], scale=[2.0, 0.5, 1.0])
+    for norm in ("L1", "L2"):
+        check("Normalizer", [TensorProto.FLOAT], norm=norm)
+    check("Binarizer", [TensorProto.FLOAT], threshold=0.2)
+
+
+def test_machines_of_support_vectors():
+    vectors = [0.5, -1.0, 0.0, 1.0, 0.5, -0.5, -1.0, 0.25, 1.0, 0.1, 0.2, 0.3]
+    settings = {"support_vectors": vectors, "kernel_type": "RBF", "kernel_params": [0.5, 0.0, 3.0]}
+    weights = [0.5, -0.25, 1.0, -0.75]
+    check("SVMRegressor", [TensorProto.FLOAT], coefficients=weights, n_supports=4, rho=[0.3], **settings)
+    check(
+        "SVMClassifier", [TensorProto.INT64, TensorProto.FLOAT], coefficients=weights * 2, vectors_per_class=[1, 1, 2],
+        rho=[0.1, -0.2, 0.3], classlabels_ints=[0, 1, 2], post_transform="NONE", **settings,
+    )  # fmt: skip
+
+
+def test_labels_that_are_text_are_refused():
+    with pytest.raises(ipu.CompileError, match="torch-mlir cannot import the ONNX model"):
+        check(
+            "LinearClassifier",
+            [TensorProto.STRING, TensorProto.FLOAT],
+            coefficients=[1.0] * 3,
+            classlabels_strings=["a"],
+        )
