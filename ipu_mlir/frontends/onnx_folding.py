@@ -8,7 +8,7 @@ import onnx
 
 _MOST = 10_000
 """Elements of a value that is computed here: places and sizes are small, weights stay as they are."""
-_DRAWING = frozenset(
+DRAWING = frozenset(
     ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 )
 
@@ -64,7 +64,7 @@ def _computed(model: onnx.ModelProto, shapes: Mapping[str, tuple[int, ...]]) -> 
     small = (each for each in model.graph.initializer if _size(each.dims) <= _MOST)
     known = {each.name: onnx.numpy_helper.to_array(each) for each in small}
     for node in model.graph.node:
-        if node.op_type in _DRAWING or any(each.HasField("g") for each in node.attribute):
+        if node.op_type in DRAWING or any(each.HasField("g") for each in node.attribute):
             continue
         if node.op_type in ("Shape", "Size") and node.input[0] in shapes:
             values = _run(model, node, {node.input[0]: np.broadcast_to(np.int8(0), shapes[node.input[0]])})

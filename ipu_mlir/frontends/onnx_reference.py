@@ -17,6 +17,7 @@ from onnx.reference.op_run import OpRun
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends import onnx_body_rules, onnx_ml_rules  # noqa: F401  (they add rules)
+from ipu_mlir.frontends.onnx_folding import DRAWING
 from ipu_mlir.frontends.onnx_rules import RULES
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
@@ -73,6 +74,8 @@ class _Evaluator(ReferenceEvaluator):
     """The evaluator with rules of ours for what is traced; functions and bodies have one of the kind, too."""
 
     def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
+        if node.op_type in DRAWING:
+            raise CompileError(f"{node.op_type} draws random numbers, which would be the same in each run")
         made = super()._load_impl(node, input_types)
         rule = RULES.get((node.domain, node.op_type))
         if rule is None and not isinstance(made, type):
