@@ -5,6 +5,7 @@
 
 import re
 import threading
+from typing import Any
 
 from ipu_mlir.dialects.analysis.host_calls import HostCall
 from ipu_mlir.dialects.attributes.attributes import MappingAttr, PartsAttr, TargetAttr
@@ -54,6 +55,7 @@ from ipu_mlir.dialects.ops.variables import AssignedOp, AssignOp, ReadOp, Variab
 from ipu_mlir.dialects.ops.vertices import VerticesOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import collect
+from ipu_mlir.dialects.support.errors import CompileError
 
 _DIALECT = re.compile(r"\w+")
 
@@ -112,6 +114,7 @@ __all__ = [
     "ToShardOp",
     "VariableOp",
     "VerticesOp",
+    "add_dialect",
     "context",
     "dialect_names",
     "load",
@@ -122,6 +125,8 @@ _LOADED = (
     *("affine", "arith", "bufferization", "cf", "complex", "func", "index", "irdl", "linalg", "math", "memref"),
     *("ml_program", "quant", "scf", "shape", "sparse_tensor", "tensor", "tosa", "ub", "vector"),
 )
+_OUTSIDE: dict[str, Any] = {}
+"""Dialects of plugins, by name."""
 _LOADING = threading.Lock()
 """The bindings keep on the dialect's class what they make for a context: two threads would take it from each other."""
 
@@ -132,6 +137,22 @@ def load(context: ir.Context) -> None:
         if not context.is_dialect_loaded("ipu"):
             with context, ir.Location.unknown():
                 Ipu.load()
+        for dialect in _OUTSIDE.values():
+            if not context.is_dialect_loaded(dialect.DIALECT_NAMESPACE):
+                with context, ir.Location.unknown():
+                    dialect.load()
+
+
+def add_dialect(dialect: Any) -> None:
+    """Let ``load`` make one more dialect known: a class that derives from the bindings' ``Dialect``, with its ops.
+
+    Raises:
+        CompileError: the name is that of a dialect of ours or of upstream.
+    """
+    name = dialect.DIALECT_NAMESPACE
+    if name not in _OUTSIDE and name in dialect_names():
+        raise CompileError(f"there is a dialect '{name}' already; give {dialect.__name__} another name")
+    _OUTSIDE[name] = dialect
 
 
 def dialect_names() -> list[str]:

@@ -1,6 +1,6 @@
 """A pass of your own: report what every exchange moves.
 
-    ipu-opt model.mlir --load-pass examples/custom_pass.py --ipu-compile --report-exchanges -o /dev/null
+    ipu-opt model.mlir --load examples/custom_pass.py --ipu-compile --report-exchanges -o /dev/null
 
 or from Python, behind the passes that compile a program:
 

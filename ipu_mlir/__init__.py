@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.frontends.calls import imported, parameters_of
+    from ipu_mlir.passes.core.plugins import load_plugin
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs import within_replica
     from ipu_mlir.programs.fifo import fifo
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from ipu_mlir.tracing.structure import register_dataclass
     from ipu_mlir.tracing.surface.tensor import Tensor
     from ipu_mlir.tracing.trees import tree_map
+    from ipu_mlir.tracing.widths import WideFloatWarning, x64
 
     __version__: str
 
@@ -80,6 +82,7 @@ __all__ = [
     "Tensor",
     "TensorSpec",
     "Variable",
+    "WideFloatWarning",
     "__version__",
     "all_gather",
     "all_reduce",
@@ -102,6 +105,7 @@ __all__ = [
     "jvp",
     "keep",
     "layers",
+    "load_plugin",
     "map",
     "micro_batch",
     "nn",
@@ -125,6 +129,7 @@ __all__ = [
     "vmap",
     "while_loop",
     "within_replica",
+    "x64",
 ]
 
 _MODULES = {
@@ -157,6 +162,7 @@ _HOME = {
     "Tensor": "ipu_mlir.tracing.surface.tensor",
     "TensorSpec": "ipu_mlir.specs.specs",
     "Variable": "ipu_mlir.programs.variable",
+    "WideFloatWarning": "ipu_mlir.tracing.widths",
     "all_gather": "ipu_mlir.programs.replicas",
     "all_reduce": "ipu_mlir.programs.replicas",
     "all_to_all": "ipu_mlir.programs.replicas",
@@ -176,6 +182,7 @@ _HOME = {
     "grad": "ipu_mlir.tracing.control.gradients",
     "imported": "ipu_mlir.frontends.calls",
     "jvp": "ipu_mlir.tracing.control.gradients",
+    "load_plugin": "ipu_mlir.passes.core.plugins",
     "map": "ipu_mlir.tracing.control.scans",
     "outlined": "ipu_mlir.tracing.control.outlined",
     "parameters_of": "ipu_mlir.frontends.calls",
@@ -196,6 +203,7 @@ _HOME = {
     "vjp": "ipu_mlir.tracing.control.gradients",
     "vmap": "ipu_mlir.tracing.batching.vmap",
     "while_loop": "ipu_mlir.tracing.control.loops",
+    "x64": "ipu_mlir.tracing.widths",
 }
 
 

@@ -32,14 +32,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _ipu_opt(argv: Sequence[str]) -> int:
     arguments = parse_arguments(argv)
-    registry = _registry(arguments.load_pass)
+    registry = _registry(arguments.load)
     if arguments.list_passes:
         from ipu_mlir.tools.list_passes import passes_text
 
         write_output(arguments.output, passes_text(registry))
         return 0
     from ipu_mlir.tools.diagnostics_output import print_diagnostics
-    from ipu_mlir.tools.reproducer import check_inside, pipeline_of, read_reproducer
+    from ipu_mlir.tools.reproducer import check_inside, check_plugins, pipeline_of, plugins_of, read_reproducer
 
     if arguments.show_dialects:
         from ipu_mlir.dialects.ipu import dialect_names
@@ -48,7 +48,12 @@ def _ipu_opt(argv: Sequence[str]) -> int:
         return 0
     parts = _input_parts(arguments)
     if arguments.run_reproducer:
+        plugins = plugins_of(parts[0])
+        if arguments.trust_reproducer:
+            arguments.load = list(dict.fromkeys([*arguments.load, *plugins]))
+            registry = _registry(arguments.load)
         parts[0], arguments.pass_pipeline = read_reproducer(parts[0])
+        check_plugins(plugins, arguments.load, parts[0].name)
     steps = _steps(arguments, registry)
     if arguments.run_reproducer and not arguments.trust_reproducer:
         check_inside(steps, parts[0].name)
@@ -88,13 +93,14 @@ class _Reports:
 
 
 def _registry(files: Sequence[str]) -> "Registry":
-    """Our passes and pipelines, and the passes of the user's files."""
+    """Our passes and pipelines, and those of plugins; their dialects and codelets become known as well."""
     from ipu_mlir.passes import PASSES
     from ipu_mlir.passes.core.pipeline_steps import Registry
-    from ipu_mlir.passes.core.registry import by_name, load_passes
+    from ipu_mlir.passes.core.plugins import load_installed, load_plugin, loaded_passes
+    from ipu_mlir.passes.core.registry import by_name
     from ipu_mlir.passes.pipelines import PIPELINES
 
-    loaded = [pass_class for file in files for pass_class in load_passes(file)]
+    loaded = loaded_passes([*load_installed(), *map(load_plugin, files)])
     return Registry(by_name([*PASSES, *loaded]), PIPELINES)
 
 
@@ -148,6 +154,8 @@ def _process(
 
     context = ipu.context()
     context.allow_unregistered_dialects = arguments.allow_unregistered_dialect
+    if arguments.mlir_disable_threading:
+        context.enable_multithreading(False)
     output = None
     with collect(context, frozenset({"error", "warning", "remark"})) as reported:
         try:
@@ -159,7 +167,7 @@ def _process(
 
                 check_round_trip(module, part.name)
             verify = arguments.verify_each
-            with reproducer(arguments.reproducer, module, steps, verify):
+            with reproducer(arguments.reproducer, module, steps, verify, arguments.load):
                 reports.times += run_steps(module, steps, verify=verify, observers=_observers(arguments, reports))
             started = time.perf_counter()
             output = _output(module, arguments)
@@ -172,9 +180,11 @@ def _process(
 
 
 def _observers(arguments: argparse.Namespace, reports: _Reports) -> "list[Observer]":
-    from ipu_mlir.passes.core.instruments import IrPrinter, OpCounter
+    from ipu_mlir.passes.core.instruments import IrPrinter, OpCounter, PassLog
 
     observers: list[Observer] = [OpCounter(reports.ops)] if arguments.mlir_pass_statistics else []
+    if arguments.debug:
+        observers.append(PassLog(sys.stderr.write))
     before = None if arguments.mlir_print_ir_before_all else arguments.mlir_print_ir_before
     changed = arguments.mlir_print_ir_after_change
     every = arguments.mlir_print_ir_after_all or (changed and not arguments.mlir_print_ir_after)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.tools.command_line import FAILED, Parser, UsageError, run_tool, write_output
-from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, machine, proportion
+from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, load_plugins, machine, proportion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,6 +73,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         "--profile", metavar="OUT.json", help="write cycles, bytes and memory of this run on the target, for ipu-report"
     )
     flag("--chrome-trace", metavar="OUT.json", help="write the steps of this run as events for Perfetto")
+    flag("--planner", metavar="NAME", help="partition ops by a planner of a plugin (see --load)")
     flag("--pass-pipeline", metavar="TEXT", help="passes to compile with, instead of ipu-compile")
     shown = f"--print-values={_SHOWN}"  # without this the file would be taken for N
     arguments = parser.parse_args([shown if each == "--print-values" else each for each in argv])
@@ -104,6 +105,7 @@ def _whole(text: str) -> int:
 
 def _ipu_run(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
+    load_plugins(arguments)
 
     from ipu_mlir.dialects.storage.npz import read_arrays
     from ipu_mlir.tools.npz import npz_bytes, random_inputs, take_inputs
@@ -177,6 +179,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
     from ipu_mlir.compilation.sources import read_module
     from ipu_mlir.dialects.attributes.attributes import module_target
     from ipu_mlir.passes.core.pipeline_text import PipelineError
+    from ipu_mlir.passes.core.plugins import planner_named
     from ipu_mlir.tools.program_files import read_program
 
     module = read_module(read_program(arguments.file))
@@ -190,6 +193,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
         lowering = plan_lowering(
             target,
             arguments.pass_pipeline,
+            planner_named(arguments.planner) if arguments.planner else None,
             available_memory_proportion=arguments.available_memory_proportion,
             merge_collectives=arguments.merge_collectives,
             merge_remote_buffers=arguments.merge_remote_buffers,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.tools.command_line import Parser, run_tool, write_output
-from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, machine, proportion
+from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, load_plugins, machine, proportion
 
 if TYPE_CHECKING:
     from ipu_mlir.tools.sweep.settings import Setting
@@ -91,6 +91,7 @@ def _output(text: str) -> str:
 
 def _ipu_sweep(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
+    load_plugins(arguments)
 
     from ipu_mlir.compilation.variants import Variants
     from ipu_mlir.dialects.support.errors import IpuError

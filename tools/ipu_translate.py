@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ipu_mlir.tools.command_line import Parser, UsageError, run_tool, write_output
-from ipu_mlir.tools.machine_flags import FLAGS, add_entry_flag, file_name
+from ipu_mlir.tools.machine_flags import FLAGS, add_entry_flag, add_plugin_flags, file_name, load_plugins
 
 if TYPE_CHECKING:
     from ipu_mlir.runtime.translator.array_ir.statements import Program
@@ -33,6 +33,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = Parser("ipu-translate", _DESCRIPTION, _EPILOG)
     flag = parser.add_argument
     flag("file", metavar="FILE", type=file_name, nargs="?", default="-", help="MLIR text or bytecode (default: stdin)")
+    add_plugin_flags(parser)
     to = parser.add_mutually_exclusive_group()
     to.add_argument("--to-numpy", action="store_true", help="to Python source that calls NumPy")
     to.add_argument("--to-arrays", action="store_true", help="to the text of the array program")
@@ -64,6 +65,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 
 def _ipu_translate(argv: Sequence[str]) -> int:
     arguments = _parse(argv)
+    load_plugins(arguments)
     write_output(arguments.output, _list() if arguments.list_passes else _translated(arguments))
     return 0
 

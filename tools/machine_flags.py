@@ -26,6 +26,26 @@ def add_program_flags(parser: Parser) -> None:
     """The file and its entry, for a program that is compiled."""
     parser.add_argument("file", metavar="FILE", type=file_name, help="MLIR text or bytecode; - is stdin")
     add_entry_flag(parser)
+    add_plugin_flags(parser)
+
+
+def add_plugin_flags(parser: Parser, *names: str) -> None:
+    """``--load``, and other ``names`` for it."""
+    about = "load a plugin, a Python file or module with passes, dialects, codelets or planners; may be repeated"
+    parser.add_argument("--load", *names, metavar="FILE.py", action="append", default=[], help=about)
+
+
+def load_plugins(arguments: argparse.Namespace) -> None:
+    """Make the plugins of installed packages and of ``--load`` known.
+
+    Raises:
+        CompileError: one cannot be loaded.
+    """
+    from ipu_mlir.passes.core.plugins import load_installed, load_plugin
+
+    load_installed()
+    for each in arguments.load:
+        load_plugin(each)
 
 
 def add_entry_flag(parser: Parser) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ipu_mlir.tools.command_line import Parser, UsageError
+from ipu_mlir.tools.machine_flags import add_plugin_flags
 
 if TYPE_CHECKING:
     from ipu_mlir.passes.core.pipeline_steps import Registry
@@ -71,7 +72,9 @@ def _parser() -> Parser:
     flag, value = parser.add_argument, "store_true"
     flag("-o", dest="output", metavar="FILE", default="-", help="write to FILE, whole or not at all (default: stdout)")
     flag("--pass-pipeline", metavar="TEXT", help="passes to run, as builtin.module(...)")
-    flag("--load-pass", metavar="FILE.py", action="append", default=[], help="add the passes of a Python file")
+    add_plugin_flags(parser, "--load-pass")
+    flag("--mlir-disable-threading", action=value, help="let MLIR use one thread")
+    flag("--debug", action=value, help="print to stderr each pass as it begins, on which op, and how many ops it left")
     flag("--list-passes", action=value, help="list our passes with their options, pipelines, and upstream's passes")
     flag("--show-dialects", action=value, help="list the dialects of the programs that can be read")
     flag("--dump-pass-pipeline", action=value, help="print to stderr the pipeline that will run")

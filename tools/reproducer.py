@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.support.parsing import Source
     from ipu_mlir.passes.core.pipeline_steps import Step
 
+_PLUGIN = "// plugin: "
+"""Begins a line that names a plugin of the pipeline."""
 _SECTION = """
 {-#
   external_resources: {
@@ -39,7 +41,9 @@ def pipeline_of(steps: "Sequence[Step]") -> str:
 
 
 @contextmanager
-def reproducer(path: str | None, module: "ir.Module", steps: "Sequence[Step]", verify: bool) -> Iterator[None]:
+def reproducer(
+    path: str | None, module: "ir.Module", steps: "Sequence[Step]", verify: bool, plugins: Sequence[str] = ()
+) -> Iterator[None]:
     """Leave a file ``path`` if the block, which runs ``steps`` on ``module``, fails or ends the process.
 
     It is written first, for a pass in C++ that crashes never comes back; if all goes well, what was there is put back.
@@ -59,6 +63,7 @@ def reproducer(path: str | None, module: "ir.Module", steps: "Sequence[Step]", v
     before = _content(file)
     section = _SECTION % (json.dumps(pipeline_of(steps)), str(verify).lower())
     about = f"// configuration: ipu-opt --run-reproducer {' '.join(path.split())}\n"
+    about += "".join(f"{_PLUGIN}{plugin_path(each)}\n" for each in plugins)
     write_output(path, about + to_text(module, locations=True) + section)
     yield
     if before is None:
@@ -74,6 +79,31 @@ def _content(file: Path) -> bytes | None:
         return file.read_bytes() if file.exists() else None
     except OSError as error:
         raise IpuError(f"cannot read {file}, which the reproducer replaces for a while: {error.strerror}") from error
+
+
+def plugin_path(name: str) -> str:
+    """A plugin as another folder finds it: files by their whole path, modules by name."""
+    return str(Path(name).resolve()) if name.endswith(".py") else name
+
+
+def plugins_of(source: "Source") -> list[str]:
+    """The plugins that a file of ``reproducer`` names."""
+    text = source.content if isinstance(source.content, str) else ""
+    return [line.removeprefix(_PLUGIN) for line in text.splitlines()[:100] if line.startswith(_PLUGIN)]
+
+
+def check_plugins(plugins: Sequence[str], loaded: Sequence[str], file: str) -> None:
+    """Refuse a pipeline whose plugins are not loaded: a plugin is code, and the file may be somebody else's.
+
+    Raises:
+        UsageError: one is not; the message names the flags.
+    """
+    missing = [each for each in plugins if each not in map(plugin_path, loaded)]
+    if missing:
+        flags = " ".join(f"--load {each}" for each in missing)
+        raise UsageError(
+            f"{file} was written with plugins; add {flags}, or --trust-reproducer, which loads what the file names"
+        )
 
 
 def check_inside(steps: "Sequence[Step]", file: str) -> None:

@@ -15,6 +15,7 @@ from ipu_mlir.specs.specs import spec_of
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.structure import Call, Static, flatten_arguments
 from ipu_mlir.tracing.surface.traced import TracedFunction, bind_arguments
+from ipu_mlir.tracing.widths import has_numpy_widths
 
 if TYPE_CHECKING:
     from ipu_mlir.compilation.executable import Executable
@@ -27,6 +28,8 @@ _WHY_MANY = (
 )
 
 
+_WIDE_KEY = ("x64",)
+"""Part of the key of programs that are traced with NumPy's widths."""
 _MOST_PROGRAMS = 128
 """That are kept of one function; then the oldest goes, and is compiled again if it is called."""
 
@@ -111,7 +114,7 @@ class Function(TracedFunction):
         structure, leaves = flatten_arguments(bound, self._static)
         if any(isinstance(leaf, Symbol) for leaf in leaves):
             return self._python(*args, **kwargs)
-        key = structure, tuple(map(spec_of, leaves))
+        key = structure, tuple(map(spec_of, leaves)), has_numpy_widths()
         compiled = self._programs.compiled
         executable = compiled.get(key)
         if executable is None:
@@ -139,12 +142,13 @@ class Function(TracedFunction):
     def _apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
         """The arguments without static ones, and those."""
         if not self._static:
-            return (args, kwargs), ()
+            return (args, kwargs), _WIDE_KEY if has_numpy_widths() else ()
         places = self._static_places
         rest = tuple(None if place in places else each for place, each in enumerate(args))
         static = [(place, Static(each)) for place, each in enumerate(args) if place in places]
         static += [(name, Static(each)) for name, each in kwargs.items() if name in self._static]
-        return (rest, {name: each for name, each in kwargs.items() if name not in self._static}), tuple(static)
+        rest_by_name = {name: each for name, each in kwargs.items() if name not in self._static}
+        return (rest, rest_by_name), (*static, *(_WIDE_KEY if has_numpy_widths() else ()))
 
     def __reduce__(self) -> str:
         """Another process finds the function by its name, as those of Python."""

@@ -15,6 +15,7 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import PassTime, run_steps
 from ipu_mlir.passes.core.options import make_pass
 from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, replace_pass
+from ipu_mlir.passes.core.plugins import loaded_passes
 from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.pipelines import PIPELINES
@@ -29,6 +30,8 @@ from ipu_mlir.passes.supersteps.checks.check_supersteps import CheckSupersteps
 LEVELS = ("l0", "l1", "l2", "l3", "host")
 
 _PIPELINE_TO = {"l1": "ipu-normalize", "l2": "ipu-place", "l3": "ipu-lower"}
+
+
 _REGISTRY = Registry(by_name(PASSES), PIPELINES)
 TO_HOST = _REGISTRY.resolve("ipu-to-host")
 
@@ -105,6 +108,11 @@ class Lowering:
         return {name: self.stages[name] for name in names[: names.index(level) + 1]}
 
 
+def with_plugins() -> Registry:
+    """Our passes and pipelines, and the passes of plugins."""
+    return Registry(by_name([*PASSES, *loaded_passes()]), PIPELINES)
+
+
 def to_host(module: ir.Operation) -> list[PassTime]:
     """Bring supersteps to level ``host`` in place: the same program for one memory.
 
@@ -155,7 +163,7 @@ def plan_lowering(
             raise CompileError("give which to an ipu-merge-remote-buffers of your own pipeline=")
         if float_modes is not None:
             raise CompileError("give float_modes as options of an ipu-set-float-modes of your own pipeline=")
-        return Lowering({"l3": (begin, *_REGISTRY.resolve(pipeline))}, target, own_pipeline=True)
+        return Lowering({"l3": (begin, *with_plugins().resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: _REGISTRY.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None or available_memory_proportion is not None:
         partition = Partition(planner=planner)

@@ -12,12 +12,25 @@ from ipu_mlir.tracing.conversions import convert
 from ipu_mlir.tracing.emit import Index, Loop, constant, filled, structured
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, Trace, supported_dtype, unsupported_dtype
-from ipu_mlir.tracing.operands import Operand, Scalar, common_dtype, operand, tensor, trace_of, with_numbers
+from ipu_mlir.tracing.operands import (
+    Operand,
+    Scalar,
+    common_dtype,
+    kinds_of,
+    operand,
+    tensor,
+    trace_of,
+    warn_if_widened,
+    with_numbers,
+)
 from ipu_mlir.tracing.pairs import as_pairs, complex_of, from_pairs, is_complex, part
 from ipu_mlir.tracing.scalar_ops import BODIES, Body
+from ipu_mlir.tracing.widths import WIDE, is_outside
 
 arith = upstream("arith")
 
+_OF_ITS_OWN_TYPES = (np.float_power, np.ldexp)
+"""Which take an integer beside a float as such, or make float64 of everything."""
 _COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 
 
@@ -39,6 +52,7 @@ def elementwise(
     """
     if shape is None:
         shape = broadcast(name, operands)
+    operands = [_as_narrow(op, to) for op, to in zip(operands, dtypes, strict=True)]
     symbols = [op for op in operands if isinstance(op, Symbol)]
     values = [op.as_type(to) if isinstance(op, Scalar) else None for op, to in zip(operands, dtypes, strict=True)]
 
@@ -95,6 +109,7 @@ def apply_ufunc(name: str, ufunc: np.ufunc, values: Sequence[Any], dtype: Any = 
 def apply_unary_float(name: str, value: Symbol) -> Any:
     """A function that NumPy lacks, on a float tensor; integers become float64 as in NumPy's functions."""
     dtype = value.dtype if kind_of(value.dtype) == "f" else np.dtype(np.float64)
+    warn_if_widened(name, [value], dtype)
     return elementwise(value.program, name, [value], [dtype], dtype, _code(name, BODIES[name], [value], dtype))
 
 
@@ -103,6 +118,8 @@ def astype(value: Symbol, dtype: Any) -> Any:
     target = supported_dtype(dtype)
     if target == value.dtype:
         return value
+    if isinstance(narrow := _as_narrow(value, target), Symbol) and narrow.dtype == target:
+        return narrow
     if value.dtype.kind == "c" and target.kind == "c":
         return from_pairs(astype(as_pairs(value), part_dtype(target)))
     if value.dtype.kind == "c":
@@ -112,6 +129,19 @@ def astype(value: Symbol, dtype: Any) -> Any:
         real = astype(value, part_dtype(target))
         return complex_of(real, astype(astype(value, np.bool_) & False, real.dtype))
     return elementwise(value.program, "astype", [value], [target], target, lambda scalar: scalar)
+
+
+def _as_narrow(value: Operand, target: np.dtype[Any]) -> Operand:
+    """``value``, or what stands for an array of float64 from outside of the function where a narrower one is wanted."""
+    if not isinstance(value, Symbol) or value.dtype not in WIDE or target in WIDE or target.kind != value.dtype.kind:
+        return value
+    if not is_outside(value):
+        return value
+    array = np.asarray(ir.DenseElementsAttr(value.value.owner.attributes["value"]))
+    if value.dtype.kind == "c":
+        array = array.reshape(-1, 2).copy().view(np.complex128).reshape(value.shape)
+    with np.errstate(all="ignore"):
+        return value.program.constant(array.astype(target))
 
 
 def conjugated(x: Any) -> Any:
@@ -127,7 +157,10 @@ def as_float(x: Any, *, may_be_complex: bool = False) -> Any:
     """
     if is_complex(x) and not may_be_complex:
         raise TraceTypeError(f"{x}: the function is one of real numbers; use x.real and x.imag")
-    return x if kind_of(x.dtype) in "fc" else astype(x, np.float64)
+    if kind_of(x.dtype) in "fc":
+        return x
+    warn_if_widened("a function of floats", [x], np.dtype(np.float64))
+    return astype(x, np.float64)
 
 
 def as_ufunc_float(x: Any) -> Any:
@@ -154,7 +187,9 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
 
 def _resolve(name: str, ufunc: np.ufunc, operands: Sequence[Operand], dtype: Any) -> list[np.dtype[Any]]:
     """The element types that ``ufunc`` computes in, and that of its result."""
-    kinds = with_numbers([type(op.value) if isinstance(op, Scalar) and op.weak else op.dtype for op in operands])
+    known = [op.value if isinstance(op, Scalar) and op.weak else op.dtype for op in operands]
+    common = with_numbers(known) if ufunc in _OF_ITS_OWN_TYPES else kinds_of(operands)
+    kinds = [kind if isinstance(kind, np.dtype) else type(kind) for kind in common]
     signature = (*(None for _ in operands), None if dtype is None else np.dtype(dtype))
     try:
         resolved = list(ufunc.resolve_dtypes((*kinds, None), signature=signature))
@@ -163,6 +198,8 @@ def _resolve(name: str, ufunc: np.ufunc, operands: Sequence[Operand], dtype: Any
     for each in resolved:
         if not is_supported(each):
             raise TraceTypeError(f"{name} of {_shown(operands)}: {unsupported_dtype(each)}")
+    if dtype is None:
+        warn_if_widened(name, operands, resolved[-1])
     return resolved
 
 

@@ -87,6 +87,7 @@ class Trace:
     ) -> None:
         self._tensor = tensor
         self._is_finished = False
+        self.knows_of_width = False
         self._context = ipu.context() if beside is None else beside._context
         self.declared: dict[str, Any] = {} if beside is None else beside.declared
         with self._context, _location(self._context, "function", user_place()):
@@ -144,6 +145,11 @@ class Trace:
     def context(self) -> ir.Context:
         """Of the module."""
         return self._context
+
+    @property
+    def root(self) -> "Trace":
+        """The function whose body, or whose body's body, this is."""
+        return self._open[0]
 
     @property
     def block(self) -> ir.Block:

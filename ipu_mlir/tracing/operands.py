@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.specs.specs import TensorSpec
-from ipu_mlir.specs.tensor_types import is_of_ml_dtypes, is_supported
+from ipu_mlir.specs.tensor_types import is_of_ml_dtypes, is_supported, kind_of
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, unsupported_dtype
+from ipu_mlir.tracing.widths import WIDE, has_numpy_widths, is_outside, stand_ins, warn_of_width
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,8 @@ def tensor_of(trace: Trace, value: Any, spec: TensorSpec, what: str) -> Any:
 
 
 def common_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:
-    """The element type that NumPy gives to a mixture of ``operands``."""
-    kinds = with_numbers([op.value if isinstance(op, Scalar) and op.weak else op.dtype for op in operands])
+    """The element type of a mixture of ``operands``: NumPy's, but that float64 comes from tensors alone."""
+    kinds = kinds_of(operands)
     try:
         dtype = np.result_type(*kinds)
     except TypeError as error:
@@ -104,7 +105,38 @@ def common_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:
         raise TraceTypeError(f"{shown} have no common element type; use astype(np.float32)") from error
     if not is_supported(dtype):
         raise TraceTypeError(unsupported_dtype(dtype))
+    warn_if_widened("a mixture", operands, dtype)
     return dtype
+
+
+def common_float(operands: Sequence[Operand]) -> np.dtype[Any]:
+    """The type that functions compute in which NumPy computes in float64: of the float tensors among ``operands``."""
+    if has_numpy_widths():
+        return np.result_type(np.float64, *(op.dtype for op in operands))
+    common = common_dtype(operands)
+    if kind_of(common) in "fc":
+        return common
+    warn_if_widened("a function of floats", operands, np.dtype(np.float64))
+    return np.dtype(np.float64)
+
+
+def kinds_of(operands: Sequence[Operand]) -> list[Any]:
+    """The element types of ``operands``, and Python numbers, as they take part in the choice of a common type."""
+    kinds = [op.value if isinstance(op, Scalar) and op.weak else op.dtype for op in operands]
+    return with_numbers(stand_ins(kinds, [_decides(op) for op in operands]))
+
+
+def warn_if_widened(name: str, operands: Sequence[Operand], dtype: np.dtype[Any]) -> None:
+    """Say it where ``name`` of ``operands`` becomes float64, and no tensor among them is."""
+    if dtype in WIDE and not any(op.dtype in WIDE and _decides(op) for op in operands):
+        symbols = [op for op in operands if isinstance(op, Symbol)]
+        if symbols and not all(map(is_outside, symbols)):
+            warn_of_width(symbols[0].program, name, " and ".join(map(str, operands)))
+
+
+def _decides(op: Operand) -> bool:
+    """False for float64 from outside of the function."""
+    return op.dtype not in WIDE or (isinstance(op, Symbol) and not is_outside(op))
 
 
 def with_numbers(kinds: Sequence[Any]) -> list[Any]:

@@ -10,6 +10,25 @@ from ipu_mlir.passes.core.manager import PassTime
 
 
 @dataclass(frozen=True)
+class PassLog:
+    """Gives ``write`` a line when a pass begins, and one when it ends: on which op, and how many ops there are."""
+
+    write: Callable[[str], object]
+
+    def before_pass(self, name: str, op: ir.Operation) -> None:
+        """Say that pass ``name`` begins."""
+        self.write(f"[pass] {name} begins on {_described(op)}, {count_ops(op)} ops\n")
+
+    def after_pass(self, name: str, op: ir.Operation) -> None:
+        """Say that pass ``name`` has ended."""
+        self.write(f"[pass] {name} leaves {count_ops(op)} ops\n")
+
+    def pass_failed(self, name: str, op: ir.Operation) -> None:
+        """Say that pass ``name`` has failed."""
+        self.write(f"[pass] {name} fails on {_described(op)}\n")
+
+
+@dataclass(frozen=True)
 class IrPrinter:
     """Gives ``write`` the IR before and after passes, under a line that says which; ``None`` stands for all passes.
 

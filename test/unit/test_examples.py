@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.passes.core.registry import load_passes
+from ipu_mlir.passes.core.plugins import load_plugin
 from ipu_mlir.tools import ipu_opt
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ def code_lines(name: str) -> int:
 def test_custom_pass_works_in_ipu_opt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "dense.mlir"
     program.write_text(PROGRAM)
-    arguments = ["--load-pass", str(EXAMPLES / "custom_pass.py"), "--ipu-set-target=tiles=4", "--ipu-compile"]
+    arguments = ["--load", str(EXAMPLES / "custom_pass.py"), "--ipu-set-target=tiles=4", "--ipu-compile"]
     assert ipu_opt.main([str(program), *arguments, "--report-exchanges", "-o", "/dev/null"]) == 0
     # w (512 elements) and b (16 elements) go whole to four tiles, which have their homes' share already.
     shown = capsys.readouterr().out.splitlines()
@@ -59,7 +59,7 @@ def test_custom_pass_works_in_ipu_opt(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_custom_pass_works_in_compile(capsys: pytest.CaptureFixture[str]) -> None:
-    (report,) = load_passes(EXAMPLES / "custom_pass.py")
+    (report,) = load_plugin(EXAMPLES / "custom_pass.py").passes
     target = ipu.Target(tiles_per_ipu=3)
     ipu.compile(PROGRAM, target=target, pipeline=["ipu-compile", report()])
     assert capsys.readouterr().out.count("exchange: ") == 2

@@ -16,6 +16,7 @@ from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, current_trace
 from ipu_mlir.tracing.holders import Holder
 from ipu_mlir.tracing.operands import tensor, with_numbers
 from ipu_mlir.tracing.structure import Structure, flatten, is_number, leaves_like, paths, unflatten
+from ipu_mlir.tracing.widths import WIDE, warn_of_width
 
 _DEFAULT = {
     bool: np.dtype(np.bool_),
@@ -193,6 +194,9 @@ def carry_specs(
         TraceTypeError: what the body gives has another shape or type than what it is given.
     """
     specs = [spec_of_leaf(leaf) for leaf in start.leaves]
+    trace = current_trace()
+    if trace is not None and any(isinstance(leaf, np.ndarray) and leaf.dtype in WIDE for leaf in start.leaves):
+        warn_of_width(trace, name, "an array that the loop starts with")
     for last in (False,) * 3 * len(specs) + (True,):
         given, body = give(specs)
         wrong = [place for place, leaf in enumerate(given.leaves) if not meets(leaf, specs[place])]

@@ -9,7 +9,7 @@ from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import filled
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
-from ipu_mlir.tracing.operands import common_dtype, operand, tensor, trace_of
+from ipu_mlir.tracing.operands import common_dtype, common_float, operand, tensor, trace_of
 from ipu_mlir.tracing.pairs import complex_of
 
 
@@ -52,7 +52,7 @@ def linspace(
 ) -> Any:
     trace = trace_of((start, stop))
     common = common_dtype([operand(trace, start), operand(trace, stop)])
-    wide = common if kind_of(common) in "fc" else np.dtype(np.float64)
+    wide = common if kind_of(common) in "fc" else common_float([operand(trace, start), operand(trace, stop)])
     first, last = (astype(tensor(trace, each), wide) for each in (start, stop))
     steps = num - 1 if endpoint else num
     shape = (num, *(1,) * max(len(first.shape), len(last.shape)))
@@ -77,7 +77,9 @@ def logspace(
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Of numbers with one sign, which is not looked at."""
     trace = trace_of((start, stop))
-    first, last = (astype(tensor(trace, each), np.float64) for each in (start, stop))
+    first, last = tensor(trace, start), tensor(trace, stop)
+    kind = common_float([first, last])
+    first, last = astype(first, kind), astype(last, kind)
     found = first * np.power(
         last / first, linspace(tensor(trace, 0.0), 1.0, num, endpoint)[(..., *(None,) * first.ndim)]
     )

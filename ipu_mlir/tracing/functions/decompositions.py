@@ -13,7 +13,7 @@ from ipu_mlir.tracing import views
 from ipu_mlir.tracing.codelets import apply_codelet
 from ipu_mlir.tracing.elementwise import astype, conjugated, where
 from ipu_mlir.tracing.errors import TraceValueError
-from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
+from ipu_mlir.tracing.operands import common_dtype, common_float, tensor, trace_of
 
 
 class QRResult(NamedTuple):
@@ -66,7 +66,7 @@ def solve(a: Any, b: Any) -> Any:
     trace = trace_of((a, b))
     a, b = tensor(trace, a), tensor(trace, b)
     common = common_dtype([a, b])
-    common = common if kind_of(common) in "fc" else np.dtype(np.float64)
+    common = common if kind_of(common) in "fc" else common_float([a, b])
     a, b = _square("solve", astype(a, common)), astype(b, common)
     right = b[..., None] if len(b.shape) == 1 else b
     size = a.shape[-1]

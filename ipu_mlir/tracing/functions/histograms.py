@@ -9,7 +9,7 @@ from ipu_mlir.tracing import views
 from ipu_mlir.tracing.elementwise import astype, where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol
-from ipu_mlir.tracing.operands import tensor, trace_of
+from ipu_mlir.tracing.operands import common_float, tensor, trace_of
 
 
 def histogram(
@@ -28,7 +28,7 @@ def histogram(
     else:
         counts = np.sum(chosen, axis=1)
     if density:
-        counts = counts / astype(edges[1:] - edges[:-1], np.float64) / np.sum(counts)
+        counts = counts / astype(widths := edges[1:] - edges[:-1], common_float([widths])) / np.sum(counts)
     return counts, edges
 
 

@@ -13,7 +13,7 @@ from ipu_mlir.tracing.elementwise import as_float, as_ufunc_float, astype, where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions.orders import searchsorted
 from ipu_mlir.tracing.graph import Symbol
-from ipu_mlir.tracing.operands import common_dtype, operand, tensor, trace_of
+from ipu_mlir.tracing.operands import common_dtype, common_float, operand, tensor, trace_of, warn_if_widened
 from ipu_mlir.tracing.pairs import as_pairs, from_pairs, is_complex, part
 
 arith = upstream("arith")
@@ -151,6 +151,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     common = common_dtype([a, b])
     if kind_of(common) not in "fc":
         common = np.dtype(np.float64)
+        warn_if_widened("isclose", [a, b], common)
     a, b = astype(a, common), astype(b, common)
     close = (np.abs(a - b) <= atol + rtol * np.abs(b)) & np.isfinite(b) | (a == b)
     return close | (np.isnan(a) & np.isnan(b)) if equal_nan else close
@@ -179,7 +180,9 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None:
         raise TraceTypeError("np.interp while tracing: period= is not supported; use np.remainder, and repeat the ends")
     trace = trace_of((x, xp, fp, left, right))
-    x, xp, fp = (astype(tensor(trace, each), np.float64) for each in (x, xp, fp))
+    x, xp, fp = (tensor(trace, each) for each in (x, xp, fp))
+    kind = common_float([x, xp, fp])
+    x, xp, fp = (astype(each, kind) for each in (x, xp, fp))
     if len(xp.shape) != 1 or xp.shape != fp.shape or not xp.shape[0]:
         raise TraceValueError(f"interp: {xp} and {fp} are not two vectors of one size, which is 1 or more")
     last = xp.shape[0] - 1

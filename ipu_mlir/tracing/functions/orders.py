@@ -17,6 +17,7 @@ from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.operands import common_dtype, tensor, trace_of
 from ipu_mlir.tracing.pairs import is_complex
 from ipu_mlir.tracing.scalar_ops import like
+from ipu_mlir.tracing.widths import has_numpy_widths
 
 arith, linalg, scf = upstream("arith"), upstream("linalg"), upstream("scf")
 tensor_dialect = upstream("tensor")
@@ -184,7 +185,8 @@ def _quantile(
     if method == "midpoint":
         weight = np.where(weight > 0, 0.5, 0.0)
     lower, upper = (_at_places(ordered, each) for each in (low, np.ceil(place)))
-    kind = np.result_type(a.dtype, wide) if np.ndim(q) or isinstance(q, Symbol) else a.dtype
+    takes_part = isinstance(q, Symbol) or (np.ndim(q) and has_numpy_widths())
+    kind = np.result_type(a.dtype, wide) if takes_part else a.dtype
     gap = astype(upper - lower, kind)
     lower, upper = astype(lower, kind), astype(upper, kind)
     weight = astype(weight, kind) if isinstance(weight, Symbol) else np.asarray(weight, kind)

@@ -13,6 +13,7 @@ from ipu_mlir.tracing.elementwise import astype
 from ipu_mlir.tracing.emit import Index, Loop, index_constant, structured
 from ipu_mlir.tracing.errors import TraceIndexError, TraceTypeError, TraceValueError
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
+from ipu_mlir.tracing.operands import warn_if_widened
 from ipu_mlir.tracing.pairs import is_complex, part
 from ipu_mlir.tracing.scalar_ops import BODIES
 from ipu_mlir.tracing.views import reshape
@@ -96,6 +97,8 @@ def mean(value: Symbol, axis: Axes = None, keepdims: bool = False, dtype: Any = 
     result = (
         supported_dtype(dtype) if dtype is not None else value.dtype if kind_of(value.dtype) in "fc" else np.dtype("f8")
     )
+    if dtype is None:
+        warn_if_widened("mean", [value], result)
     total = reduce("sum", value, axis, keepdims, result)
     return total / count_along(value, axes_of("mean", value, axis))
 

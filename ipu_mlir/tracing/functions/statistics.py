@@ -12,7 +12,7 @@ from ipu_mlir.tracing.elementwise import where as _where
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 from ipu_mlir.tracing.functions import reductions
 from ipu_mlir.tracing.functions.reductions import Axes, axes_of, count_along, limits_for
-from ipu_mlir.tracing.operands import tensor, trace_of
+from ipu_mlir.tracing.operands import common_dtype, common_float, tensor, trace_of
 
 
 def sum(
@@ -120,8 +120,8 @@ def average(a: Any, axis: Axes = None, weights: Any = None, returned: bool = Fal
                 raise TraceValueError(f"average of {a}: weights of shape {weights.shape} are not for axis {axis}")
             weights = views.reshape(weights, [size if at in axes else 1 for at, size in enumerate(a.shape)])
             weights = views.broadcast_to(weights, a.shape)
-        kind = np.result_type(a.dtype, weights.dtype)
-        kind = np.result_type(kind, np.float64) if kind.kind in "iub" else kind
+        kind = common_dtype([a, weights])
+        kind = common_float([a, weights]) if kind.kind in "iub" else kind
         scale = reductions.reduce("sum", astype(weights, kind), axis, keepdims)
         found = reductions.reduce("sum", astype(a, kind) * weights, axis, keepdims) / scale
     return (found, views.broadcast_to(scale, found.shape)) if returned else found
@@ -183,7 +183,7 @@ def cov(
         raise TraceTypeError("np.cov while tracing: weights are not supported; use np.average and products")
     trace = trace_of((m, y))
     parts = [tensor(trace, each) for each in (m, y) if each is not None]
-    kind = np.dtype(dtype) if dtype is not None else np.result_type(*(each.dtype for each in parts), np.float64)
+    kind = np.dtype(dtype) if dtype is not None else common_float(parts)
     rows: list[Any] = [np.atleast_2d(each) for each in parts]
     rows = [astype(each, kind) for each in rows]
     rows = [each.T if not rowvar and part.ndim > 1 else each for each, part in zip(rows, parts, strict=True)]

@@ -9,13 +9,14 @@ from typing import Any, cast
 import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.specs.specs import spec_of
+from ipu_mlir.specs.specs import TensorSpec, spec_of
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line, of_a_call
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import Branch, Call, assembled, flatten, flatten_arguments, parts, paths, unflatten
 from ipu_mlir.tracing.surface.tensor import Tensor
 from ipu_mlir.tracing.user_places import Place, user_place
+from ipu_mlir.tracing.widths import WIDE, has_numpy_widths, warn
 
 
 class TracedFunction:
@@ -67,6 +68,8 @@ class TracedFunction:
             arguments, leaves = flatten_arguments(bind(args, kwargs), self._static)
             specs = tuple(map(spec_of, leaves))
             trace = Trace(self.__name__, entry, list(zip(paths(arguments), specs, strict=True)), Tensor, beside)
+            if beside is None:
+                self._say_what_is_wide(trace, paths(arguments), specs)
             with trace.running():
                 returned = self._python_call(arguments, trace)
             results, values = flatten(_as_tensors(trace, returned, self._place), "result")
@@ -78,6 +81,12 @@ class TracedFunction:
                 raise
             raise located.with_traceback(error.__traceback__) from error
         return trace, Call(bind, arguments, specs, results, tuple(map(spec_of, values)), self._static)
+
+    def _say_what_is_wide(self, trace: Trace, names: Sequence[str], specs: Sequence[TensorSpec]) -> None:
+        wide = [name for name, spec in zip(names, specs, strict=True) if spec.dtype in WIDE]
+        trace.knows_of_width = bool(wide)
+        if wide and not has_numpy_widths():
+            warn(f"{self._place}: argument {wide[0]} of {self.__name__} is float64")
 
     def _python_call(self, arguments: Branch, trace: Trace) -> Any:
         bound = self._signature.bind_partial()

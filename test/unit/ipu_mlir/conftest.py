@@ -31,6 +31,7 @@ Check = Callable[..., None]
 def agrees() -> Check:
     """``agrees(function, *arrays)``: compiled, and run on LLVM, ``function`` gives what it gives on the arrays.
 
+    Element types are NumPy's: the program is traced in a block of ``x64``.
     A function that tries many things at once returns them in a dict, whose keys then name what disagrees.
     """
     return _agrees
@@ -45,8 +46,10 @@ def _agrees(function: Callable[..., Any], *arrays: np.ndarray, tolerance: float 
     expected = [np.asarray(each) for each in (returned if isinstance(returned, list | tuple) else [returned])]
     labels = labels or [f"result {place}" for place in range(len(expected))]
     traced = ipu.function(function)
-    _assert_close(run_on_llvm(traced.trace(*arrays), list(arrays), expected), expected, labels, tolerance)
-    executable = ipu.compile(traced, args=arrays, target=SMALL)
+    with ipu.x64():
+        module = traced.trace(*arrays)
+        executable = ipu.compile(traced, args=arrays, target=SMALL)
+    _assert_close(run_on_llvm(module, list(arrays), expected), expected, labels, tolerance)
     _assert_close(executable.run(arrays), expected, labels, tolerance)
     if per_tile:
         _assert_close(executable.run_per_tile(arrays), expected, labels, tolerance)
@@ -129,7 +132,8 @@ def _both_agree(
 ) -> None:
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         expected = {key: np.asarray(value) for key, value in (function(*arrays) | (known or {})).items()}
-    executable = ipu.compile(ipu.function(function), args=arrays, target=SMALL)
+    with ipu.x64():
+        executable = ipu.compile(ipu.function(function), args=arrays, target=SMALL)
     call = executable._call
     assert call is not None
     for results in (executable(*arrays), call.unflatten(executable.run_per_tile(call.flatten(arrays, {})))):

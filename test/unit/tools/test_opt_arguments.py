@@ -31,9 +31,9 @@ def test_options_with_spaces_stay_together() -> None:
 
 
 def test_values_of_options() -> None:
-    arguments = parse_arguments(["--mlir-print-ir-after=a, b", "--load-pass", "x.py", "--load-pass=y.py", "-o", "z"])
+    arguments = parse_arguments(["--mlir-print-ir-after=a, b", "--load-pass", "x.py", "--load=y.py", "-o", "z"])
     assert arguments.mlir_print_ir_after == ("a", "b")
-    assert arguments.load_pass == ["x.py", "y.py"]
+    assert arguments.load == ["x.py", "y.py"]
     assert arguments.output == "z" and arguments.verify_each is True
 
 

@@ -138,7 +138,7 @@ def _closes_over(kept):
 
 BAD = {
     "type": (
-        lambda x: ipu.fori_loop(0, 3, lambda i, c: {"w": c["w"] * i}, {"w": x}),
+        lambda x: ipu.fori_loop(0, 3, lambda i, c: {"w": c["w"].astype(np.float64) * i}, {"w": x}),
         TypeError,
         r"fori_loop: the carried value\['w'\] comes in as float32\[3, 4\] and the body gives float64\[3, 4\]; "
         r"use .astype\(np.float32\) in it",

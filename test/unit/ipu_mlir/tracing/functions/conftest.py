@@ -52,7 +52,8 @@ def _assert_calls_agree(calls):
             for place, each in enumerate(_flat(eval(call, {"np": np, **INPUTS})))
         }
     arrays = [INPUTS[name] for name in used]
-    executable = ipu.compile(ipu.function(program), args=arrays, target=SMALL)
+    with ipu.x64():
+        executable = ipu.compile(ipu.function(program), args=arrays, target=SMALL)
     call = executable._call
     assert call is not None
     for results in (executable(*arrays), call.unflatten(executable.run_per_tile(call.flatten(arrays, {})))):
