@@ -12,10 +12,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ipu_mlir import layers, nn, optimizers, random
+    from ipu_mlir import debug, layers, nn, numpy, optimizers, random
     from ipu_mlir.compilation.compiler import compile
     from ipu_mlir.compilation.executable import Executable
-    from ipu_mlir.compilation.function import Function, function
+    from ipu_mlir.compilation.function import Function, function, jit
     from ipu_mlir.compilation.programs import Programs
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -95,6 +95,7 @@ __all__ = [
     "cond",
     "custom_vjp",
     "cut",
+    "debug",
     "dynamic_slice",
     "dynamic_update_slice",
     "fifo",
@@ -102,6 +103,7 @@ __all__ = [
     "function",
     "grad",
     "imported",
+    "jit",
     "jvp",
     "keep",
     "layers",
@@ -109,6 +111,7 @@ __all__ = [
     "map",
     "micro_batch",
     "nn",
+    "numpy",
     "optimizers",
     "outlined",
     "parameters_of",
@@ -133,8 +136,10 @@ __all__ = [
 ]
 
 _MODULES = {
+    "debug": "ipu_mlir.debug",
     "layers": "ipu_mlir.layers",
     "nn": "ipu_mlir.nn",
+    "numpy": "ipu_mlir.numpy",
     "optimizers": "ipu_mlir.optimizers",
     "random": "ipu_mlir.random",
     "torch": "ipu_mlir.torch",
@@ -181,6 +186,7 @@ _HOME = {
     "function": "ipu_mlir.compilation.function",
     "grad": "ipu_mlir.tracing.control.gradients",
     "imported": "ipu_mlir.frontends.calls",
+    "jit": "ipu_mlir.compilation.function",
     "jvp": "ipu_mlir.tracing.control.gradients",
     "load_plugin": "ipu_mlir.passes.core.plugins",
     "map": "ipu_mlir.tracing.control.scans",

@@ -200,3 +200,7 @@ def function(
     if python is None:
         return lambda given: Function(given, target, static)
     return Function(python, target, static)
+
+
+jit = function
+"""The name by which users of JAX look for ``function``."""

@@ -1,0 +1,71 @@
+"""``ipu.numpy``: arrays outside of traced functions follow the rules of traced tensors."""
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+import ipu_mlir.numpy as inp
+
+SMALL = ipu.Target(tiles_per_ipu=2)
+X = inp.asarray([1.5, -2, 3.25])
+N = np.array([1, 2, 4], np.int32)
+
+FUNCTIONS = {
+    "idioms": lambda x, n: (x + np.zeros(3), x / np.sqrt(64), x * n, x * np.arange(3.0), np.sum(x), x.mean()),
+    "functions": lambda x, n: (np.interp(x, np.arange(3.0), np.ones(3)), np.concatenate([x, np.ones(2)]), np.cov(x, x)),
+    "where": lambda x, n: (np.where(x > 0, x, np.zeros(3)), np.clip(x, np.float64(-1), 1.0), x @ np.eye(3)),
+    "at": lambda x, n: (
+        x.at[0].set(7),
+        x.at[n % 3].add(np.float64(2)),
+        x.at[1:].multiply(2),
+        x.at[0].min(0),
+        x.at[0].max(9),
+    ),
+    "made": lambda x, n: (inp.zeros(3) + x, inp.ones((2, 3)).at[0].set(x), inp.linspace(0, 1, 3) * x, inp.arange(3)),
+    "linalg": lambda x, n: (inp.linalg.norm(x), inp.fft.rfft(x), inp.stack([x, x]), inp.split(x, 3)[1]),
+    "integers": lambda x, n: (np.sum(n), n + 1, np.take(x, n % 3), x[n % 3]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_gives_the_same_traced_and_not(name):
+    n = inp.asarray(N)
+    eager = FUNCTIONS[name](X, n)
+    traced = ipu.compile(FUNCTIONS[name], args=[X, N], target=SMALL)(X, N)
+    for one, other in zip(eager, traced, strict=True):
+        assert isinstance(one, inp.ndarray)
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+        assert one.dtype == other.dtype and one.shape == other.shape
+
+
+def test_what_is_made_is_float32_unless_told_otherwise():
+    made = [
+        inp.zeros(2),
+        inp.ones(2),
+        inp.full(2, 0.5),
+        inp.eye(2),
+        inp.linspace(0, 1, 2),
+        inp.asarray([0.5]),
+        inp.array(1.0),
+    ]
+    assert {each.dtype for each in made} == {np.dtype(np.float32)}
+    assert inp.zeros(2, dtype=np.float64).dtype == inp.asarray(np.zeros(2)).dtype == np.float64
+    assert inp.arange(3).dtype == np.int64 and inp.exp(1j * inp.arange(2)).dtype == np.complex128
+    with ipu.x64():
+        assert inp.zeros(2).dtype == (X + np.zeros(3)).dtype == np.float64
+    assert inp.pi == np.pi and inp.float32 is np.float32
+
+
+def test_nothing_is_written_in_place():
+    with pytest.raises(TypeError, match=r"use x = x.at\[index\].set\(value\)"):
+        X[0] = 1
+    with pytest.raises(TypeError, match=r"x = x \+ y"):
+        y = X
+        y += 1
+    with pytest.raises(TypeError, match="out="):
+        np.add(X, 1, out=np.zeros(3, np.float32))
+    with pytest.raises(TypeError, match=r"values of another kind; use astype\(np.int32\)"):
+        inp.asarray(N).at[0].set(0.5)
+    with pytest.raises(AttributeError, match="numpy has no soft"):
+        inp.soft  # noqa: B018
+    assert X.at[0].get() == np.float32(1.5) and X[0] == 1.5
