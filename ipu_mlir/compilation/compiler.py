@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ipu_mlir.compilation.dynamic_shapes import DynamicExecutable, ReimportedExecutable
 from ipu_mlir.compilation.entry import entry_name, entry_of
@@ -22,14 +22,49 @@ from ipu_mlir.runtime.translator.array_ir.options import KERNELS
 
 if TYPE_CHECKING:
     import os
+    from typing import TypedDict, Unpack
 
     from ipu_mlir.compilation.function import Function
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.programs.trace_all import Declared
 
-    Source = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any] | Mapping[str, Callable[..., Any]]
+    One = str | os.PathLike[str] | ir.Module | Function | Callable[..., Any]
+    Source = One | Mapping[str, Callable[..., Any]]
+
+    class _Options(TypedDict, total=False):
+        """The arguments of ``compile`` that say nothing about what it gives."""
+
+        kwargs: Mapping[str, Any] | None
+        target: Target | None
+        pipeline: Pipeline | None
+        planner: Callable[..., Any] | None
+        available_memory_proportion: float | None
+        merge_collectives: int | None
+        merge_remote_buffers: str | None
+        float_modes: str | Mapping[str, Any] | None
+        kernels: str | None
 
 
+@overload
+def compile(
+    source: "One", *, entry: str | None = None, args: Sequence[Any] | None = None, **options: "Unpack[_Options]"
+) -> Executable | Any: ...  # a DynamicExecutable where sizes are not known
+@overload
+def compile(
+    source: "One",
+    *,
+    entry: list[str] | tuple[str, ...],
+    args: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
+    **options: "Unpack[_Options]",
+) -> Programs: ...
+@overload
+def compile(
+    source: Mapping[str, Callable[..., Any]],
+    *,
+    entry: str | Sequence[str] | None = None,
+    args: Mapping[str, Sequence[Any]] | None = None,
+    **options: "Unpack[_Options]",
+) -> Programs: ...
 def compile(
     source: "Source",
     *,

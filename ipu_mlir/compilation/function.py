@@ -169,7 +169,9 @@ class Function(TracedFunction):
 
 
 @overload
-def function(python: Callable[..., Any], /) -> Function: ...
+def function(
+    python: Callable[..., Any], /, *, target: "Target | None" = None, static_argnames: str | Sequence[str] = ()
+) -> Function: ...
 @overload
 def function(
     *, target: "Target | None" = None, static_argnames: str | Sequence[str] = ()
