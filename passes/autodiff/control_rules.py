@@ -101,12 +101,11 @@ def _for(op: ir.Operation, back: Backward) -> None:
     low, high, step, *starts = op.operands
     row = control_op(op)
     count = row.trip_count(op) if row is not None else None
-    if count == 0:  # the results are what the loop starts from
-        for value, result in zip(starts, op.results, strict=True):
-            back.add(value, back.of(result))
+    most = _most(low, high, step) if count is None else count
+    if most == 0:
+        _hand_on(op, starts, back)
         return
     number, last = _numbers(low, high, step, count)
-    most = _most(low, high, step) if count is None else count
 
     def known(iteration: ir.Value) -> Known:
         return {counter: _counter(low, step, iteration, counter.type)}
@@ -126,6 +125,9 @@ def _while(op: ir.Operation, back: Backward) -> None:
             "runs a number of iterations that nothing limits; let a part of its condition compare a counter with a "
             "constant, as while_loop(..., maximum_iterations=100) does",
         )
+    if counter.most == 0:
+        _hand_on(op, list(op.operands), back)
+        return
     carried, first = list(body_of(op).arguments), constant_index(counter.first)
     kind = carried[counter.place].type
     count = arith.subi(_as_index(_number_of(op.results[counter.place])), first)
@@ -141,6 +143,12 @@ def _while(op: ir.Operation, back: Backward) -> None:
 
     last = arith.subi(count, constant_index(1))
     _backwards(op, back, _Loop(carried, list(op.operands), count, last, counter.most, known, number_of))
+
+
+def _hand_on(op: ir.Operation, starts: Sequence[ir.Value], back: Backward) -> None:
+    """A loop that never runs gives what it begins with."""
+    for value, result in zip(starts, op.results, strict=True):
+        back.add(value, back.of(result))
 
 
 def _backwards(op: ir.Operation, back: Backward, forward: _Loop) -> None:

@@ -156,6 +156,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "loops in loops": (nested_loops, (normal(4, 4), normal(4, 4))),
     "loops that end on a condition": (growing, (normal(3, 3) / 2, normal(3, 3))),
     "loops of other lengths in loops": (growing_again, (normal(3, 3), normal(3, 3))),
+    "a loop that never runs": (
+        lambda x, w: ipu.while_loop(lambda s: s.sum() < 9, lambda s: s * w, np.sin(x), 0).sum(),
+        (normal(3, 3), normal(3, 3)),
+    ),
     "loops of a length that has a bound": (counted_at_run_time, (normal(3, 3), normal(3, 3))),
     "branches in loops": (in_loop, (normal(4, 4), normal(4, 4))),
     "scan": (scanned, (normal(5, 4), normal(4, 4))),

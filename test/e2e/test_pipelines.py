@@ -170,19 +170,21 @@ def test_a_network_trains_in_a_pipeline():
     assert losses[-1] < 0.2 * losses[0]
 
 
-def test_source_does_not_grow_with_micro_batches():
-    def size(count: int) -> int:
+def test_code_does_not_grow_with_micro_batches_nor_with_replicas():
+    def sizes(count: int, replicas: int) -> tuple[int, int]:
         stages, parameters = stages_of(2), parameters_of(2)
         pipe = ipu.pipeline(stages, count)
-        spec = ipu.TensorSpec((count, ROWS, SIZE), np.float64)
+        spec = ipu.per_replica(ipu.TensorSpec((count, ROWS, SIZE), np.float64))
         exe = ipu.compile(
             lambda p, x, y: pipe.value_and_grad(p, [x, y]),
             args=(parameters, spec, spec),
-            target=ipu.Target(tiles_per_ipu=8, ipus=2),
+            target=ipu.Target(tiles_per_ipu=8, ipus=2, replicas=replicas),
         )
-        return len(exe.mlir("l3"))
+        return len(exe.mlir("l3")), len(exe.source())
 
-    assert size(64) < 1.02 * size(4)
+    small = sizes(4, 2)
+    for large in (sizes(64, 2), sizes(4, 8)):
+        assert all(size < 1.02 * other for size, other in zip(large, small, strict=True))
 
 
 @pytest.mark.parametrize(
