@@ -48,6 +48,9 @@ LIBRARY = by_name(
     )
 )
 
+OWN = frozenset(LIBRARY)
+"""The names of those that are not of a plugin."""
+
 
 def register(codelet: LibraryCodelet) -> None:
     """Make a codelet of one's own known to the compiler and to both executors, for as long as the process lives.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,9 +18,12 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.manager import PassTime
 from ipu_mlir.programs.session import Session
+from ipu_mlir.runtime.engine import program_cache
 from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.engine.native import possible
 from ipu_mlir.runtime.engine.state import State
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
+from ipu_mlir.runtime.translator.translate import Translation, translate
 from ipu_mlir.specs.tensor_types import spec_of_type
 from ipu_mlir.tracing.structure import Call as TracedCall
 
@@ -41,7 +45,7 @@ class Executable:
         entry: name of the function that runs.
         argument_specs: shape and type of each argument, flat, in order.
         result_specs: shape and type of each result, flat, in order.
-        pass_timings: how long each pass took.
+        pass_timings: how long each pass took; none of a program that another process has left on disk.
         run: ``run(inputs) -> results``, both flat lists of arrays in the order of the function's arguments and results;
             inputs are never written, results are fresh. Variables are those outside of sessions.
         engine: what runs.
@@ -78,13 +82,37 @@ class Executable:
         self._call = call
         self._declared = dict(declared or {})
         self._entries = tuple(entries) or (entry,)
+        self.pass_timings: list[PassTime] = []
+        key = None if lowered is not None else self._key_on_disk()
+        kept = None if key is None else program_cache.read(key)
+        if kept is not None:
+            self._start(Engine.of(kept, self._options.threads, self._without_kernels if self._may_do_without else None))
+            return
         lowered = lowered or lower_together(module, self._entries, lowering)
         self._l3, self.pass_timings = lowered.supersteps, lowered.timings
         self._start(Engine(lowered.on_host, entry, self._options))
+        if key is not None:
+            program_cache.write(key, self.engine.translation)
+
+    def _key_on_disk(self) -> str | None:
+        """What the program is kept as on disk, if it can be."""
+        text = self._lowering.text
+        if text is None:
+            return None
+        how = f"{text} {possible(self._options)}"
+        return program_cache.key_of(lambda: bytecode_of(self._l0), self._entries, self.entry, how)
+
+    @property
+    def _may_do_without(self) -> bool:
+        return self._options.kernels not in ("always", "never")
 
     @property
     def _options(self) -> TranslatorOptions:
         return TranslatorOptions.of(self._lowering.kernels)
+
+    def _without_kernels(self) -> Translation:
+        """The program for a machine where LLVM does not take its kernels."""
+        return translate(self._at_anew("host"), self.entry, replace(self._options, kernels="never"))
 
     def _start(self, engine: Engine) -> None:
         self.engine = engine

@@ -90,6 +90,15 @@ class Lowering:
                 raise DiagnosedError(found)
         return times
 
+    @property
+    def text(self) -> str | None:
+        """All that decides what becomes of a program; None if a callable does, or a pass of the user's own."""
+        steps = [step for stage in self.stages.values() for step in stage]
+        has_planner = any(isinstance(s, PassStep) and getattr(s.instance, "planner", None) is not None for s in steps)
+        if self.own_pipeline or has_planner:
+            return None
+        return f"{[step.text for step in steps]} {self.target!r}"
+
     def beginning_at(self, level: str) -> "Lowering":
         """The way of a program that came in at ``level``; supersteps are only checked."""
         names = list(self.stages)

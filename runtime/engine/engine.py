@@ -60,10 +60,13 @@ class Engine:
         self._idle: list[_RunningProgram] = []
 
     @staticmethod
-    def of(translation: Translation, threads: int = 1) -> "Engine":
-        """An engine that runs a ``translation``."""
+    def of(
+        translation: Translation, threads: int = 1, without_kernels: Callable[[], Translation] | None = None
+    ) -> "Engine":
+        """An engine that runs a ``translation``; ``without_kernels`` makes the one for where LLVM does not take it."""
         engine = Engine.__new__(Engine)
         engine._begin(translation, threads, Translation.compiled)
+        engine._without_kernels = without_kernels
         return engine
 
     def __reduce__(self) -> tuple[Any, ...]:

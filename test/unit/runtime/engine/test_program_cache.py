@@ -1,0 +1,147 @@
+"""Translated programs on disk: the next compilation of the same program neither plans nor lowers nor translates."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+from ipu_mlir.compilation import executable
+from ipu_mlir.dialects.codelets import library
+from ipu_mlir.runtime.engine import code_cache, program_cache
+from ipu_mlir.runtime.engine.object_code import can_load
+
+pytestmark = pytest.mark.skipif(not can_load(), reason="programs are kept where object code is")
+
+PROGRAM = """
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xbf16>) -> (tensor<4xf32>, tensor<4xbf16>) {
+  %c = arith.constant dense<[1.0, 2.0, 3.0, VALUE]> : tensor<4xf32>
+  %0 = arith.addf %x, %c : tensor<4xf32>
+  %1 = arith.addf %y, %y : tensor<4xbf16>
+  return %0, %1 : tensor<4xf32>, tensor<4xbf16>
+}
+"""
+TARGET = ipu.Target(tiles_per_ipu=2)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "kept"
+    monkeypatch.setenv(code_cache.FOLDER, str(place))
+    return place
+
+
+@pytest.fixture
+def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The entry of each program that is lowered."""
+    found: list[str] = []
+    lower = executable.lower_together
+
+    def counted(module: Any, entries: Any, lowering: Any) -> Any:
+        found.extend(entries)
+        return lower(module, entries, lowering)
+
+    monkeypatch.setattr(executable, "lower_together", counted)
+    return found
+
+
+def compiled(last: float = 4.0, **options: Any) -> Any:
+    return ipu.compile(PROGRAM.replace("VALUE", f"{last:.1f}"), **{"target": TARGET, **options})
+
+
+def results_of(program: Any) -> list[list[float]]:
+    x = np.arange(4, dtype=np.float32)
+    results = program.run([x, x.astype(program.argument_specs[1].dtype)])
+    return [[float(each) for each in result] for result in results]
+
+
+@pytest.mark.parametrize("kernels", ["never", "always"])
+def test_second_compilation_lowers_nothing_and_computes_the_same(
+    folder: Path, lowered: list[str], kernels: str
+) -> None:
+    first, second = (compiled(kernels=kernels) for _ in range(2))
+    assert lowered == ["main"]
+    assert second.pass_timings == [] and second.source() == first.source()
+    assert results_of(first) == results_of(second) == [[1, 3, 5, 7], [0, 2, 4, 6]]
+    assert second.engine.arguments == first.engine.arguments and second.engine.results == first.engine.results
+    assert second.mlir("l3") == first.mlir("l3") and str(second.profile()) == str(first.profile())
+
+
+def test_whatever_decides_the_program_is_in_the_key(folder: Path, lowered: list[str]) -> None:
+    variants: list[dict[str, Any]] = [
+        {},
+        {"last": 5.0},
+        {"target": ipu.Target(tiles_per_ipu=4)},
+        {"available_memory_proportion": 0.5},
+        {"merge_collectives": 8},
+        {"kernels": "never"},
+    ]
+    for variant in variants:
+        compiled(**variant)
+    assert len(lowered) == len(variants)
+    assert results_of(compiled(last=5.0))[0] == [1, 3, 5, 8]
+    assert len(lowered) == len(variants)
+
+
+def test_programs_of_another_version_are_not_found(
+    folder: Path, lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled()
+    monkeypatch.setattr(program_cache, "_version", lambda: "another")
+    compiled()
+    assert lowered == ["main"] * 2
+
+
+def test_damaged_file_is_compiled_again(folder: Path, lowered: list[str]) -> None:
+    compiled()
+    for path in folder.iterdir():
+        content = bytearray(path.read_bytes())
+        content[-1] ^= 1
+        path.write_bytes(content)
+    assert results_of(compiled()) == [[1, 3, 5, 7], [0, 2, 4, 6]]
+    assert lowered == ["main"] * 2
+
+
+def test_planner_or_passes_or_codelets_of_the_user_keep_nothing(
+    folder: Path, lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ipu_mlir.passes.placement.planner.fastest import Fastest
+
+    of_the_user: list[dict[str, Any]] = [{"planner": Fastest()}, {"pipeline": "ipu-normalize,ipu-place,ipu-lower"}]
+    for options in of_the_user * 2:
+        compiled(**options)
+    monkeypatch.setitem(library.LIBRARY, "of_a_plugin", library.LIBRARY["sort"])
+    for _ in range(2):
+        compiled()
+    assert lowered == ["main"] * 6
+
+
+def test_programs_with_state_are_not_kept() -> None:
+    total = ipu.Variable(np.zeros(2, np.float32), name="total")
+
+    def add(x: Any) -> Any:
+        total.assign(total.value + x)
+        return total.value
+
+    program: Any = ipu.compile(add, args=[np.zeros(2, np.float32)], target=TARGET)
+    assert program_cache.to_bytes(program.engine.translation) is None
+
+
+def test_nothing_is_kept_without_a_folder(lowered: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(code_cache.FOLDER, "")
+    for _ in range(2):
+        compiled()
+    assert lowered == ["main"] * 2
+
+
+def test_constants_of_every_type_come_back() -> None:
+    arrays = {name: np.arange(6).reshape(2, 3).astype(dtype) for name, dtype in program_cache._types().items()}
+    arrays |= {"empty": np.zeros((0, 3), np.float32), "number": np.array(7, np.int16)}
+    translation = replace(compiled(kernels="never").engine.translation, constants=arrays)
+    found = program_cache.from_bytes(program_cache.to_bytes(translation) or b"").constants
+    assert list(found) == list(arrays)
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype and found[name].shape == array.shape
+        assert found[name].tobytes() == array.tobytes()
