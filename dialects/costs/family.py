@@ -127,7 +127,8 @@ def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machi
     if not work.kernel:
         swapped = amp_1x1_cycles(groups, outs, ins, field, dtype, machine)
         turned = horizontal_mac_cycles(groups, outs, last(work.out_channels), ins, field, kernel, dtype, machine)
-        return smaller(smaller(best, turned), smaller(one, swapped))
+        kept = {"field": swapped, "out_channels": one}.get(work.weights)
+        return smaller(smaller(best, turned), smaller(one, swapped) if kept is None else kept)
     many = amp_nx1_cycles(groups, field, row, ins, outs, kernel, dtype, machine)
     expanded = moves.copy_cycles(groups * field * ins * kernel, dtype, machine)
     expanded = expanded + amp_1x1_cycles(groups, field, ins * kernel, outs, dtype, machine)

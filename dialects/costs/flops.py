@@ -45,4 +45,5 @@ def flops_of_parts(work: Work, parts: Parts) -> int:
 
 def _count(ops: Iterable[ScalarOp]) -> int:
     counted = (Shape.UNARY, Shape.BINARY)
-    return sum(op.shape in counted and element_type(op.dtype).is_float and op.name != "compare" for op in ops)
+    floats = [op for op in ops if op.shape in counted and element_type(op.dtype).is_float and op.name != "compare"]
+    return sum(2 if op.name == "scaled_add" else 1 for op in floats)

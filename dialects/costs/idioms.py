@@ -11,7 +11,7 @@ Found = tuple[ir.Operation, ...]
 
 
 def idioms_in(ops: Sequence[ir.Operation]) -> Iterator[tuple[str, Found]]:
-    """The name of each idiom among ``ops`` in the table of unary operations, and its operations; no two share one.
+    """The name of each idiom among ``ops`` in the tables of floats, and its operations; no two share one.
 
     All of its operations but the last one hand their result to another one of them alone.
     """
@@ -20,6 +20,8 @@ def idioms_in(ops: Sequence[ir.Operation]) -> Iterator[tuple[str, Found]]:
     for op in reversed(ops):  # longer ones end later
         for name, find in _IDIOMS:
             found = None if op in taken else find(op)
+            if name in _ALONE and len(ops) != len(found or ()):
+                continue
             if found is not None and among.issuperset(found) and taken.isdisjoint(found):
                 taken.update(found)
                 yield name, found
@@ -119,14 +121,37 @@ def _square(op: ir.Operation) -> Found | None:
     return (op,) if op.name == "arith.mulf" and op.operands[0] == op.operands[1] else None
 
 
+def _scaled_add(op: ir.Operation) -> Found | None:
+    """a + s * b, or a difference of both, where s is one number for all elements."""
+    if op.name not in ("arith.addf", "arith.subf"):
+        return None
+    for value in op.operands:
+        product = _inner(value, "arith.mulf")
+        if product is not None and any(_is_for_all(factor, product) for factor in product.operands):
+            return op, product
+    return None
+
+
+def _is_for_all(value: ir.Value, user: ir.Operation) -> bool:
+    """True of a constant, and of what is computed outside of the body."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return owner != user.block
+    return owner.name == "arith.constant" or owner.operation.block != user.block
+
+
 _IDIOMS: tuple[tuple[str, Callable[[ir.Operation], Found | None]], ...] = (
     ("sigmoid", _sigmoid),
     ("gelu_erf", _gelu_erf),
     ("relu", _relu),
     ("inverse", _inverse),
     ("square", _square),
+    ("scaled_add", _scaled_add),
 )
 """By name, longer ones first."""
+
+_ALONE = ("scaled_add",)
+"""Those that are vertices of a library: a body that does more is compiled, and has no such loop."""
 
 
 def _inner(value: ir.Value, *names: str) -> ir.Operation | None:

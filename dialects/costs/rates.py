@@ -103,6 +103,7 @@ BINARY: dict[str, Rates] = {
     "mul": _ARITHMETIC,
     "pow": _POW,
     "rem": _unrolled((133, 2), (300, 4)),
+    "scaled_add": _ARITHMETIC,  # hardware.md 4.1: up to 3 cycles per vector; the scale stays in a register
     "sub": _ARITHMETIC,
 }
 """Operations of two floats, and of three."""

@@ -103,7 +103,11 @@ def scalar_ops(ops: Iterable[ir.Operation]) -> list[ScalarOp]:
         last[end] = name
         inside.update(others)
     found = [op for op in each if op not in inside]
-    return [ScalarOp(Shape.UNARY, last[op], str(op.results[0].type)) if op in last else scalar_op(op) for op in found]
+    return [_idiom(last[op], op) if op in last else scalar_op(op) for op in found]
+
+
+def _idiom(name: str, last: ir.Operation) -> ScalarOp:
+    return ScalarOp(Shape.UNARY if name in UNARY else Shape.BINARY, name, str(last.results[0].type))
 
 
 def through_casts(value: ir.Value) -> ir.Value:

@@ -1,6 +1,7 @@
 """Sums of products: which loops of an op are rows, channels and windows, and what is done before the product."""
 
 from dataclasses import dataclass
+from math import prod
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.analysis.operand_types import dtype_of
@@ -15,6 +16,12 @@ from ipu_mlir.dialects.costs.op_loops import (
 from ipu_mlir.dialects.costs.scalar_ops import is_cast, scalar_ops, takes_time, through_casts
 from ipu_mlir.dialects.costs.work import Contraction, Preparation
 from ipu_mlir.dialects.support.bindings import ir
+
+_ONE_GROUP = 16  # input channels that the units take at once, in f16
+_MUCH, _FEW = 8, 64
+"""How many times larger a factor is that is kept as weights, where the other has few rows or columns. Source: PopSparse
+(arXiv 2303.16999): dense products of square matrices by up to 64 columns take what loading the square ones as weights
+takes; by more columns, less."""
 
 
 @dataclass(frozen=True)
@@ -111,4 +118,20 @@ def contraction(op: ir.Operation, nest: LoopNest) -> Contraction | None:
         in_channels=tuple(loop for loop in reduced_loops(nest) if loop not in window),
         kernel=tuple(sorted(window)),
         prepared=first.preparation(nest) + second.preparation(nest),
+        weights="" if window else _much_larger(nest, field, out_channels),
     )
+
+
+def _much_larger(nest: LoopNest, field: set[int], out_channels: set[int]) -> str:
+    """The side of a product that is much larger than the other one: it would have to be rearranged to move over it.
+
+    With one group of input channels it lies as the units want it.
+    """
+    rows, columns, channels = (
+        prod(nest.extents[loop] for loop in loops) for loops in (field, out_channels, reduced_loops(nest))
+    )
+    if channels <= _ONE_GROUP or min(rows, columns) > _FEW:
+        return ""
+    if rows >= _MUCH * columns:
+        return "field"
+    return "out_channels" if columns >= _MUCH * rows else ""

@@ -30,6 +30,8 @@ class Contraction:
         in_channels: reduced loops of both factors.
         kernel: reduced loops that move a window over the first factor.
         prepared: what is done to the factors first.
+        weights: ``field`` or ``out_channels``, the loops of the factor that AMP keeps as weights because it is much the
+            larger one; empty where either may be.
     """
 
     dtype: str
@@ -39,6 +41,7 @@ class Contraction:
     in_channels: Loops
     kernel: Loops
     prepared: tuple[Preparation, ...] = ()
+    weights: str = ""
 
 
 @dataclass(frozen=True)

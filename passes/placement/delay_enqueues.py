@@ -26,13 +26,15 @@ class DelayEnqueues(Pass):
 
     Needs:  linalg on tensors, before host data is put on I/O tiles (``ipu-use-io-tiles``).
     Leaves: no ``ipu.enqueue`` behind the last ``ipu.dequeue`` of a loop that runs at least twice, a known number of
-            times, and asks the host for nothing else. Nothing changes for a target without I/O tiles.
+            times, and asks the host for nothing else. Nothing changes for a target without I/O tiles, nor for several
+            IPUs, where those that give mostly have other I/O tiles than those that take.
     """
 
     name = "ipu-delay-enqueues"
 
     def run(self, module: ir.Operation) -> None:
-        if not module_target(module).io_tiles:
+        target = module_target(module)
+        if not target.io_tiles or target.ipus > 1:
             return
         with module.context:
             at_once = {

@@ -53,6 +53,17 @@ def test_matmul() -> None:
     assert work == Contraction("f16", groups=(), field=(0,), out_channels=(1,), in_channels=(2,), kernel=())
 
 
+@pytest.mark.parametrize(
+    ("rows", "channels", "columns", "weights"),
+    [(64, 32, 8, "field"), (8, 32, 64, "out_channels"), (56, 32, 8, ""), (64, 16, 8, "")],
+)
+def test_a_much_larger_factor_stays_as_weights(rows: int, channels: int, columns: int, weights: str) -> None:
+    x, w, y = (f"memref<{a}x{b}xf16>" for a, b in ((rows, channels), (channels, columns), (rows, columns)))
+    work = work_of(f"linalg.matmul ins(%x, %w : {x}, {w}) outs(%y : {y})", f"%x: {x}, %w: {w}, %y: {y}")
+    assert isinstance(work, Contraction)
+    assert work.weights == weights
+
+
 def test_matmul_of_a_batch_that_widens() -> None:
     body = "linalg.batch_matmul ins(%x, %w : memref<2x4x3xf16>, memref<2x3x5xf16>) outs(%y : memref<2x4x5xf32>)"
     work = work_of(body, "%x: memref<2x4x3xf16>, %w: memref<2x3x5xf16>, %y: memref<2x4x5xf32>")

@@ -147,7 +147,24 @@ _TWO = {name: f"arith.{name}f %a, %b" for name in ("add", "sub", "mul", "div", "
     "pow": "math.powf %a, %b",
     "clamp": "math.clampf %a to [%zero, %b]",
     "fma": "math.fma %a, %b, %a",
+    "scaled_add": ["%p = arith.mulf %b, %half", "%r = arith.addf %a, %p"],
 }
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["%p = arith.mulf %half, %b", "%r = arith.subf %a, %p"], ["scaled_add"]),
+        (["%p = arith.mulf %a, %b", "%r = arith.addf %a, %p"], ["mul", "add"]),
+        (["%p = arith.mulf %b, %half", "%s = arith.addf %a, %p", "%r = arith.mulf %s, %p"], ["mul", "add", "mul"]),
+        (["%p = arith.mulf %b, %half", "%s = arith.addf %a, %p", "%r = math.exp %s"], ["mul", "add", "exp"]),
+    ],
+    ids=["difference", "scaled by elements", "product is used twice", "more is done"],
+)
+def test_scaled_sum_has_one_scale_and_stands_alone(lines: list[str], expected: list[str]) -> None:
+    assert [op.name for op in ops_of(lines)] == expected
+
+
 _INTEGERS = {
     "abs": "math.absi %a",
     "bits": "math.ctpop %a",
