@@ -15,5 +15,5 @@ def test_the_page_runs(capsys):
         line = text.count("\n", 0, block.start(1))
         exec(compile("\n" * line + block.group(1), str(PAGE), "exec"), names)
     printed = capsys.readouterr().out
-    for sign in ("linalg.matmul", "#ipu.mapping", "ipu.compute_set", "from numpy import", "params['w1']", str(PAGE)):
+    for sign in ("linalg.matmul", "#ipu.mapping", "ipu.compute_set", "def main(arg0", "params['w1']", str(PAGE)):
         assert sign in printed
