@@ -48,7 +48,8 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def compiled(last: float = 4.0, **options: Any) -> Any:
-    return ipu.compile(PROGRAM.replace("VALUE", f"{last:.1f}"), **{"target": TARGET, **options})
+    given: dict[str, Any] = {"target": TARGET, **options}
+    return ipu.compile(PROGRAM.replace("VALUE", f"{last:.1f}"), **given)
 
 
 def results_of(program: Any) -> list[list[float]]:
