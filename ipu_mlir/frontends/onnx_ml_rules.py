@@ -85,7 +85,7 @@ def _reached(trees: Trees, x: Any) -> Any:
         return np.broadcast_to(np.ones((1, len(trees.depths)), dtype), (x.shape[0], len(trees.depths)))
     picked = np.take(x, trees.features, axis=1)
     limits = trees.limits.astype(dtype)
-    holds = None
+    holds: Any = None
     for mode in sorted(set(trees.modes)):
         if mode not in _COMPARE:
             raise TypeError(f"trees with {mode} are not supported; those with {', '.join(_COMPARE)} are")

@@ -45,6 +45,8 @@ def _inv_ex(x: Any, *, check_errors: bool = False) -> Any:
 
 @rule("linalg_pinv.atol_rtol_tensor")
 def _pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+    if hermitian:
+        raise NotImplementedError("of all of a matrix, not of the one that its lower half says")
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     largest = np.max(s, axis=-1, keepdims=True)
     relative = max(x.shape[-2:]) * float(np.finfo(s.dtype).eps)
@@ -106,8 +108,8 @@ def _triangular_solve(b: Any, a: Any, upper: bool = True, transpose: bool = Fals
 
 @rule("linalg_lu_factor_ex.default")
 def _lu_factor(x: Any, *, pivot: bool = True, check_errors: bool = False, made: Made | None = None) -> Any:
-    if not pivot:
-        raise NotImplementedError("factors with pivots alone")
+    if not pivot or 0 in x.shape:
+        raise NotImplementedError("factors with pivots, of matrices with elements, alone")
     lu, pivots, *_ = apply_codelet("lu", "lu", x)
     return lu, pivots.astype(np.int32) + 1, _info(x)
 
@@ -205,12 +207,6 @@ def _svd(x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver
         none = [constant(np.zeros(*each)) for each in made.every]
         return none[0], np.linalg.svdvals(x), none[2]
     return tuple(np.linalg.svd(x, full_matrices=full_matrices))
-
-
-@rule("linalg_eig.default")
-def _eig(x: Any) -> Any:
-    values, vectors = apply_codelet("eig", "eig", x, types=None)
-    return values, vectors
 
 
 @rule("linalg_lstsq.default")
