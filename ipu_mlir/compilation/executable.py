@@ -45,7 +45,6 @@ class Executable:
         entry: name of the function that runs.
         argument_specs: shape and type of each argument, flat, in order.
         result_specs: shape and type of each result, flat, in order.
-        pass_timings: how long each pass took; none of a program that another process has left on disk.
         run: ``run(inputs) -> results``, both flat lists of arrays in the order of the function's arguments and results;
             inputs are never written, results are fresh. Variables are those outside of sessions.
         engine: what runs.
@@ -82,7 +81,6 @@ class Executable:
         self._call = call
         self._declared = dict(declared or {})
         self._entries = tuple(entries) or (entry,)
-        self.pass_timings: list[PassTime] = []
         key = None if lowered is not None else self._key_on_disk()
         kept = None if key is None else program_cache.read(key)
         if kept is not None:
@@ -164,6 +162,11 @@ class Executable:
     def _l0(self) -> Any:
         """The program as it came in; of an executable from another process, once it is asked for."""
         return module_of(self._bytecode)
+
+    @cached_property
+    def pass_timings(self) -> list[PassTime]:
+        """How long each pass took; a program that another process has left on disk is lowered for it."""
+        return lower_together(self._l0, self._entries, self._lowering).timings
 
     @cached_property
     def _l3(self) -> ir.Operation:
