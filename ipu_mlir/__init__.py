@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
     from ipu_mlir.frontends.calls import imported, parameters_of
-    from ipu_mlir.passes.core.plugins import load_plugin
+    from ipu_mlir.passes.plugins import load_plugin
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs import within_replica
     from ipu_mlir.programs.fifo import fifo
@@ -188,7 +188,7 @@ _HOME = {
     "imported": "ipu_mlir.frontends.calls",
     "jit": "ipu_mlir.compilation.function",
     "jvp": "ipu_mlir.tracing.control.gradients",
-    "load_plugin": "ipu_mlir.passes.core.plugins",
+    "load_plugin": "ipu_mlir.passes.plugins",
     "map": "ipu_mlir.tracing.control.scans",
     "outlined": "ipu_mlir.tracing.control.outlined",
     "parameters_of": "ipu_mlir.frontends.calls",

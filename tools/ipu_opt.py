@@ -96,9 +96,9 @@ def _registry(files: Sequence[str]) -> "Registry":
     """Our passes and pipelines, and those of plugins; their dialects and codelets become known as well."""
     from ipu_mlir.passes import PASSES
     from ipu_mlir.passes.core.pipeline_steps import Registry
-    from ipu_mlir.passes.core.plugins import load_installed, load_plugin, loaded_passes
     from ipu_mlir.passes.core.registry import by_name
     from ipu_mlir.passes.pipelines import PIPELINES
+    from ipu_mlir.passes.plugins import load_installed, load_plugin, loaded_passes
 
     loaded = loaded_passes([*load_installed(), *map(load_plugin, files)])
     return Registry(by_name([*PASSES, *loaded]), PIPELINES)

@@ -179,7 +179,7 @@ def _compiled(arguments: argparse.Namespace) -> "Executable | DynamicExecutable"
     from ipu_mlir.compilation.sources import read_module
     from ipu_mlir.dialects.attributes.attributes import module_target
     from ipu_mlir.passes.core.pipeline_text import PipelineError
-    from ipu_mlir.passes.core.plugins import planner_named
+    from ipu_mlir.passes.plugins import planner_named
     from ipu_mlir.tools.program_files import read_program
 
     module = read_module(read_program(arguments.file))

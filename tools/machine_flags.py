@@ -41,7 +41,7 @@ def load_plugins(arguments: argparse.Namespace) -> None:
     Raises:
         CompileError: one cannot be loaded.
     """
-    from ipu_mlir.passes.core.plugins import load_installed, load_plugin
+    from ipu_mlir.passes.plugins import load_installed, load_plugin
 
     load_installed()
     for each in arguments.load:

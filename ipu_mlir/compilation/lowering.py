@@ -15,11 +15,11 @@ from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.manager import PassTime, run_steps
 from ipu_mlir.passes.core.options import make_pass
 from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, replace_pass
-from ipu_mlir.passes.core.plugins import loaded_passes
 from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.placement.partition.partition import Partition
+from ipu_mlir.passes.plugins import loaded_passes
 from ipu_mlir.passes.programs.mark_replicas import MarkReplicas
 from ipu_mlir.passes.programs.merge_collectives import MergeCollectives
 from ipu_mlir.passes.programs.merge_remote_buffers import MergeRemoteBuffers

@@ -48,7 +48,7 @@ class Device:
     target: Target = field(default_factory=Target)
     members: tuple[int, ...] = (0,)
     partition: tuple[tuple[str, Any], ...] = ()
-    sums: tuple[tuple[str, str], ...] = ()
+    sums: tuple[tuple[str, Any], ...] = ()
     merging: tuple[tuple[str, int], ...] = ()
     remote_merging: Merged = "beneficial"
     float_modes: tuple[tuple[str, Any], ...] = ()

@@ -44,7 +44,7 @@ class LibraryOptions:
     """
 
     partition: tuple[tuple[str, Any], ...]
-    sums: tuple[tuple[str, str], ...]
+    sums: tuple[tuple[str, Any], ...]
 
 
 def library_options(groups: Mapping[str, Mapping[str, Any]]) -> LibraryOptions:
@@ -54,7 +54,7 @@ def library_options(groups: Mapping[str, Mapping[str, Any]]) -> LibraryOptions:
         ValueError: no library has such an option, or it does not take that value.
     """
     partition: dict[str, Any] = {}
-    sums: dict[str, str] = {}
+    sums: dict[str, Any] = {}
     for group, options in groups.items():
         for name, value in options.items():
             where = f"{group}.poplar_options: {name}"

@@ -28,6 +28,7 @@ from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.runtime.engine.one_thread import ONE_THREAD
 from ipu_mlir.runtime.engine.remote import RemoteMemory
 from ipu_mlir.runtime.engine.state import RemoteCell, State
+from ipu_mlir.runtime.translator.translate import RemoteSpec
 from ipu_mlir.tensorflow import tables
 from ipu_mlir.tensorflow.artefacts import Report, executable_of
 from ipu_mlir.tensorflow.devices import Device
@@ -98,8 +99,9 @@ class Program:
         forms = {form.name: form for form in (*executable.engine.variables, *rows)}
         used = {name: resident(variable) for name, variable in traced.variables.items() if name in forms}
         cells = {name: each.cell_for(forms[name]) for name, each in used.items()}
-        if STATE in forms:
-            cells[STATE] = rounding_cell(forms[STATE])
+        if (rounding := forms.get(STATE)) is not None:
+            assert not isinstance(rounding, RemoteSpec), "the state of rounding lies on the device"
+            cells[STATE] = rounding_cell(rounding)
         self.residents = tuple((each, cells[name]) for name, each in used.items())
         self.changed = tuple((used[name], cells[name]) for name in traced.changed if name in used)
         engine = executable.engine

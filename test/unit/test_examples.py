@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.passes.core.plugins import load_plugin
+from ipu_mlir.passes.plugins import load_plugin
 from ipu_mlir.tools import ipu_opt
 
 ROOT = Path(__file__).parents[2]

@@ -37,7 +37,6 @@ WITHOUT_EXCHANGES = {"jax_math_zoo"}
 """Their arguments lie where their vertices run."""
 WITHOUT_FREE_SOURCES = {
     "jax_math_zoo",
-    "pt_mlp_train_onehot_linalg",
     "scan",
     "summed-area",
     "while",

@@ -42,6 +42,8 @@ def tensor(shape: Shape) -> str:
 _ROWS = 64
 """Of each remote buffer: more than any element of ``%v``."""
 
+OF_BODIES = {"ipu.noise", "ipu.round", "ipu.saturate", "ipu.is_sound"}
+"""Ops on single numbers, in the bodies of others."""
 OF_SUPERSTEPS = frozenset(
     f"ipu.{name}" for name in ("collective", "exchange", "fetch", "number_replica", "read_control", "receive")
 )
@@ -58,7 +60,7 @@ def ops_of_dialect() -> dict[str, Any]:
     return {
         name: each
         for name, each in ops.items()
-        if any(fields_of(each, ir.Value)) and name not in OF_SUPERSTEPS | STRUCTURED | {"ipu.remote_load"}
+        if any(fields_of(each, ir.Value)) and name not in OF_SUPERSTEPS | STRUCTURED | OF_BODIES | {"ipu.remote_load"}
     }
 
 

@@ -5,8 +5,8 @@
 // RUN: not ipu-opt %s --ipu-compil 2>&1 | filecheck %s --check-prefix=NEAR
 // NEAR: ipu-opt: error: there is no option and no pass '--ipu-compil'; did you mean '--ipu-compile'?
 
-// RUN: not ipu-opt %s --debug 2>&1 | filecheck %s --check-prefix=OPTION-UNKNOWN
-// OPTION-UNKNOWN: ipu-opt: error: there is no option and no pass '--debug'; --list-passes names the passes
+// RUN: not ipu-opt %s --debug-counter 2>&1 | filecheck %s --check-prefix=OPTION-UNKNOWN
+// OPTION-UNKNOWN: ipu-opt: error: there is no option and no pass '--debug-counter'; --list-passes names the passes
 
 // RUN: not ipu-opt %s --ipu-set-target='tyles=4' 2>&1 | filecheck %s --check-prefix=OPTION
 // OPTION: ipu-opt: error: pass 'ipu-set-target' has no option 'tyles'; its options: chip, tiles

@@ -20,9 +20,10 @@ from ipu_mlir.dialects.codelets.library import LIBRARY, register
 from ipu_mlir.dialects.support.bindings import ext
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.passes import PASSES
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.core.pipeline_text import PipelineError
-from ipu_mlir.passes.core.registry import suggestion
+from ipu_mlir.passes.core.registry import by_name, suggestion
 
 OURS = dict(LIBRARY)
 """The codelets of the compiler, before any plugin."""
@@ -60,8 +61,8 @@ def load_plugin(name: str | Path) -> Plugin:
     included, and its codelets to programs.
 
     Raises:
-        CompileError: it cannot be imported, defines nothing of the kind, or has names that are taken.
-        DiagnosedError: it is no Python.
+        CompileError: it cannot be imported, or defines nothing of the kind, or has the name of another codelet.
+        PipelineError: it has the name of another pass. DiagnosedError: it is no Python.
     """
     text = str(name)
     is_file = isinstance(name, Path) or text.endswith(".py") or "/" in text
@@ -70,6 +71,7 @@ def load_plugin(name: str | Path) -> Plugin:
         return _LOADED[key][1]
     module = import_file(Path(name)) if is_file else _import_module(text)
     plugin = plugin_of(module, text)
+    by_name([*PASSES, *loaded_passes(each for other, (_, each) in _LOADED.items() if other != key), *plugin.passes])
     for codelet in plugin.codelets:
         try:
             register(codelet)

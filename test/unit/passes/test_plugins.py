@@ -8,7 +8,7 @@ from ipu_mlir.dialects import ipu
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.pipeline_text import PipelineError
-from ipu_mlir.passes.core.plugins import load_installed, load_plugin, loaded_passes, planner_named
+from ipu_mlir.passes.plugins import load_installed, load_plugin, loaded_passes, planner_named
 
 PASS = '''
 from __future__ import annotations
