@@ -19,8 +19,8 @@ def cells(executable):
 
 
 def jax_layer(kind):
-    import jax
-    import jax.numpy as jnp
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
 
     rng = np.random.default_rng(1)
     gates = 4 if kind == "lstm" else 3
@@ -48,16 +48,14 @@ def jax_layer(kind):
 
 
 def torch_layer(kind):
-    import torch
-
+    torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     module = (torch.nn.LSTM if kind == "lstm" else torch.nn.GRU)(SIZE, SIZE, batch_first=True).eval()
     return module, [torch.from_numpy(X)], lambda: module(torch.from_numpy(X))[0].detach().numpy()
 
 
 def keras_layer(kind):
-    import keras
-
+    keras = pytest.importorskip("keras")
     keras.utils.set_random_seed(0)
     layer = (keras.layers.LSTM if kind == "lstm" else keras.layers.GRU)(SIZE, return_sequences=True)
     model = keras.Sequential([keras.Input((T, SIZE), batch_size=N), layer])

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from ipu_mlir.tensorflow import ipu
+
+tf = pytest.importorskip("tensorflow")
 
 X = tf.fill([400], 0.1)
 

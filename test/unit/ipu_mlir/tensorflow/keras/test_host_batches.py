@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("tensorflow")
+pytest.importorskip("keras")
 import tensorflow as tf
 from keras.src.trainers.data_adapters import ArrayDataAdapter
 
