@@ -14,6 +14,7 @@ from support.corpus import FOLDER
 import ipu_mlir as ipu
 
 GOLDEN = Path(__file__).parent / "cycles.json"
+LONG = {"pt_resnet18w4_eval_bn_train"}
 PROGRAMS = sorted(path.parent.name for path in FOLDER.glob("*/module.mlir"))
 
 
@@ -28,7 +29,9 @@ def measured(source: str | Path, tiles: int) -> dict[str, int]:
     return {"cycles": cycles.total - cycles.host, "bytes": int(profile.tile_bytes().max())}
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.slow if each in LONG else ()) for each in PROGRAMS]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_cycles_and_memory_of_a_program(name: str) -> None:
     found = measured(FOLDER / name / "module.mlir", tiles=64)

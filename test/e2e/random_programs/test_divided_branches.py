@@ -109,7 +109,9 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("kind", PROGRAMS)
+@pytest.mark.parametrize(
+    "kind", ["switch", *(pytest.param(kind, marks=pytest.mark.slow) for kind in PROGRAMS if kind != "switch")]
+)
 def test_time_grows_with_the_number_of_branches(kind: str) -> None:
     """Four times the cases took bufferization alone a hundred times as long."""
     program, count = PROGRAMS[kind]

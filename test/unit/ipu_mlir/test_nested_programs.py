@@ -63,8 +63,8 @@ def calls() -> Iterator[None]:
 @pytest.mark.parametrize(
     "kinds",
     [
-        ["for"] * MOST_NESTED,  # Python itself takes 20
-        ["if"] * MOST_NESTED,
+        pytest.param(["for"] * MOST_NESTED, marks=pytest.mark.slow),  # Python itself takes 20
+        pytest.param(["if"] * MOST_NESTED, marks=pytest.mark.slow),
         ["for", "if", "for"] * 9,
     ],
     ids=["loops", "branches", "both"],

@@ -45,7 +45,7 @@ def test_an_exception_is_an_ending() -> None:
         (lambda: ctypes.string_at(0), "it would end the process (SIGSEGV)"),
         (os.abort, "it would end the process (SIGABRT)"),
         (lambda: _compute(100), "it takes longer than 1 s"),
-        (lambda: bytes(time.sleep(100)), "it takes longer than 10 s"),
+        pytest.param(lambda: bytes(time.sleep(100)), "it takes longer than 10 s", marks=pytest.mark.slow),
     ],
 )
 def test_how_it_ends_is_said(action, said, capfd) -> None:

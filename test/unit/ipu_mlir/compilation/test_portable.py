@@ -172,7 +172,14 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+# A new process that has nothing of this one is the hardest; the other ways are in the long tests.
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(method, marks=() if method == "spawn" else pytest.mark.slow)
+        for method in multiprocessing.get_all_start_methods()
+    ],
+)
 def test_a_pool_runs_a_program(tmp_path: Path, method: str) -> None:
     (tmp_path / "script.py").write_text(POOL)
     script = [sys.executable, "-W", "error::DeprecationWarning:ipu_mlir", "script.py", method]

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.report import page as page_module
 from ipu_mlir.tools.report.page import SCRIPTS, page, page_data
@@ -77,8 +79,9 @@ def test_a_comparison_holds_both(make: Callable[..., dict[str, Any]]) -> None:
     assert data["comparison"]["ops"]
 
 
-def test_64_ipus_stay_far_below_5_megabytes(make: Callable[..., dict[str, Any]]) -> None:
-    assert len(page_of(make(ipus=64, layers=60))) < 2_000_000
+@pytest.mark.parametrize(("ipus", "layers"), [(4, 60), pytest.param(64, 60, marks=pytest.mark.slow)])
+def test_many_ipus_stay_far_below_5_megabytes(make: Callable[..., dict[str, Any]], ipus: int, layers: int) -> None:
+    assert len(page_of(make(ipus=ipus, layers=layers))) < 2_000_000
 
 
 def test_what_the_page_is_made_of_is_installed() -> None:

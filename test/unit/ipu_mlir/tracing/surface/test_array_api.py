@@ -299,7 +299,9 @@ def _version():
     array_api_strict.reset_array_api_strict_flags()
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    "group", [pytest.param(each, marks=pytest.mark.slow if each == "one complex" else ()) for each in GROUPS]
+)
 def test_functions_of_the_standard(group):
     calls, types, what = GROUPS[group]
 
