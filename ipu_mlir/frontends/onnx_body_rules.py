@@ -42,8 +42,7 @@ _REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "ReduceLogSum": lambda x, axes: np.log(np.sum(x, axis=axes, keepdims=True)),
     "ReduceLogSumExp": lambda x, axes: _log_sum_exp(x, axes),
 }
-for _name, _reduce in _REDUCTIONS.items():
-    rule(_name)(_reduction(_reduce))
+_OF_REDUCTIONS = tuple(rule(name)(_reduction(reduce)) for name, reduce in _REDUCTIONS.items())
 
 
 def _log_sum_exp(x: Any, axes: Any) -> Any:

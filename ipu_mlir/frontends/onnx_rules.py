@@ -1,23 +1,29 @@
 """Ops of ONNX that the reference implementation computes in place or by asking for values, as functions of NumPy."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-RULES: dict[tuple[str, str], Callable[..., Any]] = {}
-"""By domain and op: takes the inputs in order, and attributes by name, with ONNX's defaults."""
 _LEAST = np.float32(-np.inf)
 
 
-def rule(*names: str, domain: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+@dataclass(frozen=True)
+class OnnxRule:
+    """A function that takes the inputs of ops in order, and attributes by name, with ONNX's defaults."""
+
+    names: tuple[str, ...]
+    domain: str
+    function: Callable[..., Any]
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self.function(*args, **options)
+
+
+def rule(*names: str, domain: str = "") -> Callable[[Callable[..., Any]], OnnxRule]:
     """Make a function the rule of ops."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        RULES.update({(domain, name): function for name in names})
-        return function
-
-    return register
+    return lambda function: OnnxRule(names, domain, function)
 
 
 @rule("NegativeLogLikelihoodLoss")
@@ -217,7 +223,8 @@ def _adagrad(
     return x - rate * gradient / (np.sqrt(h) + epsilon), h
 
 
-for _domain in ("ai.onnx.preview.training", "ai.onnx.training"):
-    rule("Momentum", domain=_domain)(_optimizer(_momentum, 1))
-    rule("Adam", domain=_domain)(_optimizer(_adam, 2))
-    rule("Adagrad", domain=_domain)(_optimizer(_adagrad, 1))
+_OPTIMIZERS = tuple(
+    rule(name, domain=domain)(_optimizer(update, states))
+    for domain in ("ai.onnx.preview.training", "ai.onnx.training")
+    for name, update, states in (("Momentum", _momentum, 1), ("Adam", _adam, 2), ("Adagrad", _adagrad, 1))
+)

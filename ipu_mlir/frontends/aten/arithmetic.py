@@ -74,10 +74,10 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "atan2.default prims.atan2.default": np.arctan2,
     "logaddexp.default": np.logaddexp,
 }  # fmt: skip
-for _names, _function in _SAME.items():
-    elementwise(*_names.split())(_function)
-for _names, _function in _FLOAT.items():
-    elementwise(*_names.split(), kind="float")(_function)
+_ON_ELEMENTS = (
+    *(elementwise(*names.split())(function) for names, function in _SAME.items()),
+    *(elementwise(*names.split(), kind="float")(function) for names, function in _FLOAT.items()),
+)
 
 
 def _is_float(x: Any) -> bool:
@@ -131,7 +131,7 @@ def _truncated(x: Any, other: Any) -> Any:
     return np.where(is_short, down + 1, down)
 
 
-elementwise("floor_divide")(_floored)
+_floor_divide = elementwise("floor_divide")(_floored)
 
 
 @elementwise("prims.div.default")

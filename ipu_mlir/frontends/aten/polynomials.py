@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.aten.rules import elementwise
+from ipu_mlir.frontends.aten.rules import OpRule, elementwise
 from ipu_mlir.tracing.graph import Symbol
 
 Step = Callable[[int, Any, Any, Any], Any]
@@ -51,7 +51,7 @@ _POLYNOMIALS: dict[str, tuple[Callable[[Any], Any], Step]] = {
 """By name, the polynomial of degree 1 and the step."""
 
 
-def _rule_of(name: str, first: Callable[[Any], Any], step: Step, is_shifted: bool) -> None:
+def _rule_of(name: str, first: Callable[[Any], Any], step: Step, is_shifted: bool) -> OpRule:
     @elementwise(f"special_{name}", kind="float")
     def polynomial(x: Any, degree: Any) -> Any:
         x = 2.0 * x - 1.0 if is_shifted else x
@@ -68,8 +68,10 @@ def _rule_of(name: str, first: Callable[[Any], Any], step: Step, is_shifted: boo
                 found = np.where(np.trunc(degree) == each, value, found)
         return found
 
+    return polynomial
 
-for _name, (_first, _step) in _POLYNOMIALS.items():
-    _rule_of(_name, _first, _step, False)
-    if _name.startswith("chebyshev"):
-        _rule_of(f"shifted_{_name}", _first, _step, True)
+
+_PLAIN = tuple(_rule_of(name, *how, False) for name, how in _POLYNOMIALS.items())
+_SHIFTED = tuple(
+    _rule_of(f"shifted_{name}", *how, True) for name, how in _POLYNOMIALS.items() if name.startswith("chebyshev")
+)

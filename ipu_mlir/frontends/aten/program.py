@@ -11,25 +11,8 @@ from torch.export import default_decompositions
 from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.frontends.aten import (  # noqa: F401  (each of them adds rules)
-    arithmetic,
-    bessel,
-    convolutions,
-    creating,
-    fourier,
-    indexing,
-    layers,
-    linear_algebra,
-    orders,
-    polynomials,
-    products,
-    reductions,
-    resampling,
-    shapes,
-    special,
-    windows,
-)
-from ipu_mlir.frontends.aten.rules import RULES, Later, Made, to_numpy_dtype
+from ipu_mlir.frontends.aten.library import RULES
+from ipu_mlir.frontends.aten.rules import Later, Made, to_numpy_dtype
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.surface.tensor import Tensor
@@ -92,10 +75,9 @@ def _apply(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Any:
     if _is_python(node.target):
         part = args[0][args[1]]
         return _as_said(node, part.value, *_made(node).every[0]) if isinstance(part, Later) else part
-    function, takes_made = RULES[node.target]
-    made = _made(node)
-    more = {"made": made} if takes_made else {}
-    result = function(*args, **_without_device(kwargs), **more)
+    rule, made = RULES[node.target], _made(node)
+    more = {"made": made} if rule.takes_made else {}
+    result = rule.apply(*args, **_without_device(kwargs), **more)
     if result is None:
         return None
     if isinstance(result, Symbol):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ipu_mlir.frontends.aten.rules import constant, rule
+from ipu_mlir.frontends.aten.rules import OpRule, constant, rule
 
 aten = torch.ops.aten
 Interpolation = Callable[[torch.Tensor, int], torch.Tensor]
@@ -68,7 +68,7 @@ def _bicubic_backward(gradient: Any, size: Any, sizes: Any, align: bool, high: A
     return _backward(gradient, sizes, each)
 
 
-def _antialiased(name: str) -> None:
+def _antialiased(name: str) -> tuple[OpRule, OpRule]:
     op = getattr(aten, name).default
 
     def forward(x: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
@@ -77,15 +77,13 @@ def _antialiased(name: str) -> None:
     def backward(gradient: Any, size: Any, sizes: Any, align: bool, high: Any = None, wide: Any = None) -> Any:
         return _backward(gradient, sizes, [_interpolation(op, align, scale) for scale in (high, wide)])
 
-    rule(f"{name}.default")(forward)
-    rule(f"{name}_backward.default")(backward)
+    return rule(f"{name}.default")(forward), rule(f"{name}_backward.default")(backward)
 
 
-for _name in ("_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"):
-    _antialiased(_name)
+_ANTIALIASED = (*_antialiased("_upsample_bilinear2d_aa"), *_antialiased("_upsample_bicubic2d_aa"))
 
 
-def _nearest(name: str, rank: int) -> None:
+def _nearest(name: str, rank: int) -> tuple[OpRule, OpRule]:
     op = getattr(aten, name).default
 
     def forward(x: Any, sizes: Any, *scales: Any) -> Any:
@@ -100,8 +98,7 @@ def _nearest(name: str, rank: int) -> None:
         given = [*scales, *[None] * (rank - len(scales))]
         return _backward(gradient, sizes, [_one_of(op, rank, scale) for scale in given])
 
-    rule(f"{name}.default")(forward)
-    rule(f"{name}_backward.default")(backward)
+    return rule(f"{name}.default")(forward), rule(f"{name}_backward.default")(backward)
 
 
 def _one_of(op: Any, rank: int, scale: float | None) -> Interpolation:
@@ -114,6 +111,9 @@ def _one_of(op: Any, rank: int, scale: float | None) -> Interpolation:
     return interpolate
 
 
-for _rank in (1, 2, 3):
-    _nearest(f"upsample_nearest{_rank}d", _rank)
-    _nearest(f"_upsample_nearest_exact{_rank}d", _rank)
+_NEAREST = tuple(
+    each
+    for rank in (1, 2, 3)
+    for kind in ("upsample_nearest", "_upsample_nearest_exact")
+    for each in _nearest(f"{kind}{rank}d", rank)
+)

@@ -1,4 +1,4 @@
-"""The table of rules, and the element types in which ops compute."""
+"""Rules of ops, and the element types in which ops compute."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -44,50 +44,50 @@ class Later:
         return self._make()
 
 
-RULES: dict[Any, tuple[Rule, bool]] = {}
-"""By op, its rule, and whether that takes ``made``."""
+@dataclass(frozen=True)
+class OpRule:
+    """How ops come to NumPy on traced tensors; other rules call it as the function that it is.
+
+    Attributes:
+        names: ``add.Tensor`` of ``aten``, ``prims.sum.default``, or ``sum`` for all overloads.
+        function: as it is written.
+        apply: the function for what an op gets, which may have other types.
+        takes_made: whether it takes ``made``.
+    """
+
+    names: tuple[str, ...]
+    function: Rule
+    apply: Rule
+    takes_made: bool = False
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self.function(*args, **options)
+
+    def ops(self) -> Iterator[Any]:
+        """The ops that ``names`` says, without those that write to their arguments."""
+        for name in self.names:
+            space, _, rest = name.partition(".") if name.startswith("prims.") else ("aten", "", name)
+            packet, _, overload = rest.partition(".")
+            found = getattr(getattr(torch.ops, space), packet)
+            for each in [overload] if overload else found.overloads():
+                op = getattr(found, each)
+                if not op._schema.is_mutable and not each.endswith(("out", "_out")):
+                    yield op
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Make a function the rule of ops: ``add.Tensor`` of ``aten``, ``prims.sum.default``, or all that ``sum`` has."""
-
-    def register(function: Rule) -> Rule:
-        takes_made = "made" in inspect.signature(function).parameters
-        for op in _ops(names):
-            assert op not in RULES, f"{op} has a rule"
-            RULES[op] = (function, takes_made)
-        return function
-
-    return register
+def rule(*names: str) -> Callable[[Rule], OpRule]:
+    """Make a function the rule of ops."""
+    return lambda function: OpRule(names, function, function, "made" in inspect.signature(function).parameters)
 
 
-def _ops(names: Sequence[str]) -> Iterator[Any]:
-    for name in names:
-        space, _, rest = name.partition(".") if name.startswith("prims.") else ("aten", "", name)
-        packet, _, overload = rest.partition(".")
-        found = getattr(getattr(torch.ops, space), packet)
-        for each in [overload] if overload else found.overloads():
-            op = getattr(found, each)
-            if not op._schema.is_mutable and not each.endswith(("out", "_out")):
-                yield op
-
-
-def elementwise(*names: str, count: int | None = None, kind: str = "same") -> Callable[[Rule], Rule]:
+def elementwise(*names: str, count: int | None = None, kind: str = "same") -> Callable[[Rule], OpRule]:
     """Make a function the rule of ops on elements, whose first ``count`` arguments come to it in one type.
 
     Args:
         count: of the arguments that are numbers; all of them if it is not given.
         kind: ``same``; ``float`` for what makes floats of integers; the result takes its own type in any case.
     """
-
-    def register(function: Rule) -> Rule:
-        apply = in_one_type(kind, count)(function)
-        for op in _ops(names):
-            assert op not in RULES, f"{op} has a rule"
-            RULES[op] = (apply, False)
-        return function
-
-    return register
+    return lambda function: OpRule(names, function, in_one_type(kind, count)(function))
 
 
 def in_one_type(kind: str = "same", count: int | None = None) -> Callable[[Rule], Rule]:

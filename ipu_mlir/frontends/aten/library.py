@@ -1,0 +1,65 @@
+"""The rules of PyTorch's ops, by op."""
+
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+from ipu_mlir.frontends.aten import (
+    arithmetic,
+    bessel,
+    convolutions,
+    creating,
+    fourier,
+    indexing,
+    layers,
+    linear_algebra,
+    orders,
+    polynomials,
+    products,
+    reductions,
+    resampling,
+    shapes,
+    special,
+    windows,
+)
+from ipu_mlir.frontends.aten.rules import OpRule
+
+
+def by_op(rules: Iterable[OpRule]) -> dict[Any, OpRule]:
+    """``rules`` in a dictionary; two of one op are an error."""
+    table: dict[Any, OpRule] = {}
+    for each in rules:
+        for op in each.ops():
+            if table.setdefault(op, each) is not each:
+                raise ValueError(f"{op} has two rules: {table[op].function} and {each.function}")
+    return table
+
+
+def rules_of(module: ModuleType) -> Iterator[OpRule]:
+    """The rules that a module writes out, alone or in tuples of its own."""
+    for value in vars(module).values():
+        yield from (each for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, OpRule))
+
+
+RULES = by_op(
+    each
+    for module in (
+        arithmetic,
+        bessel,
+        convolutions,
+        creating,
+        fourier,
+        indexing,
+        layers,
+        linear_algebra,
+        orders,
+        polynomials,
+        products,
+        reductions,
+        resampling,
+        shapes,
+        special,
+        windows,
+    )
+    for each in rules_of(module)
+)

@@ -1,0 +1,26 @@
+"""Our rules of ONNX's ops, by domain and op."""
+
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+
+from ipu_mlir.frontends import onnx_body_rules, onnx_ml_rules, onnx_rules
+from ipu_mlir.frontends.onnx_rules import OnnxRule
+
+
+def by_op(rules: Iterable[OnnxRule]) -> dict[tuple[str, str], OnnxRule]:
+    """``rules`` in a dictionary; two of one op are an error."""
+    table: dict[tuple[str, str], OnnxRule] = {}
+    for each in rules:
+        for name in each.names:
+            if table.setdefault((each.domain, name), each) is not each:
+                raise ValueError(f"{name} of domain '{each.domain}' has two rules")
+    return table
+
+
+def rules_of(module: ModuleType) -> Iterator[OnnxRule]:
+    """The rules that a module writes out, alone or in tuples of its own."""
+    for value in vars(module).values():
+        yield from (each for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, OnnxRule))
+
+
+RULES = by_op(each for module in (onnx_rules, onnx_body_rules, onnx_ml_rules) for each in rules_of(module))
