@@ -21,27 +21,27 @@ from ipu_mlir.dialects.mapping.loops import IntArray
 Array = np.ndarray[Any, Any]
 
 _SIGNATURE = Signature.parse("w -> n", parallel="n", related=lambda sizes: sizes.get("w") == 4)
-_MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
-_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
-_ROUNDS = 10
+MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
+STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
+"""What is added to the two words of the key after each round."""
+ROUNDS = 10
 _WORD = (1 << 64) - 1
-_NORMAL = NormalDist()
-_LEAST = _NORMAL.cdf(-2.0)
+LEAST = NormalDist().cdf(-2.0)
 """The share of normal numbers below -2, and above 2."""
 
 
 def _block(key: int, stream: int, count: int) -> tuple[int, int, int, int]:
     """Four words of 64 bits: the definition."""
     lanes, keys = (count, stream, 0, 0), (key, 0)
-    for _ in range(_ROUNDS):
-        first, second = _MULTIPLIERS[0] * lanes[0], _MULTIPLIERS[1] * lanes[2]
+    for _ in range(ROUNDS):
+        first, second = MULTIPLIERS[0] * lanes[0], MULTIPLIERS[1] * lanes[2]
         lanes = (
             (second >> 64) ^ lanes[1] ^ keys[0],
             second & _WORD,
             (first >> 64) ^ lanes[3] ^ keys[1],
             first & _WORD,
         )
-        keys = ((keys[0] + _STEPS[0]) & _WORD, (keys[1] + _STEPS[1]) & _WORD)
+        keys = ((keys[0] + STEPS[0]) & _WORD, (keys[1] + STEPS[1]) & _WORD)
     return lanes
 
 
@@ -110,7 +110,7 @@ def _shares(words: Array) -> Array:
 
 
 def _normal(word: int) -> np.float32:
-    return np.float32(_NORMAL.inv_cdf(_share(word)))
+    return _quantile(_share(word))
 
 
 def _normal_of_all(words: Array) -> Array:
@@ -118,31 +118,36 @@ def _normal_of_all(words: Array) -> Array:
 
 
 def _truncated(word: int) -> np.float32:
-    return np.float32(_NORMAL.inv_cdf(_LEAST + _share(word) * (1 - 2 * _LEAST)))
+    return _quantile(LEAST + _share(word) * (1 - 2 * LEAST))
 
 
 def _truncated_of_all(words: Array) -> Array:
-    return normal_quantiles(_LEAST + _shares(words) * (1 - 2 * _LEAST)).astype(np.float32)
+    return normal_quantiles(LEAST + _shares(words) * (1 - 2 * LEAST)).astype(np.float32)
+
+
+def _quantile(share: float) -> np.float32:
+    return normal_quantiles(np.array([share])).astype(np.float32)[0]
 
 
 def normal_quantiles(shares: Array) -> Array:
     """The numbers below which that share of normal numbers is; in float64.
 
+    Sums, products, quotients and roots in a fixed order, so that every executor and machine has the same bits.
     Source: Wichura, "Algorithm AS 241: The percentage points of the normal distribution", 1988.
     """
     centred = shares - 0.5
     inner = centred * centred
-    np.subtract(0.180625, inner, inner)
-    found = _ratio(*_NEAR, inner)
+    np.subtract(NEAR_ENDS, inner, inner)
+    found = _ratio(*NEAR, inner)
     found *= centred
     far = np.flatnonzero(inner < 0)
     if len(far):
         sides = centred[far]
-        tail = np.sqrt(-np.log(np.where(sides < 0, shares[far], 1 - shares[far])))
-        values = _ratio(*_MIDDLE, tail - 1.6)
-        end = np.flatnonzero(tail > 5)
+        tail = np.sqrt(-_logarithms(np.where(sides < 0, shares[far], 1 - shares[far])))
+        values = _ratio(*MIDDLE, tail - MIDDLE_BEGINS)
+        end = np.flatnonzero(tail > END_BEGINS)
         if len(end):
-            values[end] = _ratio(*_END, tail[end] - 5)
+            values[end] = _ratio(*END, tail[end] - END_BEGINS)
         found[far] = np.copysign(values, sides)
     return found
 
@@ -158,7 +163,32 @@ def _ratio(above: tuple[float, ...], below: tuple[float, ...], x: Array) -> Arra
     return upper
 
 
-_NEAR = (
+def _logarithms(x: Array) -> Array:
+    """fdlibm's, of normal positive numbers."""
+    bits = x.view(np.int64)
+    powers = (bits - ROOT_BITS) >> 52
+    near = (bits - (powers << 52)).view(np.float64) - 1.0
+    s = near / (near + 2.0)
+    square = s * s
+    more = square * LOGARITHM[0]
+    for each in LOGARITHM[1:-1]:
+        more += each
+        more *= square
+    more += LOGARITHM[-1]
+    more *= square
+    half = near * near * 0.5
+    whole = powers.astype(np.float64)
+    return whole * LN2[0] - ((half - (s * (half + more) + whole * LN2[1])) - near)
+
+
+ROOT_BITS = int(np.float64(0.5**0.5).view(np.int64))
+LN2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
+LOGARITHM = (
+    *(1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01),
+    *(2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01),
+)
+NEAR_ENDS, MIDDLE_BEGINS, END_BEGINS = 0.180625, 1.6, 5.0
+NEAR = (
     (
         *(3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4),
         *(4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3),
@@ -168,7 +198,7 @@ _NEAR = (
         *(2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4, 5.2264952788528545610e3),
     ),
 )
-_MIDDLE = (
+MIDDLE = (
     (
         *(1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0),
         *(1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4),
@@ -178,7 +208,7 @@ _MIDDLE = (
         *(1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9),
     ),
 )
-_END = (
+END = (
     (
         *(6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1),
         *(2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7),

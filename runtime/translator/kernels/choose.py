@@ -22,7 +22,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
 )
 from ipu_mlir.runtime.translator.codegen.blocks import Group
 from ipu_mlir.runtime.translator.codegen.run_time_slices import whole
-from ipu_mlir.runtime.translator.codegen.schedule import Call, Operand, View
+from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operand, View
 from ipu_mlir.runtime.translator.kernels.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.declared import Blocks, Declared, declared
@@ -39,6 +39,13 @@ from ipu_mlir.runtime.translator.kernels.product_forms import (
     saved_product_us,
 )
 from ipu_mlir.runtime.translator.kernels.products import write_product
+from ipu_mlir.runtime.translator.kernels.random_numbers import (
+    is_random,
+    is_shared,
+    random_us,
+    units_of,
+    write_random,
+)
 from ipu_mlir.runtime.translator.kernels.reductions import saved_window_us, write_reduction
 from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
@@ -51,6 +58,7 @@ _LARGEST_BESIDE = 1 << 16  # terms of a product that is no reason to leave a ker
 _FEWEST_ROUNDS = 8  # calls of NumPy that a loop has to be worth
 _LEAST_SAVED_US = 1.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
+_SHARES = 4  # blocks of random numbers for each thread, in case that one begins late
 _STREAMED_BYTES = 8 << 20  # of a copy past the caches: 25 MB by two threads took 1.2 ms, through them 1.7
 
 
@@ -105,7 +113,7 @@ class Kernels:
             else:
                 yield call
 
-    def of_run(self, statements: Sequence[Statement], rounds: int = 1) -> Iterator[Call | Statement]:
+    def of_run(self, statements: Sequence[Statement], rounds: int = 1) -> Iterator[Call | BlockLoop | Statement]:
         """Calls of kernels, and between them the statements that have none; each is done ``rounds`` times."""
         always = self.options.kernels == "always"
 
@@ -113,10 +121,14 @@ class Kernels:
             if isinstance(each, Dot):
                 is_beside = points(each) <= _LARGEST_BESIDE and lanes_of(each) is not None
                 return always or is_beside or saved_product_us(each) > gained_by_threads_us(each)
-            return always or isinstance(each, Elementwise | Reduce | Scan) or is_scatter(each)
+            return always or isinstance(each, Elementwise | Reduce | Scan) or is_scatter(each) or is_random(each)
 
-        for is_wanted, members in groupby(statements, is_candidate):
+        is_alone = is_shared if self.options.kernels != "never" and self.options.threads > 1 else lambda each: False
+        for (alone, is_wanted), members in groupby(statements, lambda each: (is_alone(each), is_candidate(each))):
             run = list(members)
+            if alone:
+                yield from map(self._shared, run)
+                continue
             if self.options.kernels == "never" or not is_wanted or not (always or _is_worth_it(run, rounds)):
                 yield from run
                 continue
@@ -131,6 +143,19 @@ class Kernels:
                         yield from part
 
     # -- what is written
+
+    def _shared(self, statement: Statement) -> BlockLoop | Statement:
+        """Random numbers by several threads; ``statement`` itself where they have no form in kernels."""
+        assert isinstance(statement, LibraryCall), "only these are shared by themselves"
+        units, function = units_of(statement), Function(self.places)
+        block = -(-units // (_SHARES * self.options.threads))
+        try:
+            write_random(function, statement, "%lo", "%hi")
+        except NoKernel:
+            return statement
+        blocks = Blocks(units, block, {}, frozenset())
+        call = self._call(function, "block", ("lo", "hi"), [statement], blocks)
+        return statement if call is None else BlockLoop(units, block, (call,), (), statement.origin)
 
     def _run(self, statements: list[Statement]) -> list[Call] | list[Statement]:
         """The call of one kernel; ``statements`` themselves where nobody would see what it does."""
@@ -309,7 +334,7 @@ def _saved_us(statement: Statement) -> float:
     """What a kernel saves of the time of ``statement``."""
     match statement:
         case LibraryCall():
-            return scatter_us(statement)
+            return random_us(statement) if is_random(statement) else scatter_us(statement)
         case Dot():
             return saved_product_us(statement)
         case Scan():

@@ -22,6 +22,7 @@ from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Points
 from ipu_mlir.runtime.translator.kernels.products import write_product
+from ipu_mlir.runtime.translator.kernels.random_numbers import is_random, write_random
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
 from ipu_mlir.runtime.translator.kernels.scans import write_scan
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, write_scatter
@@ -53,6 +54,8 @@ def write_statements(function: Function, statements: Sequence[Statement]) -> Non
                 write_scan(function, statement)
             case LibraryCall() if is_scatter(statement):
                 write_scatter(function, statement)
+            case LibraryCall() if is_random(statement):
+                write_random(function, statement)
             case _:
                 raise NoKernel(f"{type(statement).__name__} has no form in kernels")
 

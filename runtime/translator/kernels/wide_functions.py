@@ -245,7 +245,7 @@ def _angle(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
         code.line(f"llvm.store {value.name}, {place} : {value.type}, !llvm.ptr")
         places.append(place)
     large = ops.compare("ogt", ops.op("math.absf", wide), ops.constant(_SMALL_ANGLE, wide))
-    with code.block(f"scf.if {_any(ops, large)} {{"):
+    with code.block(f"scf.if {any_lane(ops, large)} {{"):
         for value, place, other in zip((r, n), places, _large_angle(ops, wide), strict=True):
             chosen = ops.select(large, other, value)
             code.line(f"llvm.store {chosen.name}, {place} : {value.type}, !llvm.ptr")
@@ -256,7 +256,7 @@ def _angle(ops: Arithmetic, x: Value) -> tuple[Value, Value]:
     return r, n
 
 
-def _any(ops: Arithmetic, mask: Value) -> str:
+def any_lane(ops: Arithmetic, mask: Value) -> str:
     """True if one of the lanes of ``mask`` is: their bytes, read as two numbers."""
     if mask.lanes == 1:
         return mask.name

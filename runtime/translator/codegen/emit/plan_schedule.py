@@ -19,7 +19,7 @@ from ipu_mlir.runtime.translator.codegen.blocks import Group, find_groups, split
 from ipu_mlir.runtime.translator.codegen.control_steps import control_step
 from ipu_mlir.runtime.translator.codegen.emit.emit import emit
 from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
-from ipu_mlir.runtime.translator.codegen.schedule import Call, Schedule
+from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Schedule
 from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
 from ipu_mlir.runtime.translator.kernels.choose import Kernels
 from ipu_mlir.runtime.translator.kernels.matrix_calls import is_of_matrices, matrix_call
@@ -139,7 +139,7 @@ class _Planner:
             if group is None:
                 end = min((start for start in starting if start > position), default=len(run))
                 for step in self.kernels.of_run(run[position:end], rounds):
-                    if isinstance(step, Call):
+                    if isinstance(step, Call | BlockLoop):
                         schedule.steps.append(step)
                     else:
                         emit(step, schedule)
