@@ -18,6 +18,7 @@ from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.importing.slice_pads import SlicePads
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.importing.stablehlo.check_stablehlo import CheckStablehlo
+from ipu_mlir.passes.importing.stablehlo.convert_collectives import ConvertCollectives
 from ipu_mlir.passes.importing.stablehlo.convert_control_flow import ConvertControlFlow
 from ipu_mlir.passes.importing.stablehlo.convert_program_calls import ConvertProgramCalls
 from ipu_mlir.passes.importing.stablehlo.expand_batch_norms import ExpandBatchNorms
@@ -133,6 +134,7 @@ PASSES: tuple[type[Pass], ...] = (
     CheckStablehlo,
     CheckStreams,
     CheckSupersteps,
+    ConvertCollectives,
     ConvertControlFlow,
     ConvertGlobals,
     ConvertProgramCalls,

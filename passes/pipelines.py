@@ -6,6 +6,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "ipu-check-calls",
     "ipu-pad-bounded-sizes",
     "ipu-check-stablehlo",
+    "ipu-convert-collectives",
     "ipu-outline-branches",
     "ipu-simplify-stablehlo",
     "ipu-expand-random",

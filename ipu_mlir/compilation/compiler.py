@@ -157,6 +157,7 @@ def _compile(
         imported = import_program(front_end, source, args, kwargs)
         if isinstance(imported.program, OpenProgram):
             return ReimportedExecutable(imported.program, lowering, imported.call)
+        lowering = lowering.on_replicas(imported.replicas)
         return compile_module(read_module(imported.program), entry, lowering, imported.call)
     if callable(source):
         from ipu_mlir.programs.trace_all import trace_all

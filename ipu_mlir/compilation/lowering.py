@@ -107,6 +107,22 @@ class Lowering:
         stages = {name: self.stages[name] for name in names[names.index(level) + 1 :]}
         return replace(self, stages=stages or {"l3": tuple(map(PassStep, _CHECKS))})
 
+    def on_replicas(self, replicas: int) -> "Lowering":
+        """The way of a program that is written for so many replicas.
+
+        Raises:
+            TargetError: the target has another number of them.
+        """
+        if replicas == 1:
+            return self
+        target = self.target or Target()
+        if target.replicas not in (1, replicas):
+            raise TargetError(
+                f"the program runs on {replicas} devices, each a replica, and the target has {target.replicas} "
+                f"replicas; give ipu.Target(replicas={replicas}), or a mesh of {target.replicas} devices"
+            )
+        return replace(self, target=replace(target, replicas=replicas))
+
     def _up_to(self, level: str) -> dict[str, tuple[Step, ...]]:
         names = list(self.stages)
         if level not in names:

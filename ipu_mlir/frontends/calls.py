@@ -156,6 +156,11 @@ def _with_functions(trace: Trace, name: str, program: Imported) -> Any:
     """The entry of ``program``, whose functions become private ones of the module that is being traced."""
     if isinstance(program.program, OpenProgram):
         raise TraceValueError(f"{name} has sizes that are not known; give tensors of known sizes")
+    if program.replicas > 1:
+        raise TraceValueError(
+            f"{name} runs on a mesh of {program.replicas} devices; compile it by itself, or call the function of one "
+            "device and combine values by ipu.all_reduce"
+        )
     source: Any = program.program
     if isinstance(source, ir.Module):  # of a context of its own
         here = str(ir.Location.current)  # for ops of which PyTorch does not say where they come from

@@ -14,6 +14,8 @@ from jax import export
 
 from ipu_mlir.dialects.support.arguments import as_argument
 from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.of_jax.meshes import Sharding, is_on_mesh, local_program
+from ipu_mlir.frontends.of_jax.pmaps import as_jitted, is_pmap
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX
 from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
@@ -178,6 +180,35 @@ class JaxCall:
         return [f"result{jax.tree_util.keystr(path)}" for path, _ in jax.tree_util.tree_flatten_with_path(tree)[0]]
 
 
+@dataclass(frozen=True)
+class MeshCall(JaxCall):
+    """Arguments and results of a function on a mesh of devices, which are replicas.
+
+    Attributes:
+        cut, cut_results: how each argument that the program takes, and each result, is cut over the replicas.
+    """
+
+    cut: tuple[Sharding, ...]
+    cut_results: tuple[Sharding, ...]
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
+        arrays = super().flatten(args, kwargs)
+        return [cut.split(array) if cut.is_cut else array for cut, array in zip(self.cut, arrays, strict=True)]
+
+    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
+        each = zip(results, self.cut_results, self.outputs, strict=True)
+        return super().unflatten([_whole(result, cut, dtype) for result, cut, (_, dtype) in each])
+
+
+def _whole(result: np.ndarray, cut: Sharding, dtype: np.dtype[Any] | str) -> np.ndarray:
+    """A result as JAX has it, of which replicas have given one each, or all the same."""
+    is_pairs = isinstance(dtype, np.dtype) and dtype.kind == "c"
+    is_of_each = result.ndim > len(cut.blocks) + is_pairs
+    if cut.is_cut:
+        return cut.join(result if is_of_each else np.stack([result] * len(cut.held)))
+    return result[0] if is_of_each else result
+
+
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
     """A JAX function for ``args`` (arrays, ``jax.ShapeDtypeStruct`` or ``TensorSpec``), or an exported one."""
     if isinstance(source, export.Exported):
@@ -186,17 +217,41 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
         return Imported(source.operation.get_asm(large_elements_limit=None, enable_debug_info=True))
     if args is None:
         raise CompileError(f"{source!r} is traced for given shapes; pass args=[jax.ShapeDtypeStruct(...), ...]")
-    jitted = source if isinstance(source, jax.stages.Wrapped) else jax.jit(source)
+    jitted = _jitted(source)
     static = _static(jitted, args, kwargs)
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
     checks = [export.DisabledSafetyCheck.custom_call(PREFIX + name) for name in CALLS]
+    exporting = export.export(jitted, platforms=["cpu"], disabled_checks=checks)
     try:
-        with _without_shardy():
-            exported = export.export(jitted, platforms=["cpu"], disabled_checks=checks)(*args, **kwargs)
+        with _shardy(False):
+            exported = exporting(*args, **kwargs)
+        if is_on_mesh(exported):
+            with _shardy(True):
+                return _on_mesh(exporting(*args, **kwargs), static) or Imported(*_program(exported, static))
     except NotImplementedError as error:
         raise CompileError(f"JAX cannot export {getattr(jitted, '__name__', jitted)}: {error}") from error
-    return Imported(exported.mlir_module_serialized, _call(exported, static))
+    return Imported(*_program(exported, static))
+
+
+def _program(exported: export.Exported, static: Mapping[int | str, Any]) -> tuple[bytes, JaxCall]:
+    return exported.mlir_module_serialized, _call(exported, static)
+
+
+def _on_mesh(exported: export.Exported, static: Mapping[int | str, Any]) -> Imported | None:
+    """What one replica computes of a program on several devices; None where its mesh has one."""
+    local = local_program(exported)
+    if local is None:
+        return None
+    call = _call(exported, static)
+    fields = {name: getattr(call, name) for name in ("in_tree", "out_tree", "inputs", "kept", "outputs", "static")}
+    return Imported(local.program, MeshCall(**fields, cut=local.inputs, cut_results=local.outputs), local.replicas)
+
+
+def _jitted(source: Any) -> Any:
+    if is_pmap(source):
+        return as_jitted(source)
+    return source if isinstance(source, jax.stages.Wrapped) else jax.jit(source)
 
 
 def as_function(source: Any) -> Any:
@@ -205,10 +260,10 @@ def as_function(source: Any) -> Any:
 
 
 @contextmanager
-def _without_shardy() -> Iterator[None]:
-    """No marks of the sharding dialect, which only JAX's own bindings can read."""
+def _shardy(is_on: bool) -> Iterator[None]:
+    """Shardings as ops of their own dialect, which only JAX's own bindings can read, or as marks of StableHLO."""
     before = jax.config.jax_use_shardy_partitioner
-    jax.config.update("jax_use_shardy_partitioner", False)
+    jax.config.update("jax_use_shardy_partitioner", is_on)
     try:
         yield
     finally:

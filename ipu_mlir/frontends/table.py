@@ -35,10 +35,12 @@ class Imported:
     Attributes:
         program: MLIR that ``load_module`` takes: text, bytecode, or a module; or one whose sizes are open.
         call: how it is called; None as any program, with flat arrays.
+        replicas: how many copies of it run together.
     """
 
     program: "str | bytes | ir.Module | OpenProgram"
     call: Call | None = None
+    replicas: int = 1
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def front_end_of(source: Any, args: Any = None) -> FrontEnd | None:
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         return next((each for each in FRONT_ENDS if "\n" not in path and path.endswith(each.suffixes or "\n")), None)
-    own = _front_end_of_types(source)
+    own = _front_end_of_types(source) or _front_end_that_made(source)
     if own is not None or not callable(source) or hasattr(source, "trace_call"):
         return own
     return next(filter(None, map(_front_end_of_types, _leaves(args))), None)
@@ -110,6 +112,12 @@ def import_program(front_end: FrontEnd, source: Any, args: Any, kwargs: Mapping[
 def _front_end_of_types(value: Any) -> FrontEnd | None:
     tops = [kind.__module__.partition(".")[0] for kind in type(value).__mro__]
     return next((each for top in tops for each in FRONT_ENDS if top in each.types), None)
+
+
+def _front_end_that_made(function: Any) -> FrontEnd | None:
+    """The framework whose code ``function`` is, such as of ``jax.grad(f)``, which is a plain function."""
+    top = getattr(function, "__globals__", {}).get("__name__", "").partition(".")[0]
+    return next((each for each in FRONT_ENDS if top in each.types), None)
 
 
 def _leaves(value: Any) -> list[Any]:

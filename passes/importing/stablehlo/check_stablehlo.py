@@ -2,6 +2,7 @@
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
+from ipu_mlir.passes.importing.stablehlo.convert_collectives import COLLECTIVES
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import is_linear_algebra
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import broken_call, broken_symbols, is_program_call
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import is_identity_call, is_top_k, sets_whole_size
@@ -10,26 +11,8 @@ from ipu_mlir.passes.support.rewriting import list_ops
 
 _DIALECTS = frozenset({"stablehlo", "chlo", "mhlo", "vhlo", "sdy"})
 _MARKS = frozenset({"mhlo.copy", "mhlo.erf", "sdy.mesh", "sdy.sharding_constraint"})
-_NEEDS_SEVERAL = "runs on several machines at once; compile the program of one of them"
 _REFUSED = {
-    **dict.fromkeys(
-        [
-            f"stablehlo.{name}"
-            for name in (
-                "all_gather",
-                "all_reduce",
-                "all_to_all",
-                "collective_broadcast",
-                "collective_permute",
-                "partition_id",
-                "recv",
-                "reduce_scatter",
-                "replica_id",
-                "send",
-            )
-        ],
-        _NEEDS_SEVERAL,
-    ),
+    **dict.fromkeys(["stablehlo.recv", "stablehlo.send"], "passes values to another program; give them as arguments"),
     "stablehlo.infeed": "reads from a queue of the framework; give what it reads as an argument",
     "stablehlo.outfeed": "writes to a queue of the framework; return what it writes",
     **dict.fromkeys(
@@ -81,6 +64,8 @@ def _reason(op: ir.Operation) -> str | None:
         return "takes an argument apart; export the program with tensors one by one"
     if name == "set_dimension_size" and not sets_whole_size(op):
         return "sets a size that depends on data; the sizes of a program are fixed when it is compiled"
+    if op.name in COLLECTIVES or (op.parent is not None and op.parent.operation.name in COLLECTIVES):
+        return None  # ipu-convert-collectives says what it cannot write
     types = [value.type for value in (*op.operands, *op.results)]
     shaped = [kind for kind in types if isinstance(kind, ir.RankedTensorType)]
     if any(isinstance(kind.element_type, ir.ComplexType) for kind in shaped) and not is_splittable(op):

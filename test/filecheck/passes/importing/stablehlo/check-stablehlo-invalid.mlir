@@ -1,10 +1,10 @@
 // RUN: ipu-opt %s --ipu-check-stablehlo --split-input-file --verify-diagnostics
 
-func.func @all_at_once(%x: tensor<4xf32>, %s: tensor<i32>, %c: tensor<4xcomplex<f32>>) {
+func.func @all_at_once(%x: tensor<4xf32>, %s: tensor<i32>, %c: tensor<4xcomplex<f32>>, %t: !stablehlo.token) {
   // expected-error @below {{is not imported for complex numbers; write it with their real and imaginary parts}}
   %0 = stablehlo.cbrt %c : tensor<4xcomplex<f32>>
-  // expected-error @below {{runs on several machines at once; compile the program of one of them}}
-  %1 = stablehlo.replica_id : tensor<ui32>
+  // expected-error @below {{passes values to another program; give them as arguments}}
+  %1 = "stablehlo.send"(%x, %t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 2>, is_host_transfer = true} : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token
   // expected-error @below {{calls "my_kernel", which only the framework's own library has}}
   %2 = stablehlo.custom_call @my_kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error @below {{sets a size that depends on data}}
