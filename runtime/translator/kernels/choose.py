@@ -55,6 +55,7 @@ _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic o
 _LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel
 _LARGEST_ELSEWHERE = 4096  # terms of a product whose results or factors do not lie side by side
 _LARGEST_BESIDE = 1 << 16  # terms of a product that is no reason to leave a kernel: more take longer than the call
+_MOST_OWN = 8  # elements of an array that is a kernel's own
 _FEWEST_ROUNDS = 8  # calls of NumPy that a loop has to be worth
 _LEAST_SAVED_US = 1.0  # of a run, by statements one after the other: compiling them takes some 15 ms, on a machine once
 _CALL_US = 1.2  # the call of a kernel with a few arrays
@@ -260,15 +261,15 @@ class Kernels:
                     found.add(access.buffer)
         return frozenset(found)
 
-    def _own_numbers(self, statements: Sequence[Statement]) -> frozenset[Buffer]:
-        """The places of single numbers that only ``statements`` use."""
+    def _own_numbers(self, statements: Sequence[Statement]) -> dict[Buffer, int]:
+        """The places of few elements that only ``statements`` use, and how many they are."""
         used = {access.buffer for statement in statements for access in (*statement.sources(), *statement.dests())}
         sizes: dict[Buffer, int] = {}
         for buffer in used:
             place = self._place(buffer)
             sizes[place] = max(sizes.get(place, 0), buffer.elements)
         these = {id(statement) for statement in statements}
-        return frozenset(place for place, size in sizes.items() if size == 1 and self._is_own(place, these))
+        return {place: size for place, size in sizes.items() if size <= _MOST_OWN and self._is_own(place, these)}
 
     def _is_own(self, place: Buffer, statements: set[int]) -> bool:
         """True if only the statements with these ids use ``place``."""

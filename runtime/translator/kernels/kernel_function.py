@@ -16,6 +16,8 @@ bytes); the engine makes sure of them."""
 
 _I8 = np.dtype(np.int8)
 _NO_UNROLLING = "{loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}"
+MOST_UNROLLED = 4
+"""Rounds of a loop that LLVM may write out: then elements of small arrays are in registers."""
 _LINE = 64  # bytes of a cache line
 
 
@@ -25,7 +27,7 @@ class Function:
 
     Attributes:
         places: the representative of the buffers that share memory.
-        own: the places of single numbers that nothing else uses; they live in registers.
+        own: the places of few elements that nothing else uses, with how many; LLVM keeps them in registers.
         parameters: the places that callers give, with the largest buffer of each, in order.
         numbers: the variables of the loops around, by the buffers that hold them too.
         outer: those that callers give, in order.
@@ -38,7 +40,7 @@ class Function:
     """
 
     places: Mapping[Buffer, Buffer]
-    own: Set[Buffer] = frozenset()
+    own: Mapping[Buffer, int] = field(default_factory=dict)
     code: Code = field(default_factory=Code)
     parameters: dict[Buffer, Buffer] = field(default_factory=dict)
     numbers: dict[Buffer, str] = field(default_factory=dict)
@@ -64,7 +66,7 @@ class Function:
         """The address of the first element of ``buffer``."""
         place = self.place(buffer)
         if place in self.own and place not in self._pointers:
-            self.hold(place, 8)
+            self.hold(place, 8 * self.own[place])
         if place in self._pointers and place not in self.parameters:
             return self._pointers[place]
         if place not in self.parameters or self.parameters[place].elements < buffer.elements:
@@ -238,8 +240,10 @@ class Function:
             return
         low, high = (each if isinstance(each, str) else self.code.index(each) for each in (start, count))
         number = self.code.fresh()
+        is_short = isinstance(count, int) and isinstance(start, int) and count - start <= MOST_UNROLLED * step
         with self.code.block(
-            f"scf.for {number} = {low} to {high} step {self.code.index(step)} : i64 {{", f"}} {_NO_UNROLLING}"
+            f"scf.for {number} = {low} to {high} step {self.code.index(step)} : i64 {{",
+            "}" if is_short else f"}} {_NO_UNROLLING}",
         ):
             yield number
 
