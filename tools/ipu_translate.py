@@ -18,7 +18,7 @@ An array program says which elements of which array each statement reads and wri
 a pass on it. --from-arrays reads such a program back, so that a single pass can be tried on a text:
 
   ipu-translate --compile --to-arrays --print-after-all add.mlir
-  ipu-translate --from-arrays --to-arrays --passes=hoist-invariants loop.txt
+  ipu-translate --from-arrays --to-arrays --passes=forward-copies transpose.txt
 
 exit status: 0 done, 1 the program is wrong, 2 wrong usage
 """

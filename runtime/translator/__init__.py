@@ -13,8 +13,6 @@
 ``constants``           what depends on constants alone is done at once
 ``decompose``           reductions become contractions, one-ufunc reductions, scans, and element-wise work around them
 ``propagate_layouts``   products are stored in the order in which they are read
-``hoist``               what a loop computes alike in every round is computed before it
-``double_buffer``       two rounds at a time instead of a copy per round
 ``dynamic_slices``      updates of slices write the slice alone
 ``lookup_tables``       a chain of operations on one float of 16 or 8 bits becomes a table of all its values
 ``blocks``              runs of statements that share a loop over cache-sized blocks, on two threads

@@ -10,11 +10,8 @@ from ipu_mlir.runtime.translator.array_ir.statements import Program
 from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
 from ipu_mlir.runtime.translator.optimize.constants import with_constants
 from ipu_mlir.runtime.translator.optimize.counted_loops import with_counted_loops
-from ipu_mlir.runtime.translator.optimize.double_buffer import with_swapped_buffers
 from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
-from ipu_mlir.runtime.translator.optimize.hoist import hoisted
-from ipu_mlir.runtime.translator.optimize.joined_rounds import with_joined_rounds
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
 from ipu_mlir.runtime.translator.optimize.merge_loops import with_merged_loops
 from ipu_mlir.runtime.translator.optimize.propagate_layouts import with_layouts
@@ -23,7 +20,6 @@ from ipu_mlir.runtime.translator.optimize.reductions.split_rows import with_spli
 from ipu_mlir.runtime.translator.optimize.rename_buffers import with_versions
 from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
 from ipu_mlir.runtime.translator.optimize.simplify import simplified
-from ipu_mlir.runtime.translator.optimize.split_arrays import with_split_arrays
 from ipu_mlir.runtime.translator.optimize.update_state import with_updated_state
 
 
@@ -57,12 +53,8 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("fold-constants", with_constants),
     ArrayPass("decompose-reductions", decomposed, has_options=True),
     ArrayPass("propagate-layouts", with_layouts),
-    ArrayPass("hoist-invariants", hoisted),
-    ArrayPass("double-buffer", with_swapped_buffers),
     ArrayPass("update-slices", with_dynamic_slices),
-    ArrayPass("join-rounds", with_joined_rounds),
     ArrayPass("update-state", with_updated_state),
-    ArrayPass("split-arrays", with_split_arrays),
     ArrayPass("look-up-tables", with_lookup_tables, has_options=True),
     ArrayPass("widen-arguments", with_late_numbers),
     ArrayPass("merge-loops", with_merged_loops, has_options=True),

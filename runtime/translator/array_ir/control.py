@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 from ipu_mlir.dialects.ipu import HOST_CALLS
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.statements import Program, Statement, Transfer
 
 Block = tuple[Statement, ...]
@@ -148,12 +148,6 @@ def all_statements(statements: Sequence[Statement]) -> list[Statement]:
 def read_by(statement: Statement) -> Sequence[Access]:
     """The accesses that ``statement`` itself reads, without the statements inside."""
     return statement.read_directly() if isinstance(statement, Control) else statement.sources()
-
-
-def used_by(statement: Statement) -> set[Buffer]:
-    """The buffers that ``statement`` itself reads or writes, without the statements inside."""
-    written = () if isinstance(statement, Control) else statement.dests()
-    return {access.buffer for access in (*read_by(statement), *written)}
 
 
 def transfers_by(program: Program, who: str) -> list[Transfer]:

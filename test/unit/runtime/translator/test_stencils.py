@@ -1,4 +1,4 @@
-"""Loops that would copy what they have made: two rounds at a time, from one buffer to the other and back."""
+"""Loops that cannot compute the next value where the value of before is read."""
 
 import numpy as np
 import pytest
@@ -54,15 +54,9 @@ def smoothed(x: np.ndarray, rounds: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2, 3, 10, 11])
-def test_no_copy_per_round(rounds, run_plain, engine):
-    text = smoothing(rounds)
+def test_any_number_of_rounds(rounds, run_plain):
     x = RNG.standard_normal(8).astype(np.float32)
-    np.testing.assert_allclose(run_plain(text, x)[0], smoothed(x, rounds), rtol=1e-5)
-    if rounds > 1:
-        inside = engine(text).source.split("for i in range(")[1]
-        copies = [line for line in inside.splitlines() if "copyto(" in line]
-        assert inside.startswith(f"0, {rounds // 2 * 2}, 2)")
-        assert len(copies) == rounds % 2, "the last round of an odd number copies"
+    np.testing.assert_allclose(run_plain(smoothing(rounds), x)[0], smoothed(x, rounds), rtol=1e-5)
 
 
 NUMBER = """%t = memref.alloc() : memref<f32>
