@@ -17,16 +17,33 @@ def is_differentiable(kind: ir.Type) -> bool:
 def active_values(ops: Iterable[ir.Operation], seeds: Iterable[ir.Value]) -> set[ir.Value]:
     """``seeds``, and the floats of ``ops`` and of the regions in them that are computed from one of them.
 
-    Values go round in loops: what a body yields is what it takes in the next iteration.
+    Values go round in loops: what a body yields is what it takes in the next iteration. What ``ops`` make is no seed: one
+    that is equal to it belonged to code that has been erased, whose memory ``ops`` have now.
     """
-    active = set(seeds)
     ops = list(ops)
+    active = set(seeds).difference(made_in(ops))
     found = -1
     while found != len(active):
         found = len(active)
         for op in ops:
             op.walk(lambda inner: _visit(inner, active) or ADVANCE, ir.WalkOrder.PRE_ORDER)
     return active
+
+
+def made_in(ops: Iterable[ir.Operation]) -> set[ir.Value]:
+    """The results of ``ops`` and of the ops in their regions, and the arguments of those."""
+    made: set[ir.Value] = set()
+
+    def note(op: ir.Operation) -> ir.WalkResult:
+        made.update(op.results)
+        for region in op.regions:
+            for block in region.blocks:
+                made.update(block.arguments)
+        return ADVANCE
+
+    for op in ops:
+        op.walk(note, ir.WalkOrder.PRE_ORDER)
+    return made
 
 
 def _visit(op: ir.Operation, active: set[ir.Value]) -> None:

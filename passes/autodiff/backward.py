@@ -9,7 +9,7 @@ from typing import Any
 
 from ipu_mlir.dialects.analysis.shards import SHARD
 from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.autodiff.activity import is_differentiable
+from ipu_mlir.passes.autodiff.activity import active_values, is_differentiable, made_in
 from ipu_mlir.passes.support.linalg_builders import fill_with, generic, identity_map, zero
 
 arith, tensor = upstream("arith"), upstream("tensor")
@@ -68,6 +68,12 @@ class Backward:
                 raise NotDifferentiable(op, "has no rule for its derivative")
             with op.location, _on_shard_of(op):
                 rule(op, self)
+
+    def enter(self, ops: Sequence[ir.Operation]) -> None:
+        """Let ``ops``, which are new, be part of the code that is differentiated; nothing of them has a cotangent yet."""
+        for value in made_in(ops):
+            self._cotangents.pop(value, None)
+        self.active = active_values(ops, self.active)
 
     def of(self, value: ir.Value) -> ir.Value | None:
         """The cotangent of ``value`` so far; None if it is zero."""

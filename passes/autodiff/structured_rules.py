@@ -11,7 +11,6 @@ from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.matchers import defining_op
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff import extremes
-from ipu_mlir.passes.autodiff.activity import active_values
 from ipu_mlir.passes.autodiff.backward import Backward, NotDifferentiable, Rule, elementwise, zeros
 from ipu_mlir.passes.autodiff.codelet_rules import add_to_operands_of_call
 from ipu_mlir.passes.autodiff.scalar_backward import depends_on, scalar_cotangents
@@ -52,12 +51,12 @@ def _generic(op: ir.Operation, back: Backward) -> None:
         _add_to_operands(nest, [term for number in wanted for term in _terms(nest, number, back)], back)
         return
     results, made = loops_of_reduction(nest)
+    back.enter(made)
     for result, new in zip(op.results, results, strict=True):
         back.active.add(new)
         cotangent = back.of(result)
         if cotangent is not None:
             back.replace(new, cotangent)
-    back.active |= active_values(made, back.active)
     back.run(made)
 
 
