@@ -17,8 +17,8 @@ def is_differentiable(kind: ir.Type) -> bool:
 def active_values(ops: Iterable[ir.Operation], seeds: Iterable[ir.Value]) -> set[ir.Value]:
     """``seeds``, and the floats of ``ops`` and of the regions in them that are computed from one of them.
 
-    Values go round in loops: what a body yields is what it takes in the next iteration. What ``ops`` make is no seed: one
-    that is equal to it belonged to code that has been erased, whose memory ``ops`` have now.
+    Values go round in loops: what a body yields is what it takes in the next iteration. What ``ops`` make is no seed:
+    one that is equal to it belonged to code that has been erased, whose memory ``ops`` have now.
     """
     ops = list(ops)
     active = set(seeds).difference(made_in(ops))

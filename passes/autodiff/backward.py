@@ -70,7 +70,7 @@ class Backward:
                 rule(op, self)
 
     def enter(self, ops: Sequence[ir.Operation]) -> None:
-        """Let ``ops``, which are new, be part of the code that is differentiated; nothing of them has a cotangent yet."""
+        """Let ``ops``, which are new, be part of the code that is differentiated, without cotangents."""
         for value in made_in(ops):
             self._cotangents.pop(value, None)
         self.active = active_values(ops, self.active)
