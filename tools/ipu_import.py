@@ -47,3 +47,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     elide = "leave out constants of more than N elements; such text is for reading only"
     flag("--mlir-elide-elementsattrs-if-larger", dest="elide", type=int, metavar="N", help=elide)
     return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -224,3 +224,7 @@ def _unmet_expectations(part: "Source", reported: "list[Diagnostic]") -> "list[D
     if isinstance(part.content, bytes):
         return reported
     return unmet(read_expectations(part.content, part.line_offset), reported, part.name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -60,3 +60,7 @@ def _profile(file: str) -> "Profile":
     from ipu_mlir.tools.report.profile_files import named_profile, read_profile
 
     return named_profile(read_stdin(), "<stdin>") if file == "-" else read_profile(file)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -247,3 +247,7 @@ def _check(results: "list[np.ndarray]", expected: "dict[str, np.ndarray]", argum
         print(f"check {name}: {'FAILED' if comparison.off else 'ok'}, {comparison.text}")
         status = FAILED if comparison.off else status
     return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -135,3 +135,7 @@ def _content(sweep: "Sweep", suffix: str) -> str:
 
         return page(sweep)
     return sweep.json() if suffix == ".json" else sweep.csv()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -150,3 +150,7 @@ def _imported(arguments: argparse.Namespace) -> "Program":
     else:
         to_host(module.operation)
     return array_program(module, entry)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
