@@ -1,5 +1,6 @@
 """A compiled program: run it, look at it."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -179,7 +180,21 @@ class Executable:
         A traced function, or one of another framework, takes and gives what its Python function does. Another program
         takes one array per argument and gives one array, or a tuple of them.
         """
-        return self._called(self.run, args, kwargs)
+        try:
+            return self._called(self.run, args, kwargs)
+        except TypeError:
+            if "jax" not in sys.modules:
+                raise
+            from ipu_mlir.compilation.in_jax import called_in_jax, is_in_jax
+
+            if not is_in_jax(args, kwargs):
+                raise
+        return called_in_jax(self, self._call, args, kwargs)
+
+    @property
+    def lowering(self) -> Lowering:
+        """The passes that the program goes through."""
+        return self._lowering
 
     def call_on(self, state: State, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """As a call, on the variables of ``state``."""
@@ -230,7 +245,9 @@ class Executable:
         kwargs: Mapping[str, Any],
     ) -> Any:
         if not isinstance(call, TracedCall):
-            return call.unflatten(run(call.flatten(args, kwargs)))
+            found = call.unflatten(run(call.flatten(args, kwargs)))
+            give_back = getattr(call, "give_back", None)
+            return found if give_back is None else give_back(found, args, kwargs)
         leaves: list[Any] = []
         tensors = args, kwargs
         try:

@@ -1,223 +1,48 @@
-"""JAX: functions, jitted or not, and what ``jax.export`` makes of them."""
+"""JAX: functions, jitted or not, on one device or a mesh, and what ``jax.export`` or ``lower`` makes of them."""
 
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache, cached_property
-from operator import is_
+from dataclasses import replace
 from typing import Any
 
 import jax
 import numpy as np
 from jax import export
 
-from ipu_mlir.dialects.support.arguments import as_argument
-from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.frontends.of_jax.meshes import Sharding, is_on_mesh, local_program
+from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.frontends.of_jax.calls import JaxCall, MeshCall, Shape
+from ipu_mlir.frontends.of_jax.meshes import is_on_mesh, local_program
 from ipu_mlir.frontends.of_jax.pmaps import as_jitted, is_pmap
+from ipu_mlir.frontends.of_jax.stages import as_lowered, function_of_jaxpr, kept_arguments
+from ipu_mlir.frontends.of_jax.wrapped import unwrapped
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.passes.importing.stablehlo.program_call import PREFIX
 from ipu_mlir.passes.importing.stablehlo.program_calls import CALLS
 from ipu_mlir.specs.specs import TensorSpec
 
-try:  # what jax.device_put comes to, without its 60 us of Python
-    _jax: Any = importlib.import_module("jaxlib._jax")
-    _Array, _put = _jax.ArrayImpl, _jax.batched_device_put
-except (ImportError, AttributeError):  # of another jaxlib: calls take longer
-    _Array: Any = None
-    _put: Any = None
-
-Shape = tuple[int | None, ...]
-
-
-@dataclass(frozen=True)
-class JaxCall:
-    """Arguments and results of a JAX function, which are pytrees.
-
-    Attributes:
-        in_tree, out_tree: how ``(args, kwargs)``, without static arguments, and the results are nested.
-        inputs: shape and type of every leaf of the arguments; None is a size that the argument gives.
-        kept: numbers of the leaves that the program takes; JAX drops those that nobody reads.
-        outputs: shape and type of every leaf of the results.
-        static: values of the static arguments, by position or name.
-    """
-
-    in_tree: Any
-    out_tree: Any
-    inputs: tuple[tuple[Shape, np.dtype[Any] | str], ...]
-    kept: tuple[int, ...]
-    outputs: tuple[tuple[Shape, np.dtype[Any] | str], ...]
-    static: Mapping[int | str, Any]
-
-    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
-        """The flat inputs of a call.
-
-        Raises:
-            RunError: the arguments are not those that the program was compiled for.
-        """
-        if not self.static:
-            is_flat = self._is_flat and not kwargs and len(args) == len(self.inputs)
-            leaves, tree = (args, self.in_tree) if is_flat else jax.tree.flatten((args, kwargs))
-            if tree == self.in_tree and (arrays := self._as_they_are(leaves)) is not None:
-                return arrays
-        for key, value in self.static.items():
-            found = kwargs.get(key, value) if isinstance(key, str) else args[key] if key < len(args) else value
-            if found is not value and found != value:  # as JAX compares them
-                raise RunError(f"static argument {key} is {found!r}, the program was compiled for {value!r}")
-        leaves, tree = jax.tree.flatten(_without_static(args, kwargs, self.static))
-        if tree != self.in_tree:
-            raise RunError(f"the arguments are {tree}, the program was compiled for {self.in_tree}")
-        return [self._array(leaves[number], number) for number in self.kept]
-
-    @cached_property
-    def _is_flat(self) -> bool:
-        """True if each argument is a leaf, and has no name."""
-        return self.in_tree == jax.tree.structure(((0,) * len(self.inputs), {}))
-
-    def _as_they_are(self, leaves: Sequence[Any]) -> list[np.ndarray] | None:
-        """The leaves that the program takes if all are arrays of just its shapes and types.
-
-        NumPy takes a microsecond to read a small array of JAX, which cannot change: those of the last call are kept.
-        """
-        if self._forms is None:
-            return None
-        taken = leaves if len(leaves) == len(self._forms) else [leaves[number] for number in self.kept]
-        if not _ARRAYS.issuperset(map(type, taken)):
-            return None
-        last = self._last
-        if last and all(map(is_, taken, last[0])) and not any(map(_Array.is_deleted, taken)):
-            return last[1]
-        arrays = list(map(np.asarray, taken))
-        if [(array.dtype, array.shape) for array in arrays] != self._forms:
-            return None
-        small = np.ndarray not in map(type, taken) and sum(array.nbytes for array in arrays) < _KEPT_BYTES
-        self.__dict__["_last"] = (taken, arrays) if small else ()
-        return arrays
-
-    @cached_property
-    def _last(self) -> tuple[Sequence[Any], list[np.ndarray]] | tuple[()]:
-        """The leaves of the last call and their arrays, if all were small and of JAX."""
-        return ()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_last", "_avals")}
-
-    @cached_property
-    def _forms(self) -> list[tuple[np.dtype[Any], Shape]] | None:
-        """Type and shape of each leaf that the program takes; None if it takes any in another form than JAX has it."""
-        wanted = [self.inputs[number] for number in self.kept]
-        forms = [(dtype, shape) for shape, dtype in wanted if isinstance(dtype, np.dtype) and dtype.kind not in "cu"]
-        return forms if len(forms) == len(wanted) else None
-
-    def _array(self, leaf: Any, number: int) -> np.ndarray:
-        """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers, and
-        its complex numbers are pairs."""
-        shape, dtype = self.inputs[number]
-        if not isinstance(dtype, np.dtype):
-            return self._key_data(leaf, number)
-        array = np.asarray(leaf) if isinstance(leaf, jax.Array) and isinstance(leaf.dtype, np.dtype) else leaf
-        if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
-            array = as_argument(array, shape, dtype, lambda: self._name(number))
-        if dtype.kind == "c":
-            return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*array.shape, 2)
-        return array.view(f"i{array.itemsize}") if dtype.kind == "u" else array
-
-    def _key_data(self, leaf: Any, number: int) -> np.ndarray:
-        _, dtype = self.inputs[number]
-        found = str(getattr(leaf, "dtype", type(leaf).__name__))
-        if found != dtype:
-            raise RunError(f"{self._name(number)} has dtype {found}, expected {dtype}; make it with jax.random.key")
-        return np.asarray(jax.random.key_data(leaf)).view(np.int32)
-
-    def _name(self, number: int) -> str:
-        """Where a leaf stands: ``argument args[0]['w']``."""
-        positional, named = jax.tree.unflatten(self.in_tree, range(len(self.inputs)))
-        leaves, _ = jax.tree_util.tree_flatten_with_path({"args": positional, "kwargs": named})
-        path = next(path for path, leaf in leaves if leaf == number)
-        return f"argument {path[0].key}{jax.tree_util.keystr(path[1:])}"
-
-    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
-        """The results as JAX arrays, nested as the function has them."""
-        if self._avals is None:
-            arrays = _transfer([_as_jax_reads(*each) for each in zip(results, self.outputs, strict=True)])
-            leaves = [_with_keys(*each) for each in zip(arrays, self.outputs, strict=True)]
-            return jax.tree.unflatten(self.out_tree, leaves)
-        sharding, devices = _default_place(jax.config.jax_default_device)
-        if self._gives_one:
-            return _put(self._avals[0], sharding, [results[0]], devices)
-        pairs = zip(self._avals, results, strict=True)
-        return self.out_tree.unflatten([_put(aval, sharding, [array], devices) for aval, array in pairs])
-
-    @cached_property
-    def _gives_one(self) -> bool:
-        """True if the result is a leaf."""
-        return self.out_tree == jax.tree.structure(0)
-
-    @cached_property
-    def _avals(self) -> list[jax.core.ShapedArray] | None:
-        """What JAX calls each result; None if any is in another form than the program has it."""
-        avals = [
-            jax.core.ShapedArray(tuple(size or 0 for size in shape), dtype)
-            for shape, dtype in self.outputs
-            if isinstance(dtype, np.dtype) and dtype.kind not in "cu" and None not in shape
-        ]
-        return avals if _put is not None and len(avals) == len(self.outputs) else None
-
-    def taken(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-        """The leaves of the arguments, of any kind, that the program takes."""
-        leaves = jax.tree.leaves((tuple(args), dict(kwargs)))
-        return [leaves[number] for number in self.kept]
-
-    def nested(self, results: Sequence[Any]) -> Any:
-        """Results of any kind, nested as the function has them."""
-        return jax.tree.unflatten(self.out_tree, results)
-
-    @property
-    def result_names(self) -> list[str]:
-        """Where each result stands."""
-        tree = jax.tree.unflatten(self.out_tree, range(len(self.outputs)))
-        return [f"result{jax.tree_util.keystr(path)}" for path, _ in jax.tree_util.tree_flatten_with_path(tree)[0]]
-
-
-@dataclass(frozen=True)
-class MeshCall(JaxCall):
-    """Arguments and results of a function on a mesh of devices, which are replicas.
-
-    Attributes:
-        cut, cut_results: how each argument that the program takes, and each result, is cut over the replicas.
-    """
-
-    cut: tuple[Sharding, ...]
-    cut_results: tuple[Sharding, ...]
-
-    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
-        arrays = super().flatten(args, kwargs)
-        return [cut.split(array) if cut.is_cut else array for cut, array in zip(self.cut, arrays, strict=True)]
-
-    def unflatten(self, results: Sequence[np.ndarray]) -> Any:
-        each = zip(results, self.cut_results, self.outputs, strict=True)
-        return super().unflatten([_whole(result, cut, dtype) for result, cut, (_, dtype) in each])
-
-
-def _whole(result: np.ndarray, cut: Sharding, dtype: np.dtype[Any] | str) -> np.ndarray:
-    """A result as JAX has it, of which replicas have given one each, or all the same."""
-    is_pairs = isinstance(dtype, np.dtype) and dtype.kind == "c"
-    is_of_each = result.ndim > len(cut.blocks) + is_pairs
-    if cut.is_cut:
-        return cut.join(result if is_of_each else np.stack([result] * len(cut.held)))
-    return result[0] if is_of_each else result
-
 
 def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Imported:
-    """A JAX function for ``args`` (arrays, ``jax.ShapeDtypeStruct`` or ``TensorSpec``), or an exported one."""
+    """A JAX function for ``args`` (arrays, ``jax.ShapeDtypeStruct`` or ``TensorSpec``), or a traced or exported one."""
     if isinstance(source, export.Exported):
         return Imported(source.mlir_module_serialized, _call(source, {}))
+    lowered = as_lowered(source)
+    if lowered is not None:
+        return _of_lowered(lowered)
+    of_jaxpr = function_of_jaxpr(source)
+    if of_jaxpr is not None:
+        return _exported(jax.jit(of_jaxpr[0]), of_jaxpr[1] if args is None else args, {})
     if not callable(source):  # a module of JAX's own bindings
         return Imported(source.operation.get_asm(large_elements_limit=None, enable_debug_info=True))
     if args is None:
         raise CompileError(f"{source!r} is traced for given shapes; pass args=[jax.ShapeDtypeStruct(...), ...]")
-    jitted = _jitted(source)
+    wrapped = unwrapped(source, args, kwargs)
+    if wrapped is None:
+        return _exported(_jitted(source), args, kwargs)
+    imported = _exported(jax.jit(wrapped.function), wrapped.args, {})
+    return replace(imported, call=wrapped.call_of(imported.call))
+
+
+def _exported(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Imported:
     static = _static(jitted, args, kwargs)
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
@@ -228,22 +53,31 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
             exported = exporting(*args, **kwargs)
         if is_on_mesh(exported):
             with _shardy(True):
-                return _on_mesh(exporting(*args, **kwargs), static) or Imported(*_program(exported, static))
+                again = exporting(*args, **kwargs)
+            return _on_mesh(again.mlir_module(), _call(again, static)) or _as_is(exported, static)
     except NotImplementedError as error:
         raise CompileError(f"JAX cannot export {getattr(jitted, '__name__', jitted)}: {error}") from error
-    return Imported(*_program(exported, static))
+    return _as_is(exported, static)
 
 
-def _program(exported: export.Exported, static: Mapping[int | str, Any]) -> tuple[bytes, JaxCall]:
-    return exported.mlir_module_serialized, _call(exported, static)
+def _as_is(exported: export.Exported, static: Mapping[int | str, Any]) -> Imported:
+    return Imported(exported.mlir_module_serialized, _call(exported, static))
 
 
-def _on_mesh(exported: export.Exported, static: Mapping[int | str, Any]) -> Imported | None:
+def _of_lowered(lowered: jax.stages.Lowered) -> Imported:
+    module: Any = lowered.compiler_ir("stablehlo")
+    text = module.operation.get_asm(large_elements_limit=None, enable_debug_info=True)
+    given, gives = jax.tree.leaves(lowered.in_avals), jax.tree.leaves(lowered.out_info)
+    inputs, outputs = (tuple(map(_shape_and_type, avals)) for avals in (given, gives))
+    call = JaxCall(lowered.in_tree, lowered.out_tree, inputs, kept_arguments(lowered), outputs, {})
+    return (_on_mesh(text, call) if "sdy." in text else None) or Imported(text, call)
+
+
+def _on_mesh(program: str, call: JaxCall) -> Imported | None:
     """What one replica computes of a program on several devices; None where its mesh has one."""
-    local = local_program(exported)
+    local = local_program(program)
     if local is None:
         return None
-    call = _call(exported, static)
     fields = {name: getattr(call, name) for name in ("in_tree", "out_tree", "inputs", "kept", "outputs", "static")}
     return Imported(local.program, MeshCall(**fields, cut=local.inputs, cut_results=local.outputs), local.replicas)
 
@@ -283,11 +117,6 @@ def _static(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict
     return found | {name: kwargs[name] for name in info.static_argnames if name in kwargs}
 
 
-def _without_static(args: Sequence[Any], kwargs: Mapping[str, Any], static: Mapping[int | str, Any]) -> Any:
-    positional = tuple(each for number, each in enumerate(args) if number not in static)
-    return positional, {name: each for name, each in kwargs.items() if name not in static}
-
-
 def _call(exported: export.Exported, static: Mapping[int | str, Any]) -> JaxCall:
     inputs, outputs = (tuple(map(_shape_and_type, avals)) for avals in (exported.in_avals, exported.out_avals))
     return JaxCall(exported.in_tree, exported.out_tree, inputs, exported.module_kept_var_idx, outputs, static)
@@ -297,39 +126,3 @@ def _shape_and_type(aval: Any) -> tuple[Shape, np.dtype[Any] | str]:
     """Of random keys, the type as text."""
     dtype = aval.dtype if isinstance(aval.dtype, np.dtype) else str(aval.dtype)
     return tuple(size if isinstance(size, int) else None for size in aval.shape), dtype
-
-
-@cache
-def _default_place(device: Any) -> tuple[Any, list[Any]]:
-    """The sharding and the devices of new arrays where ``jax_default_device`` is ``device``."""
-    found = device if isinstance(device, jax.Device) else jax.local_devices(backend=device)[0]
-    return jax.sharding.SingleDeviceSharding(found), [found]
-
-
-@jax.jit
-def _transfer(arrays: list[np.ndarray]) -> list[jax.Array]:
-    """Hand many arrays to JAX in one jitted call, ten times as fast as ``jax.numpy.asarray`` of each."""
-    return arrays  # type: ignore[return-value]
-
-
-def _as_jax_reads(result: np.ndarray, wanted: tuple[Shape, np.dtype[Any] | str]) -> np.ndarray:
-    """A result of the program with the element type of JAX; random keys as their numbers."""
-    _, dtype = wanted
-    if not isinstance(dtype, np.dtype):
-        return result.view(np.uint32)
-    if dtype.kind == "c":
-        return np.ascontiguousarray(result).view(dtype)[..., 0]
-    return result.view(dtype) if dtype.kind == "u" else result
-
-
-_KEPT_BYTES = 65536
-_ARRAYS = frozenset((np.ndarray, _Array))
-"""The types of arrays of NumPy and, where they have values, of JAX."""
-
-
-def _with_keys(array: jax.Array, wanted: tuple[Shape, np.dtype[Any] | str]) -> jax.Array:
-    _, dtype = wanted
-    if isinstance(dtype, np.dtype):
-        return array
-    name = {"key<fry>": "threefry2x32", "key<rbg>": "rbg", "key<urbg>": "unsafe_rbg"}[dtype]
-    return jax.random.wrap_key_data(array, impl=name)

@@ -12,7 +12,11 @@ from ipu_mlir.dialects.support.errors import CompileError
 
 
 class Call(Protocol):
-    """The nesting of a caller's arguments and results, and the arrays that they come in."""
+    """The nesting of a caller's arguments and results, and the arrays that they come in.
+
+    One whose function changes its arguments has ``give_back(found, args, kwargs)`` as well, which writes to them and
+    gives the results, of what ``unflatten`` has given.
+    """
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """The flat inputs of the program."""

@@ -244,8 +244,12 @@ class Call:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results as the Python function nested them."""
-        typed = (as_for_users(array, spec.dtype) for array, spec in zip(results, self.result_specs, strict=True))
-        return unflatten(self.results, typed)
+        typed = [as_for_users(array, spec.dtype) for array, spec in zip(results, self.result_specs, strict=True)]
+        return self.nested(typed)
+
+    def nested(self, results: Sequence[Any]) -> Any:
+        """Results of any kind, nested as the Python function has them."""
+        return unflatten(self.results, iter(results))
 
 
 def flatten_arguments(arguments: dict[str, Any], static: frozenset[str] = frozenset()) -> tuple[Branch, list[Any]]:

@@ -93,8 +93,8 @@ def is_on_mesh(exported: export.Exported) -> bool:
     return exported.nr_devices > 1 or any(mark in program for mark in _MARKS)
 
 
-def local_program(exported: export.Exported) -> Local | None:
-    """What one replica computes of a program that is exported with Shardy; None for a mesh of one device.
+def local_program(program: str) -> Local | None:
+    """What one replica computes of a program with shardings of Shardy; None for a mesh of one device.
 
     Raises:
         CompileError: Shardy cannot cut it.
@@ -102,7 +102,7 @@ def local_program(exported: export.Exported) -> Local | None:
     context = mlir.make_ir_context()
     context.allow_unregistered_dialects = True
     with context, ir.Location.unknown():
-        module = ir.Module.parse(exported.mlir_module())
+        module = ir.Module.parse(program)
         meshes = {
             op.operation.attributes["sym_name"].value: sdy.MeshAttr(op.operation.attributes["mesh"])
             for op in module.body.operations
