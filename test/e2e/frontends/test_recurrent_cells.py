@@ -62,7 +62,26 @@ def keras_layer(kind):
     return model, [X], lambda: model.predict(X, verbose=0)
 
 
-LAYERS = [jax_layer, *(pytest.param(each, marks=pytest.mark.slow) for each in (torch_layer, keras_layer))]
+def onnx_layer(kind):
+    onnx = pytest.importorskip("onnx")
+    from onnx.reference import ReferenceEvaluator
+
+    rng, gates = np.random.default_rng(1), 4 if kind == "lstm" else 3
+    shapes = {"W": (1, gates * SIZE, SIZE), "R": (1, gates * SIZE, SIZE), "B": (1, 2 * gates * SIZE)}
+    weights = [onnx.numpy_helper.from_array(rng.standard_normal(n).astype(np.float32), k) for k, n in shapes.items()]
+    given, gives = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in (("X", (T, N, SIZE)), ("Y", (T, 1, N, SIZE)))
+    )
+    node = onnx.helper.make_node(kind.upper(), ["X", *shapes], ["Y"], hidden_size=SIZE)
+    graph = onnx.helper.make_graph([node], "layer", [given], [gives], weights)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    x = X.transpose(1, 0, 2).copy()
+    return model, [x], lambda: ReferenceEvaluator(model).run(None, {"X": x})[0]
+
+
+OTHERS = (torch_layer, keras_layer, onnx_layer)
+LAYERS = [jax_layer, *(pytest.param(each, marks=pytest.mark.slow) for each in OTHERS)]
 
 
 @pytest.mark.parametrize("layer", LAYERS)
