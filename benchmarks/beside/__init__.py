@@ -1,0 +1,1 @@
+"""Real programs beside JAX and PyTorch, in one process, in turn."""
