@@ -203,7 +203,8 @@ CASES = (
         lambda count: [Numbers().normal(count), Numbers().classes(count, count)],
         _gather_jax,
         _gather_jax,
-        *_LINE,
+        {"count": 50_000},
+        {"count": 100},
     ),
     Case(
         "k_means",

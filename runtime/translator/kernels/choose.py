@@ -27,6 +27,7 @@ from ipu_mlir.runtime.translator.kernels.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.declared import Blocks, Declared, declared
 from ipu_mlir.runtime.translator.kernels.extremes import extreme_us
+from ipu_mlir.runtime.translator.kernels.factors import factor_us, is_factor
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.nests import Nest, joined, ordered, write_nest
@@ -122,7 +123,8 @@ class Kernels:
             if isinstance(each, Dot):
                 is_beside = points(each) <= _LARGEST_BESIDE and lanes_of(each) is not None
                 return always or is_beside or saved_product_us(each) > gained_by_threads_us(each)
-            return always or isinstance(each, Elementwise | Reduce | Scan) or is_scatter(each) or is_random(each)
+            is_call = is_scatter(each) or is_random(each) or is_factor(each)
+            return always or is_call or isinstance(each, Elementwise | Reduce | Scan)
 
         is_alone = is_shared if self.options.kernels != "never" and self.options.threads > 1 else lambda each: False
         for (alone, is_wanted), members in groupby(statements, lambda each: (is_alone(each), is_candidate(each))):
@@ -335,7 +337,7 @@ def _saved_us(statement: Statement) -> float:
     """What a kernel saves of the time of ``statement``."""
     match statement:
         case LibraryCall():
-            return random_us(statement) if is_random(statement) else scatter_us(statement)
+            return (random_us if is_random(statement) else factor_us if is_factor(statement) else scatter_us)(statement)
         case Dot():
             return saved_product_us(statement)
         case Scan():
@@ -364,4 +366,6 @@ def _is_small(statement: Statement) -> bool:
     largest = _LARGEST_IN_LOOP
     if isinstance(statement, Dot):
         largest = _LARGEST_ELSEWHERE if lanes_of(statement) is None else _LARGEST_PRODUCT
+    if is_factor(statement):
+        return True
     return points(statement) <= largest
