@@ -65,6 +65,7 @@ ROOMS = (
     "runtime/translator/optimize/reductions",
     "runtime/translator/codegen",
     "runtime/translator/kernels",
+    "runtime/translator/kernels/matrices",
     "runtime/translator/codegen/emit",
     "runtime/translator",
     "runtime/engine",

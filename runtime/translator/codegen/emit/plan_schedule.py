@@ -22,7 +22,7 @@ from ipu_mlir.runtime.translator.codegen.emit.emit_blocks import emit_group
 from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Schedule
 from ipu_mlir.runtime.translator.codegen.sliced_operands import with_sliced_operands
 from ipu_mlir.runtime.translator.kernels.choose import Kernels
-from ipu_mlir.runtime.translator.kernels.matrix_calls import is_of_matrices, matrix_call
+from ipu_mlir.runtime.translator.kernels.matrices.product_calls import is_of_matrices, matrix_call
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 from ipu_mlir.runtime.translator.kernels.rounds import rounds_of
 

@@ -8,7 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Origin, Statement
 from ipu_mlir.runtime.translator.codegen.schedule import Call, View
-from ipu_mlir.runtime.translator.kernels.matrices import packed_elements, product_parts, product_text
+from ipu_mlir.runtime.translator.kernels.matrices.product_text import packed_elements, product_parts, product_text
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
 
 _TYPES = (np.dtype(np.float32), np.dtype(np.float64))

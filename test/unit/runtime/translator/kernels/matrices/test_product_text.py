@@ -11,7 +11,7 @@ from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.engine.native import machine_code
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
-from ipu_mlir.runtime.translator.kernels.matrices import packed_elements, product_parts, product_text
+from ipu_mlir.runtime.translator.kernels.matrices.product_text import packed_elements, product_parts, product_text
 from ipu_mlir.runtime.translator.kernels.module import KernelText, module_text
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 

@@ -1,0 +1,1 @@
+"""Products of large matrices in place of BLAS: their functions, and the calls of them."""
