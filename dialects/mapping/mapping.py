@@ -14,6 +14,10 @@ from ipu_mlir.dialects.mapping.overlap import count_on_same_tiles, count_on_same
 from ipu_mlir.dialects.mapping.probes import lacks_a_probe
 from ipu_mlir.dialects.mapping.refine import refine
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.pictures import grid, strip, title
+
+_PICTURED = 240
+"""Elements that a picture shows at most."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,14 @@ class Mapping(OnTiles):
     def _hash(self) -> int:
         """Computed once: mappings are what most questions below are remembered by."""
         return hash((self.elements, self.loops, self.offset, self.first_tile))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the elements in their order, each in the color of its tile, and how many each tile holds."""
+        tiles, counts = self.elements_per_tile()
+        sampled = np.linspace(0, max(0, self.elements - 1), min(self.elements, _PICTURED), dtype=np.int64)
+        heading = f"{self.elements:,} elements on {len(tiles):,} tiles from {self.min_tile} to {self.max_tile}"
+        owners = grid([self.tile_of(sampled).tolist()], width=480) if self.elements else ""
+        return title(heading) + owners + strip(counts.tolist(), int(counts.max(initial=0)), what="holder")
 
     def normalized(self) -> "Mapping":
         """The canonical form: the same elements on the same tiles in as many parts; often equal if they are the same.

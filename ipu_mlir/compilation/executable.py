@@ -17,6 +17,7 @@ from ipu_mlir.compilation.repeated_calls import Known, form_of, known_call
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.pictures import title
 from ipu_mlir.passes.core.manager import PassTime
 from ipu_mlir.programs.session import Session
 from ipu_mlir.runtime.engine import program_cache
@@ -341,6 +342,10 @@ class Executable:
         module = entries_alone(self._l0.operation, self._entries)
         self._lowering.run(module.operation, level)
         return module
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it takes and gives, and where all of it is stored."""
+        return title(repr(self)) + self.placements()._repr_html_()
 
     def __repr__(self) -> str:
         arguments, results = (", ".join(map(str, specs)) for specs in (self.argument_specs, self.result_specs))

@@ -1,19 +1,25 @@
 """Where the arguments, variables, constants and results of a program lie."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
 
 from ipu_mlir.dialects.analysis.variables import variable_arguments
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.pictures import grid, table, title
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import spec_of_type
 
 Kind = Literal["argument", "variable", "constant", "result"]
 
+_PICTURED = 60
+"""Elements along a dimension that a picture shows at most."""
 _HEADER = ("kind", "name", "tensor", "tiles", "min B/tile", "max B/tile", "where")
 
 
@@ -47,6 +53,16 @@ class Placement:
         """The largest tile that holds any of it."""
         return self.mapping.max_tile
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the elements of the tensor, rows by columns, each in the color of its tile."""
+        shape = self.spec.shape
+        columns = shape[-1] if shape else 1
+        rows = math.prod(shape[:-1])
+        i, j = (np.linspace(0, size - 1, min(size, _PICTURED), dtype=np.int64) for size in (rows, columns))
+        owners = self.mapping.tile_of(i[:, None] * columns + j) if rows and columns else np.zeros((0, 0))
+        heading = f"{self.kind} {self.name}: {self.spec} on {self.num_tiles:,} tiles"
+        return title(heading) + (grid(owners.tolist()) if owners.size else "")
+
 
 class Placements(tuple[Placement, ...]):
     """All placements of a program; prints as a table."""
@@ -57,6 +73,11 @@ class Placements(tuple[Placement, ...]):
         rows = [_HEADER, *map(_row, self)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join(_cell(row, column, widths) for column in range(len(row))).rstrip() for row in rows)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table, with a picture of each tensor's elements in the colors of their tiles."""
+        rows = [(*_row(each), each._repr_html_()) for each in self]
+        return table((*_HEADER, "picture"), rows, raw=len(_HEADER))
 
 
 def placements(

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.storage.whole_files import write_whole
+from ipu_mlir.dialects.support.pictures import bar, strip, title
 from ipu_mlir.runtime.profile import chrome_trace, json_form, summary
 from ipu_mlir.runtime.profile.compilation import Compilation
 from ipu_mlir.runtime.profile.execution import Execution
@@ -63,6 +65,18 @@ class Profile:
     def summary(self) -> str:
         """The profile as a text to read."""
         return summary.summary(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: cycles by kind, the memory of each tile, and the text of the summary to unfold."""
+        full = self.target.bytes_per_tile
+        fullest = int(self.tile_bytes().max(initial=0))
+        return (
+            title(f"{self.program.entry} on {self.target.name}: {self.total_cycles:,} cycles")
+            + bar(summary.cycles_by_kind(self))
+            + title(f"memory of each tile; the fullest holds {fullest:,} of {full:,} B")
+            + strip(self.tile_bytes().tolist(), full)
+            + f"<details><summary>summary</summary><pre>{escape(self.summary())}</pre></details>"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values, of the schema in ``profile.schema.json``."""

@@ -46,7 +46,7 @@ def _head(profile: "Profile") -> list[str]:
 def _cycles(profile: "Profile") -> list[str]:
     cycles = profile.execution.cycles
     total = max(1, cycles.total + cycles.overlapped)
-    rows = [(name, getattr(cycles, kind)) for kind, name in _KINDS if getattr(cycles, kind) or kind != "inter_ipu"]
+    rows = cycles_by_kind(profile)
     lines = [f"{'cycles':<20}{'':>16}{'share':>8}"]
     lines += [f"  {name:<18}{count:>16,}{count / total:>8.1%}" for name, count in rows]
     if cycles.overlapped:
@@ -55,6 +55,12 @@ def _cycles(profile: "Profile") -> list[str]:
     if cycles.has_wide_range:
         lines.append(f"  {cycles.least:,} to {cycles.most:,} with what is assumed about links, syncs and the host")
     return lines
+
+
+def cycles_by_kind(profile: "Profile") -> list[tuple[str, int]]:
+    """Cycles under the name of what they are spent on."""
+    cycles = profile.execution.cycles
+    return [(name, getattr(cycles, kind)) for kind, name in _KINDS if getattr(cycles, kind) or kind != "inter_ipu"]
 
 
 def _ipus(profile: "Profile") -> list[str]:

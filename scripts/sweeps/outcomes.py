@@ -208,6 +208,7 @@ _BOUND = 90
 
 def group(reason: str) -> str:
     """What reasons have in common."""
+    reason = reason.removeprefix("<string>:1: ")  # the line of a function that is evaluated
     for sign, name in _GROUPS:
         if sign in reason:
             return name

@@ -254,6 +254,15 @@ class Tensor(Symbol):
     def __dlpack_device__(self) -> NoReturn:
         self._no_number()
 
+    def __format__(self, spec: str) -> str:
+        """The type and shape, as ``str``; digits only once the program runs."""
+        if spec:
+            raise TraceTypeError(
+                f"{self} has no digits while tracing, so the format {spec!r} does not apply: its value comes when the "
+                "program runs; use ipu.debug.print, or return the tensor and format it then"
+            )
+        return str(self)
+
     def __index__(self) -> NoReturn:
         raise TraceTypeError(
             f"{self} is no number while tracing: its value comes when the program runs; use ipu.fori_loop(0, n, f, x) "

@@ -24,6 +24,10 @@ SAMPLES = {
         *('lax.reduce_window(p, p.dtype.type(1), lax.mul, (2, 2), (1, 2), "SAME")', "lax.top_k(x, 2)  gradient"),
         *("special.betainc(p, q, u)", "special.zeta(p + 1.5, q)", "random.permutation(key, v)", "random.gamma(key, p)"),
     ),
+    "numpy_functions": (
+        *("np.histogram(v, 4)", "np.linalg.lstsq(x.T, w[:4])", "np.nanquantile(n, 0.3)", "np.sort(x, axis=0)"),
+        *("np.fft.irfft(z[0])", "np.sum(i)", "np.trapezoid(v, s5)", "x[i % 3, i]"),
+    ),
     "torch_ops": (
         *("cumprod  gradient", "index_put", "logcumsumexp", "nn.functional.unfold", "scatter_add", "topk", "var_mean"),
         *("vision transformer  forward", "variational autoencoder  10 steps"),

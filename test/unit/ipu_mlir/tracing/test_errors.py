@@ -107,6 +107,7 @@ CASES = [
     (_truth, X, TypeError, "truth value of bool.*np.where.*ipu.cond.*ipu.while_loop instead of while"),
     (lambda x: [x for _ in range(np.argmax(x))], X, TypeError, r"use ipu.fori_loop\(0, n, f, x\) instead of for"),
     (lambda x: float(x.sum()), X, TypeError, "is no number while tracing"),
+    (lambda x: f"{x.sum():.3f}", X, TypeError, "has no digits while tracing, so the format '.3f' does not apply"),
     (lambda x: x.item(), X, TypeError, "is no number while tracing"),
     (lambda x: np.asarray(x), X, TypeError, "becomes no array while tracing"),
     (_assign, X, TypeError, "cannot be assigned to in place; use x = x.at"),
