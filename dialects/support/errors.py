@@ -1,5 +1,9 @@
 """The exceptions of the project: what a user can act on. Everything else that escapes is a bug."""
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 
@@ -53,6 +57,28 @@ class MemoryWarning(UserWarning):
     def __init__(self, message: str, settings: tuple[Settings, ...] = ()) -> None:
         super().__init__(message)
         self.settings = settings
+
+
+def warn_of_memory(message: str, settings: tuple[Settings, ...] = ()) -> None:
+    """Warn, and let who listens (``memory_warnings``) know."""
+    warning, heard = MemoryWarning(message, settings), _heard.get()
+    if heard is not None:
+        heard.append(warning)
+    warnings.warn(warning, stacklevel=3)
+
+
+@contextmanager
+def memory_warnings() -> Iterator[list[MemoryWarning]]:
+    """All warnings of memory until the end of the block, those that a filter hides too."""
+    heard: list[MemoryWarning] = []
+    token = _heard.set(heard)
+    try:
+        yield heard
+    finally:
+        _heard.reset(token)
+
+
+_heard: ContextVar[list[MemoryWarning] | None] = ContextVar("heard", default=None)
 
 
 class RunError(IpuError):

@@ -1,6 +1,7 @@
 """A compiled program: run it, look at it."""
 
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -16,7 +17,7 @@ from ipu_mlir.compilation.programs import Programs
 from ipu_mlir.compilation.repeated_calls import Known, form_of, known_call
 from ipu_mlir.dialects.analysis.variables import variable_arguments, variable_results
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.dialects.support.errors import CompileError, memory_warnings
 from ipu_mlir.dialects.support.pictures import title
 from ipu_mlir.passes.core.manager import PassTime
 from ipu_mlir.programs.session import Session
@@ -86,13 +87,19 @@ class Executable:
         key = None if lowered is not None else self._key_on_disk()
         kept = None if key is None else program_cache.read(key)
         if kept is not None:
-            self._start(Engine.of(kept, self._options.threads, self._without_kernels if self._may_do_without else None))
+            translation, heard = kept
+            for each in heard:
+                warnings.warn(each, stacklevel=2)
+            self._start(
+                Engine.of(translation, self._options.threads, self._without_kernels if self._may_do_without else None)
+            )
             return
-        lowered = lowered or lower_together(module, self._entries, lowering)
+        with memory_warnings() as heard:
+            lowered = lowered or lower_together(module, self._entries, lowering)
         self._l3, self.pass_timings = lowered.supersteps, lowered.timings
         self._start(Engine(lowered.on_host, entry, self._options))
         if key is not None:
-            program_cache.write(key, self.engine.translation)
+            program_cache.write(key, self.engine.translation, heard)
 
     def _key_on_disk(self) -> str | None:
         """What the program is kept as on disk, if it can be."""

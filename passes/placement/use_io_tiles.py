@@ -1,6 +1,5 @@
 """``ipu-use-io-tiles``: data of the host comes to, and goes from, tiles that do nothing else."""
 
-import warnings
 from dataclasses import dataclass
 from itertools import takewhile
 from math import prod
@@ -15,7 +14,7 @@ from ipu_mlir.dialects.mapping.loops import MappingLoop
 from ipu_mlir.dialects.mapping.mapping import Mapping
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import diagnostic_at
-from ipu_mlir.dialects.support.errors import MemoryWarning
+from ipu_mlir.dialects.support.errors import warn_of_memory
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.placement.partition.on_shard import tiles_of_shard
 from ipu_mlir.passes.support.rewriting import has_uses, list_ops
@@ -68,7 +67,7 @@ def _use(op: ir.Operation, target: Target, free: list[int]) -> None:
             "use more I/O tiles"
         )
         place = diagnostic_at(op.location, text, severity="warning")
-        warnings.warn(MemoryWarning(str(place)), stacklevel=2)
+        warn_of_memory(str(place))
         return
     free[shard] -= needed
     with ir.InsertionPoint.after(_last_of_element(op)) if op.name in FROM_HOST else ir.InsertionPoint(op), op.location:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ipu_mlir.dialects.codelets.library import LIBRARY, OWN
 from ipu_mlir.dialects.support.element_types import ELEMENT_TYPES
+from ipu_mlir.dialects.support.errors import MemoryWarning, Settings
 from ipu_mlir.runtime.engine import code_cache
 from ipu_mlir.runtime.translator.translate import ArraySpec, Translation
 
@@ -30,20 +31,24 @@ def key_of(program: Callable[[], bytes], entries: Sequence[str], entry: str, opt
     return "\n".join(["program", _version(), options, repr((*entries,)), entry, hashlib.sha256(program()).hexdigest()])
 
 
-def read(key: str) -> Translation | None:
-    """The translation that was kept as ``key``."""
+Kept = tuple[Translation, list[MemoryWarning]]
+"""A translation, and what its compilation warned of."""
+
+
+def read(key: str) -> Kept | None:
+    """What was kept as ``key``."""
     data = code_cache.read(key)
     return None if data is None else from_bytes(data)
 
 
-def write(key: str, translation: Translation) -> None:
-    """Keep ``translation``, if it is one that can be."""
-    data = to_bytes(translation)
+def write(key: str, translation: Translation, heard: Sequence[MemoryWarning] = ()) -> None:
+    """Keep ``translation``, if it is one that can be, and the warnings that were ``heard``."""
+    data = to_bytes(translation, heard)
     if data is not None and len(data) <= _MOST_BYTES:
         code_cache.write(key, data)
 
 
-def to_bytes(translation: Translation) -> bytes | None:
+def to_bytes(translation: Translation, heard: Sequence[MemoryWarning] = ()) -> bytes | None:
     """``translation`` for ``from_bytes``; None if it has state, is checked, or has constants that are views."""
     constants = translation.constants
     if translation.has_state or translation.declared is not None:
@@ -57,13 +62,14 @@ def to_bytes(translation: Translation) -> bytes | None:
         "temporary_bytes": translation.temporary_bytes,
         "single_blas_thread": translation.single_blas_thread,
         "kernels": translation.kernels,
+        "warnings": [[str(each), each.settings] for each in heard],
         "constants": [[name, _name(array.dtype), array.shape] for name, array in constants.items()],
     }
     return b"\n".join([json.dumps(head).encode(), b"".join(array.tobytes() for array in constants.values())])
 
 
-def from_bytes(data: bytes) -> Translation:
-    """The translation that ``to_bytes`` wrote."""
+def from_bytes(data: bytes) -> Kept:
+    """What ``to_bytes`` wrote."""
     line, _, rest = data.partition(b"\n")
     head = json.loads(line)
     constants: dict[str, np.ndarray] = {}
@@ -71,7 +77,8 @@ def from_bytes(data: bytes) -> Translation:
     for name, dtype, shape in head["constants"]:
         array = np.ndarray(shape, _dtype(dtype), rest, offset).copy()
         constants[name], offset = array, offset + array.nbytes
-    return Translation(
+    heard = [MemoryWarning(text, tuple(map(Settings, settings))) for text, settings in head["warnings"]]
+    translation = Translation(
         head["source"],
         tuple(_spec_of_json(spec) for spec in head["arguments"]),
         tuple(_spec_of_json(spec) for spec in head["results"]),
@@ -80,6 +87,7 @@ def from_bytes(data: bytes) -> Translation:
         head["single_blas_thread"],
         kernels=head["kernels"],
     )
+    return translation, heard
 
 
 def _spec_to_json(spec: ArraySpec) -> list[Any]:

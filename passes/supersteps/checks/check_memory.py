@@ -1,6 +1,5 @@
 """``ipu-check-memory``: whether the program fits into the memory of every tile."""
 
-import warnings
 from typing import Any
 
 from ipu_mlir.dialects import ipu
@@ -11,7 +10,7 @@ from ipu_mlir.dialects.memory.problems import Problem, memory_problems, remote_p
 from ipu_mlir.dialects.memory.report import MemoryReport, memory_report
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.diagnostics import diagnostic_at
-from ipu_mlir.dialects.support.errors import MemoryWarning
+from ipu_mlir.dialects.support.errors import warn_of_memory
 from ipu_mlir.dialects.support.parsing import parse_module
 from ipu_mlir.dialects.support.printing import to_text
 from ipu_mlir.passes.core.base import Pass, PassFailed
@@ -94,7 +93,7 @@ def _check(module: ir.Operation, entry: str) -> None:
     if report.target.emulated:
         for each in problems:
             place = diagnostic_at(each.op.location, diagnostic_text(each), severity="warning")
-            warnings.warn(MemoryWarning(str(place), each.settings), stacklevel=2)
+            warn_of_memory(str(place), each.settings)
         return
     error = OutOfMemoryError(entry, report, problems, to_text(module, locations=True))
     for each in problems:

@@ -1,5 +1,6 @@
 """Translated programs on disk: the next compilation of the same program neither plans nor lowers nor translates."""
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,28 @@ def test_second_compilation_lowers_nothing_and_computes_the_same(
     assert lowered == ["main"]
     assert [each.name for each in second.pass_timings] == [each.name for each in first.pass_timings]
     assert second.mlir("l3") == first.mlir("l3") and str(second.profile()) == str(first.profile())
+
+
+def test_second_compilation_warns_as_the_first_does(folder: Path, lowered: list[str]) -> None:
+    """A machine that is emulated may have too little memory for what it runs."""
+    small = replace(TARGET, emulated=True, bytes_per_tile=8)
+    heard = []
+    for _ in range(2):
+        with pytest.warns(ipu.MemoryWarning) as found:
+            compiled(target=small)
+        heard.append([(str(each.message), each.message.settings) for each in found])  # type: ignore[union-attr]
+    assert lowered == ["main"]
+    assert heard[0] == heard[1] and "tile 0" in heard[0][0][0]
+
+
+def test_a_warning_that_is_hidden_the_first_time_is_kept(folder: Path, lowered: list[str]) -> None:
+    small = replace(TARGET, emulated=True, bytes_per_tile=8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compiled(target=small)
+    with pytest.warns(ipu.MemoryWarning):
+        compiled(target=small)
+    assert lowered == ["main"]
 
 
 def test_whatever_decides_the_program_is_in_the_key(folder: Path, lowered: list[str]) -> None:
@@ -143,7 +166,7 @@ def test_constants_of_every_type_come_back() -> None:
     arrays = {name: np.arange(6).reshape(2, 3).astype(dtype) for name, dtype in program_cache._types().items()}
     arrays |= {"empty": np.zeros((0, 3), np.float32), "number": np.array(7, np.int16)}
     translation = replace(compiled(kernels="never").engine.translation, constants=arrays)
-    found = program_cache.from_bytes(program_cache.to_bytes(translation) or b"").constants
+    found = program_cache.from_bytes(program_cache.to_bytes(translation) or b"")[0].constants
     assert list(found) == list(arrays)
     for name, array in arrays.items():
         assert found[name].dtype == array.dtype and found[name].shape == array.shape
