@@ -95,6 +95,7 @@ from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSl
 from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raising.elements.raise_extremes import RaiseExtremes
 from ipu_mlir.passes.raising.elements.raise_loads import RaiseLoads
+from ipu_mlir.passes.raising.elements.spread_gathers import SpreadGathers
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
@@ -200,6 +201,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseLoads,
     RaiseLoops,
     RaiseRanks,
+    SpreadGathers,
     SpreadSorts,
     RaiseScans,
     RaiseSplats,

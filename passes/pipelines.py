@@ -122,6 +122,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-element-ops",
     "ipu-raise-loads",
     "ipu-spread-sorts",
+    "ipu-spread-gathers",
     "canonicalize",
     "cse",
     "ipu-delay-enqueues",

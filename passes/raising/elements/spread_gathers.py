@@ -1,0 +1,272 @@
+"""``ipu-spread-gathers``: gathers from large tables, whose rows are shared out among the tiles."""
+
+from dataclasses import dataclass
+from math import isqrt, prod
+
+from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loads_in, loop_nest
+from ipu_mlir.dialects.analysis.matchers import is_made_inside, is_used
+from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.dialects.support.element_types import element_type
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.clone import Known, clone_slice, operands_from_outside
+from ipu_mlir.passes.support.index_ranges import IndexRanges
+from ipu_mlir.passes.support.linalg_builders import (
+    constant_index,
+    elementwise,
+    generic,
+    identity_map,
+    loop_index,
+    with_extents,
+)
+from ipu_mlir.passes.support.rewriting import list_ops
+
+_SMALL = 8  # of a tile's memory, one part in so many that a table cut by columns may take
+_ENOUGH = 16  # the part that blocks of rows need not go below
+
+
+@dataclass(frozen=True)
+class SpreadGathers(Pass):
+    """Gather from a large table in two steps: from each block of its rows, then from the block that has the row.
+
+    Any row may be asked for, so that each tile needs all rows of the columns that it gathers: a table of many rows and
+    few columns fits on no tile. In the first step every block of rows has a row for every index, its nearest one; in
+    the second one these are gathered from by the number of the block. Blocks are as few as share out the table well.
+
+    Option: ``largest``, the bytes of a table cut by columns on one tile that are not worth it; an eighth of the tile if
+    it is not given.
+
+    Needs:  gathers as bodies that load (``ipu-raise-element-ops``, ``ipu-raise-dynamic-slices``).
+    Leaves: no gather along one dimension from a table of more bytes on a tile, if the number of its rows has a divisor
+            that makes them fewer.
+    """
+
+    name = "ipu-spread-gathers"
+
+    largest: int | None = None
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            target = module_target(module)
+            largest = target.bytes_per_tile // _SMALL if self.largest is None else self.largest
+            for op in list_ops(module, "linalg.generic"):
+                while _spread_one(op, target, largest):
+                    pass
+
+
+def _spread_one(op: ir.Operation, target: Target, largest: int) -> bool:
+    """Spread the first load of ``op`` that is worth it; False if there is none."""
+    nest = None if "library_call" in op.attributes else loop_nest(op)
+    if nest is None or not all(nest.parallel):
+        return False
+    for number, load in enumerate(loads_in(op)):
+        at = _gathered_dimension(op, nest, load, number)
+        blocks = 1 if at is None else _blocks_of(load.operands[0].type, at, target, largest)
+        if at is not None and blocks > 1:
+            _spread(op, nest, number, at, blocks)
+            return True
+    return False
+
+
+def _gathered_dimension(op: ir.Operation, nest: LoopNest, load: ir.Operation, number: int) -> int | None:
+    """The one dimension of its table that ``load`` may be anywhere in; None where there is no such, or several."""
+    anywhere = [dimension for dimension, index in enumerate(nest.loads[number]) if index.plain_loop is None]
+    is_body = load.block == op.regions[0].blocks[0]
+    table = load.operands[0]
+    if len(anywhere) != 1 or not is_body or is_made_inside(table, op):
+        return None
+    return None if nest.loads[number][anywhere[0]].linear else anywhere[0]
+
+
+def _blocks_of(table: ir.RankedTensorType, at: int, target: Target, largest: int) -> int:
+    columns = prod(size for dimension, size in enumerate(table.shape) if dimension != at)
+    each = element_type(str(table.element_type)).bytes
+    return blocks_of_rows(
+        table.shape[at],
+        columns,
+        each,
+        target.tiles_per_ipu - target.io_tiles,
+        largest,
+        target.bytes_per_tile // _ENOUGH,
+    )
+
+
+def blocks_of_rows(rows: int, columns: int, element_bytes: int, num_tiles: int, largest: int, enough: int) -> int:
+    """Into how many equal blocks of rows a table is cut, whose columns share out what tiles are left; 1 for none.
+
+    That is, the fewest that leave at most a quarter more on the fullest tile than the best number does, or ``enough``.
+
+    >>> blocks_of_rows(rows=100_000, columns=64, element_bytes=4, num_tiles=1472, largest=80_000, enough=40_000)
+    20
+    >>> blocks_of_rows(rows=1000, columns=64, element_bytes=4, num_tiles=1472, largest=80_000, enough=40_000)
+    1
+    """
+
+    row_bytes = columns * element_bytes
+
+    def fullest(blocks: int) -> int:
+        words = -(-row_bytes // 8)
+        return rows // blocks * min(-(-words // (num_tiles // blocks)) * 8, row_bytes)
+
+    whole = fullest(1) if rows else 0
+    if whole <= largest:
+        return 1
+    bytes_by_blocks = {blocks: fullest(blocks) for blocks in divisors(rows) if blocks <= num_tiles}
+    limit = max(5 * min(bytes_by_blocks.values()) // 4, enough)
+    return min((blocks for blocks, size in bytes_by_blocks.items() if size <= limit and 2 * size <= whole), default=1)
+
+
+def divisors(number: int) -> list[int]:
+    """All divisors of a positive number, rising.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    low = [each for each in range(1, isqrt(number) + 1) if number % each == 0]
+    return sorted({*low, *(number // each for each in low)})
+
+
+def _spread(op: ir.Operation, nest: LoopNest, number: int, at: int, blocks: int) -> None:
+    """Let ``op`` gather from what another op before it finds in ``blocks`` blocks of the table of load ``number``."""
+    load = loads_in(op)[number]
+    table = load.operands[0]
+    block_rows = table.type.shape[at] // blocks
+    with ir.InsertionPoint(op), op.location:
+        loops = _loops_of(load.operands[1 + at], op, nest)
+        rows = _rows(op, nest, load.operands[1 + at], loops, table.type.shape[at])
+        in_blocks = _in_blocks(rows, blocks, block_rows)
+        block = elementwise(rows, rows.type.element_type, lambda row: _quotient(row, block_rows)).results[0]
+        found = _from_each_block(nest, number, at, loops, _table_in_blocks(table, at, blocks), in_blocks)
+    arith, tensor = upstream("arith"), upstream("tensor")
+    with ir.InsertionPoint(load), load.location:
+        places = [loop_index(loop) for loop in range(len(nest.extents))]
+        here = tensor.ExtractOp(block, [places[loop] for loop in loops]).result
+        here = arith.IndexCastOp(ir.IndexType.get(), here).result
+        load.results[0].replace_all_uses_with(tensor.ExtractOp(found, [here, *places]).result)
+    load.erase()
+
+
+def _loops_of(index: ir.Value, op: ir.Operation, nest: LoopNest) -> list[int]:
+    """The loops of ``op`` that ``index``, a value in its body, depends on, rising."""
+    loops: set[int] = set()
+    pending, seen = [index], {index}
+    while pending:
+        value = pending.pop()
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            if owner == op.regions[0].blocks[0]:
+                indices = nest.indices[value.arg_number]
+                loops.update(loop for each in indices for loop, c in enumerate(each.coefficients) if c)
+            continue
+        if owner.name == "linalg.index":
+            loops.add(ir.IntegerAttr(owner.operation.attributes["dim"]).value)
+        if is_made_inside(value, op):
+            inner = operands_from_outside(owner.operation)
+            pending += [each for each in inner if each not in seen]
+            seen.update(inner)
+    return sorted(loops)
+
+
+def _rows(op: ir.Operation, nest: LoopNest, index: ir.Value, loops: list[int], size: int) -> ir.Value:
+    """The nearest of ``size`` rows to ``index``, a value in the body of ``op``, per iteration of ``loops``."""
+    own = op.regions[0].blocks[0]
+    used = [n for n in range(nest.num_inputs) if _depends_on(nest, n, loops) and is_used(own.arguments[n])]
+    maps = [_of_loops(op.attributes["indexing_maps"][number].value, loops) for number in used]
+    extents = [nest.extents[loop] for loop in loops]
+    number = ir.IntegerType.get_signless(32)
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        known: Known = {own.arguments[n]: argument for n, argument in zip(used, arguments, strict=False)}
+        for each in own.operations:
+            if each.operation.name == "linalg.index":
+                loop = ir.IntegerAttr(each.operation.attributes["dim"]).value
+                if loop in loops:
+                    known[each.operation.results[0]] = loop_index(loops.index(loop))
+        copied = clone_slice(index, known, lambda value: is_made_inside(value, op))
+        return [upstream("arith").IndexCastOp(number, _kept_within(copied, size)).result]
+
+    outputs = [identity_map(len(loops))]
+    empty = upstream("tensor").EmptyOp(extents, number).result
+    inputs, maps = with_extents([op.operands[n] for n in used], maps, outputs, extents)
+    return generic(inputs, [empty], [*maps, *outputs], [True] * len(loops), body).results[0]
+
+
+def _kept_within(index: ir.Value, size: int) -> ir.Value:
+    """``index``, or the nearest number from 0 on that is below ``size``."""
+    low, high = IndexRanges().of(index)
+    arith = upstream("arith")
+    if low < 0:
+        index = arith.MaxSIOp(index, constant_index(0)).result
+    return index if high < size else arith.MinSIOp(index, constant_index(size - 1)).result
+
+
+def _depends_on(nest: LoopNest, number: int, loops: list[int]) -> bool:
+    """True if an element of operand ``number`` depends on some of ``loops`` alone, or on none."""
+    indices = nest.indices[number]
+    return all(loop in loops for each in indices for loop, c in enumerate(each.coefficients) if c)
+
+
+def _of_loops(affine_map: ir.AffineMap, loops: list[int]) -> ir.AffineMap:
+    """``affine_map``, which names no other loops than ``loops``, in terms of these alone."""
+    new = {loop: ir.AffineExpr.get_dim(position) for position, loop in enumerate(loops)}
+    dims = [new.get(loop, ir.AffineExpr.get_constant(0)) for loop in range(affine_map.n_dims)]
+    through = ir.AffineMap.get(len(loops), 0, dims)
+    return ir.AffineMap.get(len(loops), 0, [each.compose(through) for each in affine_map.results])
+
+
+def _in_blocks(rows: ir.Value, blocks: int, block_rows: int) -> ir.Value:
+    """The number of each of ``rows`` in each block, or of the nearest row there: ``blocks`` x their shape."""
+    loops = rows.type.rank + 1
+    arith, element = upstream("arith"), rows.type.element_type
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        block = arith.IndexCastOp(element, loop_index(0)).result
+        row = arith.SubIOp(arguments[0], arith.MulIOp(block, _integer(element, block_rows)).result).result
+        row = arith.MaxSIOp(row, _integer(element, 0)).result
+        return [arith.MinSIOp(row, _integer(element, block_rows - 1)).result]
+
+    behind = ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(loop) for loop in range(1, loops)])
+    extents = [blocks, *rows.type.shape]
+    empty = upstream("tensor").EmptyOp(extents, element).result
+    inputs, maps = with_extents([rows], [behind], [identity_map(loops)], extents)
+    return generic(inputs, [empty], [*maps, identity_map(loops)], [True] * loops, body).results[0]
+
+
+def _quotient(row: ir.Value, block_rows: int) -> ir.Value:
+    return upstream("arith").DivUIOp(row, _integer(row.type, block_rows)).result
+
+
+def _integer(kind: ir.Type, number: int) -> ir.Value:
+    return upstream("arith").ConstantOp(kind, number).result
+
+
+def _table_in_blocks(table: ir.Value, at: int, blocks: int) -> ir.Value:
+    """``table`` with dimension ``at`` as two: blocks, and the rows in them."""
+    shape = list(table.type.shape)
+    expanded = [*shape[:at], blocks, shape[at] // blocks, *shape[at + 1 :]]
+    groups = [*([d] for d in range(at)), [at, at + 1], *([d + 1] for d in range(at + 1, len(shape)))]
+    kind = ir.RankedTensorType.get(expanded, table.type.element_type)
+    return upstream("tensor").ExpandShapeOp(kind, table, groups, [], expanded).result
+
+
+def _from_each_block(
+    nest: LoopNest, number: int, at: int, loops: list[int], table: ir.Value, rows: ir.Value
+) -> ir.Value:
+    """What load ``number`` finds in each block of ``table`` in ``rows``: blocks x the loops around it."""
+    arith, tensor = upstream("arith"), upstream("tensor")
+    extents = [table.type.shape[at], *nest.extents]
+    plain = [index.plain_loop for index in nest.loads[number]]
+
+    def body(arguments: list[ir.Value]) -> list[ir.Value]:
+        row = arith.IndexCastOp(ir.IndexType.get(), arguments[0]).result
+        places = [loop_index(loop + 1) if loop is not None else row for loop in plain]
+        return [tensor.ExtractOp(table, [*places[:at], loop_index(0), *places[at:]]).result]
+
+    read = ir.AffineMap.get(
+        len(extents), 0, [ir.AffineExpr.get_dim(loop) for loop in (0, *(loop + 1 for loop in loops))]
+    )
+    empty = tensor.EmptyOp(extents, table.type.element_type).result
+    whole = identity_map(len(extents))
+    inputs, maps = with_extents([rows], [read], [whole], extents)
+    return generic(inputs, [empty], [*maps, whole], [True] * len(extents), body).results[0]

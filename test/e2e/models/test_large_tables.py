@@ -1,0 +1,75 @@
+"""Embeddings whose table is too large to be cut by columns alone: forward, gradient and update."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+
+_ROWS, _COLUMNS = 600, 4
+_TARGET = ipu.Target(tiles_per_ipu=16, bytes_per_tile=8000)  # by columns, 4,800 bytes on each of two tiles
+_RNG = np.random.default_rng(3)
+_TABLE = _RNG.standard_normal((_ROWS, _COLUMNS), dtype=np.float32)
+_IDS = np.array([0, 599, 598, 599, 37, 100, 101, 24, 25, 300], np.int32)
+_UPDATES = _RNG.integers(-8, 8, (len(_IDS), _COLUMNS)).astype(np.float32)
+_OUTSIDE = np.array([-1, 600, 2**31 - 1, -(2**31), 5], np.int32)
+
+
+def _clipped(table: jax.Array, ids: jax.Array) -> jax.Array:
+    return table.at[ids].get(mode="clip")
+
+
+def _filled(table: jax.Array, ids: jax.Array) -> jax.Array:
+    return 2 * table.at[ids].get(mode="fill", fill_value=7.0)
+
+
+def _two_tables(table: jax.Array, ids: jax.Array) -> jax.Array:
+    return table[ids] + jnp.abs(table)[ids[::-1]]
+
+
+def _along_columns(table: jax.Array, ids: jax.Array) -> jax.Array:
+    return jnp.take(table.T, ids, axis=1, mode="clip")
+
+
+def _slice(table: jax.Array, ids: jax.Array) -> jax.Array:
+    return jax.lax.dynamic_slice(table, (ids[4], 0), (7, _COLUMNS))
+
+
+@pytest.mark.parametrize("gather", [_clipped, _filled, _two_tables, _along_columns, _slice])
+@pytest.mark.parametrize("ids", [_IDS, _OUTSIDE], ids=["inside", "outside"])
+def test_gather_from_a_large_table(gather: object, ids: np.ndarray) -> None:
+    assert callable(gather)
+    executable = ipu.compile(jax.jit(gather), args=[_TABLE, ids], target=_TARGET)
+    (fast,), (per_tile,) = executable.run([_TABLE, ids]), executable.run_per_tile([_TABLE, ids])
+    np.testing.assert_array_equal(fast, per_tile)
+    np.testing.assert_allclose(fast, gather(jnp.array(_TABLE), jnp.array(ids)), rtol=1e-6)
+
+
+def test_gather_shares_out_the_rows_of_the_table() -> None:
+    def largest(rows: int) -> int:
+        args = [jax.ShapeDtypeStruct((rows, 2), "float32"), jax.ShapeDtypeStruct((8,), "int32")]
+        return (
+            ipu.compile(jax.jit(lambda t, i: t[i]), args=args, target=_TARGET).profile().compilation.memory.worst_bytes
+        )
+
+    assert largest(8000) < 7000, "64,000 bytes are shared out among 16 tiles"
+
+
+def test_update_of_a_large_table_holds_it_once() -> None:
+    table = ipu.Variable(_TABLE, name="table")
+
+    def step(ids: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        rows = table.value[ids]
+        table.assign(table.value.at[ids].add(updates))
+        return rows
+
+    executable = ipu.compile(step, args=[_IDS, _UPDATES], target=_TARGET)
+    assert executable.profile().compilation.memory.worst_bytes < _TABLE.nbytes // 2 + 1000
+    expected = _TABLE.copy()
+    np.add.at(expected, _IDS, _UPDATES)
+    (first,), (second,) = executable.run([_IDS, _UPDATES]), executable.run_per_tile([_IDS, _UPDATES])
+    (third,) = executable.run([_IDS, 0 * _UPDATES])
+    np.testing.assert_array_equal(first, _TABLE[_IDS])
+    np.testing.assert_allclose(second, expected[_IDS], rtol=1e-6)
+    np.testing.assert_allclose(third, 2 * expected[_IDS] - _TABLE[_IDS], rtol=1e-5)

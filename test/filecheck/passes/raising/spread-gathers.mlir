@@ -1,0 +1,89 @@
+// RUN: ipu-opt %s --ipu-spread-gathers --canonicalize | filecheck %s
+// RUN: ipu-opt %s --ipu-spread-gathers=largest=6400 --canonicalize | filecheck %s --check-prefix=LARGE
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu=8, bytes_per_tile=16000}>} {
+// LARGE-LABEL: func.func @rows
+// LARGE-NOT: tensor<8x100x2xf32>
+// A block of rows for each tile, since one tile has all columns of a row.
+// CHECK-LABEL: func.func @rows
+// CHECK-SAME: (%[[TABLE:.*]]: tensor<800x2xf32>, %{{.*}}: tensor<5xi32>)
+// CHECK: %[[NEAREST:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<5xi32>) outs(%{{.*}} : tensor<5xi32>)
+// CHECK: %[[INSIDE:.*]] = linalg.generic {{.*}} ins(%[[NEAREST]] : tensor<5xi32>) outs(%{{.*}} : tensor<8x5xi32>)
+// CHECK: arith.subi
+// CHECK: arith.minsi %{{.*}}, %c99_i32
+// CHECK: linalg.yield
+// CHECK: %[[BLOCK:.*]] = linalg.generic {{.*}} ins(%[[NEAREST]] : tensor<5xi32>)
+// CHECK: arith.divui %{{.*}}, %c100_i32
+// CHECK: %[[BLOCKS:.*]] = tensor.expand_shape %[[TABLE]] {{\[\[}}0, 1], [2]] output_shape [8, 100, 2]
+// CHECK: %[[FOUND:.*]] = linalg.generic {{.*}} ins(%[[INSIDE]] : tensor<8x5xi32>) outs(%{{.*}} : tensor<8x5x2xf32>)
+// CHECK: tensor.extract %[[BLOCKS]]
+// CHECK: linalg.yield
+// CHECK: linalg.generic
+// CHECK: %[[AT:.*]] = tensor.extract %[[BLOCK]][%{{.*}}] : tensor<5xi32>
+// CHECK: %[[B:.*]] = arith.index_cast %[[AT]]
+// CHECK: tensor.extract %[[FOUND]][%[[B]], %{{.*}}, %{{.*}}]
+// CHECK: arith.addf
+func.func @rows(%table: tensor<800x2xf32>, %ids: tensor<5xi32>) -> tensor<5x2xf32> {
+  %e = tensor.empty() : tensor<5x2xf32>
+  %y = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<5xi32>) outs(%e : tensor<5x2xf32>) {
+  ^bb0(%id: i32, %o: f32):
+    %j = linalg.index 1 : index
+    %at = arith.index_cast %id : i32 to index
+    %x = tensor.extract %table[%at, %j] : tensor<800x2xf32>
+    %sum = arith.addf %x, %x : f32
+    linalg.yield %sum : f32
+  } -> tensor<5x2xf32>
+  return %y : tensor<5x2xf32>
+}
+
+// No more than an eighth of a tile.
+// CHECK-LABEL: func.func @small
+// CHECK-NOT: tensor.expand_shape
+func.func @small(%table: tensor<250x2xf32>, %ids: tensor<5xi32>) -> tensor<5x2xf32> {
+  %e = tensor.empty() : tensor<5x2xf32>
+  %y = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<5xi32>) outs(%e : tensor<5x2xf32>) {
+  ^bb0(%id: i32, %o: f32):
+    %j = linalg.index 1 : index
+    %at = arith.index_cast %id : i32 to index
+    %x = tensor.extract %table[%at, %j] : tensor<250x2xf32>
+    linalg.yield %x : f32
+  } -> tensor<5x2xf32>
+  return %y : tensor<5x2xf32>
+}
+
+// The number of rows is prime.
+// CHECK-LABEL: func.func @prime
+// CHECK-NOT: tensor.expand_shape
+func.func @prime(%table: tensor<797x2xf32>, %ids: tensor<5xi32>) -> tensor<5x2xf32> {
+  %e = tensor.empty() : tensor<5x2xf32>
+  %y = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<5xi32>) outs(%e : tensor<5x2xf32>) {
+  ^bb0(%id: i32, %o: f32):
+    %j = linalg.index 1 : index
+    %at = arith.index_cast %id : i32 to index
+    %x = tensor.extract %table[%at, %j] : tensor<797x2xf32>
+    linalg.yield %x : f32
+  } -> tensor<5x2xf32>
+  return %y : tensor<5x2xf32>
+}
+
+// Both dimensions are known only when the program runs.
+// CHECK-LABEL: func.func @elements
+// CHECK-NOT: tensor.expand_shape
+func.func @elements(%table: tensor<800x2xf32>, %ids: tensor<5xi32>) -> tensor<5x2xf32> {
+  %e = tensor.empty() : tensor<5x2xf32>
+  %y = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<5xi32>) outs(%e : tensor<5x2xf32>) {
+  ^bb0(%id: i32, %o: f32):
+    %at = arith.index_cast %id : i32 to index
+    %x = tensor.extract %table[%at, %at] : tensor<800x2xf32>
+    linalg.yield %x : f32
+  } -> tensor<5x2xf32>
+  return %y : tensor<5x2xf32>
+}
+}
