@@ -166,13 +166,14 @@ def on_pairs(function: Function) -> Function:
 
 def _joined(pairs: Array) -> Array:
     whole = np.complex128 if pairs.dtype == np.float64 else np.complex64
-    return np.ascontiguousarray(pairs).view(whole)[..., 0]
+    lies_together = pairs.strides[-1] == pairs.itemsize  # as the two parts of a complex number do
+    return (pairs if lies_together else np.ascontiguousarray(pairs)).view(whole)[..., 0]
 
 
 def to_pairs(found: Array) -> Array:
     if found.dtype.kind != "c":
         return found
-    return np.stack([found.real, found.imag], -1)
+    return found[..., None].view(np.float64 if found.dtype == np.complex128 else np.float32)
 
 
 def _wide(array: Array) -> Array:
