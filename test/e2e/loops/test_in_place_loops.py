@@ -1,4 +1,4 @@
-"""What a loop does in a round: it reads and writes the slice at hand, and nothing of the size of the tensor."""
+"""What a loop does in an iteration: it reads and writes the slice at hand, and nothing of the size of the tensor."""
 
 import numpy as np
 import pytest

@@ -42,7 +42,7 @@ def parts(count: int) -> Callable[..., np.ndarray]:
 
 
 def branches(count: int) -> Callable[..., np.ndarray]:
-    """Branches one behind the other, each of which may hand on what came in."""
+    """Branches one behind the other, each of which may yield what came in."""
 
     def program(x: np.ndarray, w: np.ndarray) -> np.ndarray:
         flag = w[0, 0] > 0

@@ -1,6 +1,4 @@
-"""Loops on states of a few numbers: both executors give the same, and no round makes an array."""
-
-import re
+"""Loops on states of a few numbers: both executors give the same, with kernels and without."""
 
 import numpy as np
 import pytest
@@ -65,7 +63,7 @@ STATES = {
 
 
 def _program(body: str, stored: bool) -> str:
-    """The state after all rounds, and where ``stored`` every state on the way."""
+    """The state after all iterations, and where ``stored`` every state on the way."""
     tensor, rows = "tensor<3xf32>", f"tensor<{_ROUNDS}x3xf32>"
     keep = f"%ys1 = tensor.insert_slice %new into %ys[%k, 0] [1, 3] [1, 1] : {tensor} into {rows}"
     text = f"""  %c0 = arith.constant 0 : index
@@ -88,10 +86,8 @@ def test_a_state_of_three_numbers(name, stored):
         _RNG.standard_normal(3).astype(np.float32),
         np.zeros((_ROUNDS, 3), np.float32),
     ]
-    program = ipu.compile(_program(STATES[name], stored), target=_TARGET)
-    for fast, per_tile in zip(program.run(inputs), program.run_per_tile(inputs), strict=True):
-        np.testing.assert_array_equal(fast, per_tile)
-        np.testing.assert_array_equal(np.signbit(fast), np.signbit(per_tile))
-    as_numpy = ipu.compile(_program(STATES[name], stored), target=_TARGET, kernels="never")
-    inside = as_numpy.source().split("for i in", 1)[1].split("\n        result")[0]
-    assert not re.search(r"(add|multiply|negative|subtract|divide|copyto|select|less)\(", inside)
+    for kernels in ("auto", "never"):
+        program = ipu.compile(_program(STATES[name], stored), target=_TARGET, kernels=kernels)
+        for fast, per_tile in zip(program.run(inputs), program.run_per_tile(inputs), strict=True):
+            np.testing.assert_array_equal(fast, per_tile)
+            np.testing.assert_array_equal(np.signbit(fast), np.signbit(per_tile))
