@@ -19,7 +19,7 @@ ControlKind = Literal["repeat", "while", "if", "switch"]
 class Flow:
     """Operands of ``source``, from number ``first`` on, become ``targets``, one each.
 
-    ``source`` is the region op for what goes in, and for what a loop that does not run hands on; or the terminator of a
+    ``source`` is the region op for what goes in, and for what a loop that does not run yields; or the terminator of a
     block, for what goes on to a block or comes out.
     """
 
@@ -50,7 +50,7 @@ class ControlOp:
     """The numbers that say which blocks run, and how often."""
 
     trip_count: Callable[[ir.Operation], int | None] = lambda op: None
-    """The rounds of the last region each time the op runs; None where they are known only at run time."""
+    """The iterations of the last region each time the op runs; None where they are known only at run time."""
 
     @property
     def repeats(self) -> bool:

@@ -55,7 +55,7 @@ class HostCall:
         return ir.IntegerAttr(attribute).value if isinstance(attribute, ir.IntegerAttr) else int(attribute is not None)
 
     def read_by(self, op: ir.Operation) -> list[ir.Value]:
-        """The operands that ``op`` hands over."""
+        """The operands that ``op`` passes."""
         return [value for number, value in enumerate(op.operands) if number != self.fills]
 
     def filled_by(self, op: ir.Operation) -> ir.Value | None:

@@ -90,7 +90,7 @@ class Schedule:
         return (self.slots(count) - self.stride * count) / self.slots(count)
 
     def stash_depth(self, stage: int) -> int:
-        """Micro-batches that wait between a forward stage and its backward stage, besides the one that is handed on.
+        """Micro-batches that wait between a forward stage and its backward stage, besides the one that is passed on.
 
         >>> [Schedule("grouped", 3, True).stash_depth(stage) for stage in range(3)]
         [4, 2, 0]

@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 _SIGNATURE = Signature.parse("w -> n", parallel="n", related=lambda sizes: sizes.get("w") == 4)
 MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
-"""What is added to the two words of the key after each round."""
+"""What is added to the two words of the key after each iteration."""
 ROUNDS = 10
 _WORD = (1 << 64) - 1
 LEAST = NormalDist().cdf(-2.0)

@@ -40,7 +40,7 @@ def _scatter_one_vertex(combine: np.ufunc | None, *operands: Array) -> tuple[Arr
 def _scatter_all(combine: np.ufunc | None, *operands: Array) -> tuple[Array, ...]:
     """All updates at once, in place where the elements are; ``ufunc.at`` keeps the order of the iterations as well.
 
-    Loops call this with few updates per round: every call of NumPy in it counts.
+    Loops call this with few updates per iteration: every call of NumPy in it counts.
     """
     elements = operands[-1]
     shape = elements.shape

@@ -29,7 +29,7 @@ def rows_of(index: Sequence[Array], shape: tuple[int, ...]) -> Array | None:
 
 @lru_cache(maxsize=16)
 def _counting(size: int) -> Array:
-    """0, 1, 2, ... below ``size``; loops ask for the same ones in every round."""
+    """0, 1, 2, ... below ``size``; loops ask for the same ones in every iteration."""
     counting = np.arange(size)
     counting.setflags(write=False)
     return counting
@@ -43,7 +43,7 @@ def scatter_rows(combine: np.ufunc | None, elements: Array, rows: Array, updates
     if combine is None:
         elements[rows] = updates
         return
-    is_crowded = len(rows) > _MOST_ROUNDS * len(elements)  # after all rounds there would be rows left
+    is_crowded = len(rows) > _MOST_ROUNDS * len(elements)  # after all iterations there would be rows left
     if (updates.size <= _FEW_ELEMENTS or is_crowded) and elements.flags.c_contiguous:
         width = elements.shape[1]
         at_once = max(1, _CHUNK_ELEMENTS // max(1, width))

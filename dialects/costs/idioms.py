@@ -1,4 +1,4 @@
-"""Several scalar operations of a body that the machine has one vertex for, found along the values that they hand on."""
+"""Several scalar operations of a body that the machine has one vertex for, found along their values."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

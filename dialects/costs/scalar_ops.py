@@ -64,7 +64,7 @@ _PLAIN = frozenset(
             for name in ("add", "sub", "mul", "and", "or", "xor", "shl", "maxs", "maxu", "mins", "minu")
         ),
         *(f"arith.{name}" for name in ("shrsi", "shrui", "addui_extended", "mulsi_extended", "mului_extended")),
-        *(f"scf.{name}" for name in ("for", "while", "condition", "index_switch")),  # one round; assumed
+        *(f"scf.{name}" for name in ("for", "while", "condition", "index_switch")),  # one iteration; assumed
     )
 )
 _WAY_OUT = "write bodies in the ops of arith and math on numbers"

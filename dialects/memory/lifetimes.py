@@ -47,14 +47,14 @@ class BlockPlan:
         arguments: slots of its arguments; None for one that is no buffer.
         unused: those of them that nothing in the block uses.
         actions: per op that makes, shows or uses a buffer, or is a step or control flow; without the terminator.
-        handed_on: slots of the operands of the terminator.
+        yielded: slots of the operands of the terminator.
         last: slots that end with the block.
     """
 
     arguments: tuple[Slot | None, ...]
     unused: tuple[Slot, ...]
     actions: tuple[Action, ...]
-    handed_on: tuple[Slot | None, ...]
+    yielded: tuple[Slot | None, ...]
     last: tuple[Slot, ...]
 
 

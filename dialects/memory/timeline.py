@@ -1,8 +1,8 @@
-"""The buffers that live during each step: a program run without data, every branch taken.
+"""Live ranges of buffers by abstract interpretation: the program is followed without data, through every branch.
 
-A buffer lives while a value shows it (``lifetimes``). A loop runs until its carried buffers repeat: the buffer of one
-iteration still lives in the next. After a branch, what its bodies made for one result is one buffer. Arguments of the
-program and constants always live, and are none of the buffers here.
+A buffer is live while a value refers to it (``lifetimes``). A loop is followed until its carried buffers repeat, since
+the buffer of one iteration is still live in the next. After a branch, the buffers that its bodies allocate for one
+result count as one. Arguments of the program and constants are always live, and are none of the buffers here.
 """
 
 from collections.abc import Sequence as Many
@@ -82,7 +82,7 @@ class _Run:
         self.timeline.results = [frozenset(self._numbers[each] for each in shown or ()) for shown in found]
 
     def _block(self, sequence: Sequence, arguments: Many[Shown]) -> list[Shown]:
-        """Run a block on buffers that it takes over; what it hands on is held once for whoever gets it."""
+        """Run a block on buffers that it takes over; what it yields is held once for whoever gets it."""
         self._blocks_run += 1
         plan: BlockPlan = self._planner.plan(sequence)
         self._fill(plan.arguments, arguments)
@@ -90,9 +90,9 @@ class _Run:
         for action in plan.actions:
             self._act(action)
             self._forget(action.dying)
-        handed_on = self._take(plan.handed_on)
+        yielded = self._take(plan.yielded)
         self._forget(plan.last)
-        return handed_on
+        return yielded
 
     def _act(self, action: Action) -> None:
         match action.kind:
@@ -187,7 +187,7 @@ class _Run:
         return self._joined(state, before)
 
     def _while(self, loop: While, state: list[Shown]) -> list[Shown]:
-        """The condition hands on what the body gets, and what the loop gives."""
+        """The condition yields what the body gets, and what the loop gives."""
         _, *found = self._block(loop.condition, state)
         before: list[list[Shown]] = []
         seen: set[object] = {self._pattern(found)}

@@ -1,4 +1,4 @@
-"""``ipu.fifo``: a value of some rounds ago."""
+"""``ipu.fifo``: a value of some iterations ago."""
 
 from typing import Any
 

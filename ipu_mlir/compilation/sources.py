@@ -1,4 +1,4 @@
-"""From what a user hands over (a path, MLIR text, a module) to a module of our own."""
+"""From what a user passes (a path, MLIR text, a module) to a module of our own."""
 
 import io
 import linecache

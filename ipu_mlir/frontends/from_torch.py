@@ -244,7 +244,7 @@ def _refuse_loops(graph: torch.fx.Graph) -> None:
     if any(node.target is torch.ops.higher_order.while_loop for node in graph.nodes):
         raise CompileError(
             "the program has a while_loop, which torch-mlir would run without its condition; write a loop of Python "
-            "with a fixed number of rounds, or use torch.compile, which runs the loop in Python"
+            "with a fixed number of iterations, or use torch.compile, which runs the loop in Python"
         )
 
 

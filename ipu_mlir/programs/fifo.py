@@ -1,4 +1,4 @@
-"""``fifo``: a value of some rounds ago."""
+"""``fifo``: a value of some iterations ago."""
 
 from typing import Any
 

@@ -201,7 +201,7 @@ class Session(Mapping[str, Any]):
             yield self._outfeeds[name].assembled(rows) if name in self._outfeeds else (*rows,)
 
     def statistics(self) -> dict[str, Statistics]:
-        """By name of the queue, what it has handed over, and how long programs waited for it."""
+        """By name of the queue, what it has passed, and how long programs waited for it."""
         streams = self._state.streams
         return {name: queue.statistics() for name, queue in (streams.infeeds | streams.outfeeds).items()}
 

@@ -183,7 +183,7 @@ class Outfeed:
             EnqueueOp(queue=queue.get(self.name))
 
     def read(self) -> Any:
-        """The elements that functions that were called directly have handed over, as ``Session.read``."""
+        """The elements that functions that were called directly have passed, as ``Session.read``."""
         if self.own is None:
             raise RunError(f"outfeed {self.name!r} has not been written: call a function that does")
         return self.assembled(self.own.read())

@@ -171,8 +171,8 @@ class Drain:
     Attributes:
         name: what programs call it.
         form: what an element looks like, with specs; None before there is a program that writes to it.
-        replicas: how many hand over an element at a time; several give them one more dimension.
-        ordinal: the number of the device whose programs hand over elements; None for any.
+        replicas: how many pass an element at a time; several give them one more dimension.
+        ordinal: the number of the device whose programs pass elements; None for any.
     """
 
     def __init__(self, keeps_last: bool = False, ordinal: int | None = None) -> None:
@@ -185,7 +185,7 @@ class Drain:
         _FEEDS[self.name] = self
 
     def enqueue(self, element: Any) -> None:
-        """Hand over an element, in a function that is being traced for the device.
+        """Pass an element, in a function that is being traced for the device.
 
         Raises:
             ValueError: it is of another form than those before.

@@ -1,4 +1,4 @@
-"""Programs in graphs of ``tf.compat.v1``: a session hands over variables and arguments, and takes both back."""
+"""Programs in graphs of ``tf.compat.v1``: a session passes variables and arguments, and takes both back."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -202,7 +202,7 @@ def _why(error: Exception, graph: Any) -> str:
     if "requires a fixed tensor list size" in text:
         return (
             "a gradient goes through a loop, or a TensorArray through one, and nobody knows its rounds at most; give "
-            "the loop maximum_iterations, or a number of rounds that is no result of the program"
+            "the loop maximum_iterations, or a number of iterations that is no result of the program"
         )
     found = _UNSUPPORTED.search(text)
     if found is None:

@@ -103,7 +103,7 @@ class _HostPart:
             if not outer.dtype.is_numpy_compatible or outer.dtype == tf.string:
                 raise ValueError(
                     f"outside_compilation_scope uses something of type {outer.dtype.name} from outside, which the "
-                    "device cannot hand over; read variables before the scope"
+                    "device cannot pass; read variables before the scope"
                 )
         self._given: list[Any] = []
         self._results: dict[int, Any] = {}
@@ -156,7 +156,7 @@ class _HostPart:
         return found
 
     def run(self, *arrays: np.ndarray) -> list[np.ndarray]:
-        """What the tensors of the block are for what the program hands over."""
+        """What the tensors of the block are for what the program passes."""
         with context.eager_mode(), tf.device("/cpu:0"):
             pairs = zip(arrays, self._taken, strict=True)
             given = [

@@ -40,7 +40,7 @@ from ipu_mlir.tensorflow.variables import resident
 
 _LOG = logging.getLogger("ipu_mlir.tensorflow")
 _SMALL = 16
-"""Elements of an argument that may be a shape, an axis or a number of rounds."""
+"""Elements of an argument that may be a shape, an axis or a number of iterations."""
 _ON_ONE_THREAD = 1 << 24
 """Terms of the largest product of a program for which BLAS has one thread.
 
@@ -52,7 +52,7 @@ _CONSTANT_NEEDED = (
     "a size that depends on data",
     "requires a fixed tensor list size",
 )
-"""What errors say where a shape depends on an argument, or the rounds of a loop that a gradient goes through."""
+"""What errors say where a shape depends on an argument, or the iterations of a loop that a gradient goes through."""
 
 
 class Program:
@@ -161,7 +161,7 @@ class Program:
         for queue in self._state.streams.outfeeds.values():
             for place, spec in enumerate(queue.stream.specs):
                 queue.put(place, np.zeros(spec.shape, spec.dtype))
-            queue.hand_over()
+            queue.deliver()
         return tf.nest.map_structure(
             lambda leaf: tf.zeros(leaf.shape, leaf.dtype) if isinstance(leaf, tf.TensorSpec) else leaf, self._outputs
         )

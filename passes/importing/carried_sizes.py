@@ -37,15 +37,15 @@ def _carry(module: ir.Operation) -> int:
 
 
 def _carry_while(module: ir.Operation) -> int:
-    """Let ``scf.while`` carry what it hands on as it is, and what each iteration gives tensors of the same sizes."""
+    """Let ``scf.while`` carry what it yields as it is, and what each iteration gives tensors of the same sizes."""
     count = 0
     for loop in list_ops(module, "scf.while"):
         before, after = (region.blocks[0] for region in loop.regions)
         condition, end = terminator(loop.regions[0].blocks[0]), terminator(loop.regions[1].blocks[0])
-        handed_on = list(condition.operands)[1:] == list(before.arguments)
+        yielded = list(condition.operands)[1:] == list(before.arguments)
         for number, init in enumerate(loop.operands):
             known, general = before_cast(init).type, init.type
-            given, inside = end.operands[number], after.arguments[number] if handed_on else None
+            given, inside = end.operands[number], after.arguments[number] if yielded else None
             if inside is None or dynamic_sizes(known) >= dynamic_sizes(general):
                 continue
             if before_cast(given).type != known and not _is_update(given, inside):

@@ -47,7 +47,7 @@ def _generalize(op: ir.Operation, nest: LoopNest) -> None:
     with ir.InsertionPoint(op), op.location:
         generic = bodiless_generic(inputs, outputs, maps, nest.parallel)
     block = op.regions[0].blocks[0]
-    for output in list(op.operands)[len(block.arguments) :]:  # linalg.map hands on its inputs only
+    for output in list(op.operands)[len(block.arguments) :]:  # linalg.map yields its inputs only
         block.add_argument(output.type.element_type, op.location)
     block.append_to(generic.regions[0])
     replace_op(op, generic.results)

@@ -1,4 +1,4 @@
-"""``ipu-hoist-invariants``: what every round of a loop computes alike is computed once, before the loop."""
+"""``ipu-hoist-invariants``: what every iteration of a loop computes alike is computed once, before the loop."""
 
 from collections.abc import Callable
 from math import prod
@@ -17,7 +17,7 @@ _GOES_ALONG = frozenset((*VIEW_OPS, "tensor.empty", "linalg.fill", "arith.consta
 
 
 class HoistInvariants(Pass):
-    """Move ops that compute the same in every round of a loop before it.
+    """Move ops that compute the same in every iteration of a loop before it.
 
     Upstream's ``loop-invariant-code-motion`` would take fills along, which then have to be copied in every iteration,
     and tensors that are larger than what they are made of. What only one branch in a loop computes stays there, and so

@@ -62,8 +62,8 @@ class Part:
         callee: the function that does it.
         device: its IPU.
         is_numbered: whether it takes the number of the micro-batch last.
-        taken: the part that it takes of the values that are handed on to its position: all, or its cotangents.
-        results: types of the values that it hands on.
+        taken: the part that it takes of the values that are yielded to its position: all, or its cotangents.
+        results: types of the values that it yields.
         stored: types of the values that it stores for its backward part; of a backward part, those that it takes.
         gradients: types of the gradients of parameters that it gives.
     """

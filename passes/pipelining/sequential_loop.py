@@ -67,7 +67,7 @@ class SequentialLoop:
     def _part(
         self, part: Part, place: int, first: ir.Value, given: list[ir.Value], kept: Kept
     ) -> tuple[list[ir.Value], Kept]:
-        """What a part hands on for the micro-batches from ``first`` on: rows, if there are several."""
+        """What a part yields for the micro-batches from ``first`` on: rows, if there are several."""
         stored = self._stored.get(part.number, []) if self.positions[place].backward else []
         if self.serialized == 1:
             handed, self._stored[part.number], kept = self._once(part, place, first, given, stored, kept)
@@ -94,7 +94,7 @@ class SequentialLoop:
     def _once(
         self, part: Part, place: int, micro_batch: ir.Value, given: list[ir.Value], stored: list[ir.Value], kept: Kept
     ) -> tuple[list[ir.Value], list[ir.Value], Kept]:
-        """What a part hands on for one micro-batch, what it stores, and what is kept."""
+        """What a part yields for one micro-batch, what it stores, and what is kept."""
         results, gradients = kept
         if self.positions[place].backward:
             given = self.calls.seeds(part) if place == self.stages else given

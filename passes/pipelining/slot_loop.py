@@ -51,7 +51,7 @@ class SlotLoop:
         return found.results, found.gradients
 
     def _is_carried(self, place: int) -> bool:
-        """True if what a position hands on is for the next iteration."""
+        """True if what a position yields is for the next iteration."""
         is_link = place < len(self._positions) - 1 and place != self._stages - 1
         return is_link and place % self._schedule.stride == self._schedule.stride - 1
 
@@ -74,7 +74,7 @@ class SlotLoop:
         return self._pipeline.training and (2 * self._stages - 1 - place) % stride <= place % stride
 
     def _handed(self, place: int) -> list[ir.Type]:
-        """The types of what a position hands on; nothing from the last stage, whose results are kept."""
+        """The types of what a position yields; nothing from the last stage, whose results are kept."""
         position = self._positions[place]
         if place in (self._stages - 1, len(self._positions) - 1):
             return []
@@ -114,7 +114,7 @@ class SlotLoop:
         stashes: dict[int, list[ir.Value]],
         state: "Carried",
     ) -> list[list[ir.Value]]:
-        """What each part of a position hands on in an iteration."""
+        """What each part of a position yields in an iteration."""
         position, behind = self._positions[place], place // self._schedule.stride
         micro_batch = arith.subi(iteration, constant_index(behind)) if behind else iteration
         active = self._is_active(iteration, behind)
@@ -199,7 +199,7 @@ class Carried:
     Attributes:
         results: what is kept of those of all micro-batches so far.
         gradients: their sums so far.
-        links: what positions have handed on to the next iteration.
+        links: what positions have yielded to the next iteration.
         waiting: by number of a function, what its backward part takes in this iteration, out of remote memory.
         rings: by number of a function, what waits on the chip.
         stored: not carried: what ``waiting`` is in the next iteration.

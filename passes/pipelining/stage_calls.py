@@ -107,7 +107,7 @@ class StageCalls:
         gradients: list[ir.Value],
         micro_batch: ir.Value,
     ) -> tuple[list[ir.Value], list[ir.Value]]:
-        """What a backward part hands on, and ``gradients`` with those that it gives."""
+        """What a backward part yields, and ``gradients`` with those that it gives."""
         found = self._call(part, [*self._own(part), *stored, *given], [*part.gradients, *part.results])
         own, handed = found[: len(part.gradients)], found[len(part.gradients) :]
         backward = [each for position in self._positions if position.backward for each in position.parts]

@@ -1,4 +1,4 @@
-"""``ipu-delay-enqueues``: what a round of a loop gives to the host goes out in the next round."""
+"""``ipu-delay-enqueues``: what an iteration of a loop gives to the host goes out in the next iteration."""
 
 from ipu_mlir.dialects.analysis.control_flow import control_op
 from ipu_mlir.dialects.analysis.host_calls import HostCall

@@ -79,7 +79,7 @@ def _check_block(block: ir.Block, queues: Mapping[str, Queue], refuse: Refusals)
         elif op.name in ("ipu.enqueue", "ipu.host_call"):
             missing = set(range(len(queues[queue_of(op)].takes))) - put[queue_of(op)]
             if missing:
-                refuse(op, f"hands over an element of @{queue_of(op)} without tensor {min(missing)}; put it before")
+                refuse(op, f"passes an element of @{queue_of(op)} without tensor {min(missing)}; put it before")
             put[queue_of(op)] = set()
             taken.add(queue_of(op))
         elif control_op(op) is not None:

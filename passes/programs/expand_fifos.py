@@ -1,4 +1,4 @@
-"""``ipu-expand-fifos``: values of some rounds ago become rows of rings."""
+"""``ipu-expand-fifos``: values of some iterations ago become rows of rings."""
 
 from collections.abc import Iterator
 from itertools import count

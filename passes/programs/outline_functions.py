@@ -75,10 +75,10 @@ def _take_variables(function: ir.Operation, known: "_Functions", types: dict[str
     for which in _VALUES:
         if which in function.attributes:
             del function.attributes[which]
-    hand_over_variables(function, calls, types)
+    pass_variables(function, calls, types)
 
 
-def hand_over_variables(function: ir.Operation, calls: Sequence[ir.Operation], types: dict[str, ir.Type]) -> None:
+def pass_variables(function: ir.Operation, calls: Sequence[ir.Operation], types: dict[str, ir.Type]) -> None:
     """Let ``calls`` of ``function``, which are all that there are, hand it the variables that it uses.
 
     Args:

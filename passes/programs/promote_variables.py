@@ -151,7 +151,7 @@ def _thread_control(op: ir.Operation, values: Values) -> None:
 def _widened(op: ir.Operation, carried: list[ir.Value]) -> ir.Operation:
     """``op`` with one more result for each value; a loop begins with them and has them as last arguments of its blocks.
 
-    What its blocks hand on is left as it was; the arm that a branch lacks gets a block.
+    What its blocks yield is left as it was; the arm that a branch lacks gets a block.
     """
     row = control_op(op)
     assert row is not None, "only control flow is widened"
@@ -181,7 +181,7 @@ def _widened(op: ir.Operation, carried: list[ir.Value]) -> ir.Operation:
 
 
 def _hand_on(block: ir.Block, values: list[ir.Value]) -> ir.Operation:
-    """Let ``block`` end by handing on ``values`` as well; gives its new terminator."""
+    """Let ``block`` end by yielding ``values`` as well; gives its new terminator."""
     end = terminator(block)
     with ir.InsertionPoint(end):
         attributes: dict[str, Any] = dict(end.attributes)

@@ -120,7 +120,7 @@ class RowsOfCalls:
 
 
 def _is_known_row(move: ir.Operation) -> bool:
-    """True if ``move`` is of one row whose number a call could hand on: a constant, or an argument of a block."""
+    """True if ``move`` is of one row whose number a call could pass: a constant, or an argument of a block."""
     moved, row = moved_and_rows(move)
     is_index = isinstance(row.type, ir.IndexType) and isinstance(moved.type, ir.RankedTensorType)
     return is_index and (integer_of(row) is not None or isinstance(row.owner, ir.Block))

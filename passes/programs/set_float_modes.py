@@ -17,7 +17,7 @@ from ipu_mlir.dialects.ops.rounding import EXCEPTIONS
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.programs.outline_functions import hand_over_variables
+from ipu_mlir.passes.programs.outline_functions import pass_variables
 from ipu_mlir.passes.support.linalg_builders import generic, identity_map, loop_index, scalar_map
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
@@ -103,7 +103,7 @@ class SetFloatModes(Pass):
                     self._saturate([inner for inner in found if inner not in at_random])
                 if at_random:
                     self._round(op, at_random, keys.of(op, differs), number)
-            keys.hand_over()
+            keys.deliver()
 
     def _is_random(self, op: ir.Operation, differs: bool) -> bool:
         said = _SCOPES.findall(name_scope(op.location))[-1:] if self.scopes else []
@@ -291,7 +291,7 @@ class _Keys:
         AssignOp(variable=self._symbol, value=self._sum(key, self._number(1)))
         return key
 
-    def hand_over(self) -> None:
+    def deliver(self) -> None:
         """Declare the variable, and let functions that are called take its value from their callers."""
         if not self._known:
             return
@@ -304,7 +304,7 @@ class _Keys:
             name = symbol_of(function)
             calls = [call for each in functions for call in calls_in(each) if callee_of(call) == name]
             if calls and list_ops(function, ReadOp.OPERATION_NAME):
-                hand_over_variables(function, calls, {STATE: self._kind})
+                pass_variables(function, calls, {STATE: self._kind})
 
     def _number(self, number: int) -> ir.Value:
         return upstream("arith").ConstantOp(self._kind, self._splat(number)).result

@@ -23,7 +23,7 @@ class SinkVariables(Pass):
 
     A loop that begins with the value of a variable, and whose result is assigned to it, reads and assigns it in each
     round instead; a branch whose result is assigned to it does so itself. What only branches use is read there. No loop
-    reads what it does not change: it would do so in each round.
+    reads what it does not change: it would do so in each iteration.
 
     Needs:  functions in which ``scf`` is all control flow.
     Leaves: loops and branches without these values; everything else as it was.
@@ -88,10 +88,10 @@ def _without(op: ir.Operation, result: int, name: str, known: Known, after: Know
     ``after`` then has the value behind it.
     """
     slot = _slot(op, result)
-    begin = None if slot is None else slot.handed_on.get(op)
+    begin = None if slot is None else slot.yielded.get(op)
     if slot is None or (begin is not None and not _holds(known, name, op.operands[begin])):
         return op
-    ends = [(block, terminator(block), slot.handed_on[terminator(block)]) for block in blocks_of(op)]
+    ends = [(block, terminator(block), slot.yielded[terminator(block)]) for block in blocks_of(op)]
     for block, end, number in ends:
         for argument in [each for each in block.arguments if each in slot.members]:
             argument.replace_all_uses_with(_read(name, argument, block.operations[0].operation))
@@ -115,35 +115,35 @@ class _Slot:
 
     Attributes:
         members: the result and the arguments of blocks that it is.
-        handed_on: by op, which of its operands it is: of the terminators, and of the op itself where it begins with it.
-        tests: the terminator that says whether a loop goes on, and hands on what it got; none for other ops.
+        yielded: by op, which of its operands it is: of the terminators, and of the op itself where it begins with it.
+        tests: the terminator that says whether a loop goes on, and yields what it got; none for other ops.
     """
 
     members: set[ir.Value]
-    handed_on: dict[ir.Operation, int]
+    yielded: dict[ir.Operation, int]
     tests: list[ir.Operation]
 
 
 def _slot(op: ir.Operation, result: int) -> _Slot | None:
-    """The values that go into that result of ``op``; None if a loop hands on what it computes in its test."""
+    """The values that go into that result of ``op``; None if a loop yields what it computes in its test."""
     row = control_op(op)
     assert row is not None, "asked of control flow"
     tests = [terminator(next(blocks_of(op)))] if row.kind == "while" else []
     slot, known = _Slot({op.results[result]}, {}, tests), 0
-    while known < len(slot.members) + len(slot.handed_on):
-        known = len(slot.members) + len(slot.handed_on)
+    while known < len(slot.members) + len(slot.yielded):
+        known = len(slot.members) + len(slot.yielded)
         for flow in flows(op):
             for number, target in enumerate(flow.targets, flow.first):
-                if target in slot.members or slot.handed_on.get(flow.source) == number:
+                if target in slot.members or slot.yielded.get(flow.source) == number:
                     slot.members.add(target)
-                    slot.handed_on[flow.source] = number
+                    slot.yielded[flow.source] = number
     for test in tests:
-        value = test.operands[slot.handed_on[test]]
+        value = test.operands[slot.yielded[test]]
         ways = [(flow, flow.targets.index(value)) for flow in flows(op) if value in flow.targets]
         if not ways:
             return None
         slot.members.add(value)
-        slot.handed_on.update({flow.source: flow.first + place for flow, place in ways})
+        slot.yielded.update({flow.source: flow.first + place for flow, place in ways})
     return slot
 
 

@@ -95,7 +95,7 @@ def _go_on_with_copy(tensor: ir.Value) -> None:
 
 
 def _end_block(end: ir.Operation, chains: dict[ir.Value, _Chain]) -> None:
-    """Bring what ``end`` hands on back to where it has to lie; a branch that updates a tensor is an update itself."""
+    """Bring what ``end`` yields back to where it has to lie; a branch that updates a tensor is an update itself."""
     around = end.parent.operation
     for number, tensor in enumerate(end.operands):
         chain = chains.get(tensor, _Chain()) if block_of(tensor) == end.block else _Chain(home=tensor)

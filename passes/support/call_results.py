@@ -10,7 +10,7 @@ from ipu_mlir.passes.support.value_attributes import set_function_type, set_valu
 
 @dataclass(frozen=True)
 class Operand:
-    """What a call hands over, by its number."""
+    """What a call passes, by its number."""
 
     number: int
 

@@ -18,7 +18,7 @@ class Statistics:
     """Counts of what a queue has done so far.
 
     Attributes:
-        elements: handed over to the program, or by it.
+        elements: passed to the program, or by it.
         bytes: of those elements.
         seconds_waited: how long the program waited for elements of an infeed.
     """

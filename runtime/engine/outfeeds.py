@@ -31,7 +31,7 @@ class Outfeed:
         """Let ``value`` be tensor number ``index`` of the next element: of each replica, or one for all of them."""
         self._pending[index][...] = value
 
-    def hand_over(self) -> None:
+    def deliver(self) -> None:
         """Make what was put an element.
 
         Raises:
@@ -96,5 +96,5 @@ class SyntheticOutfeed(Outfeed):
     def put(self, index: int, value: Any) -> None:
         pass
 
-    def hand_over(self) -> None:
+    def deliver(self) -> None:
         self._elements += 1

@@ -48,8 +48,8 @@ class Streams:
         (self.outfeeds.get(name) or self.functions[name]).put(index, value)
 
     def enqueue(self, name: str) -> None:
-        """Hand over what was put."""
-        self.outfeeds[name].hand_over()
+        """Pass what was put."""
+        self.outfeeds[name].deliver()
 
     def host_call(self, name: str) -> None:
         """Call a function with what was put."""

@@ -124,7 +124,7 @@ class PerTileExecutor:
         return [to_host(array, value.type) for array, value in zip(found, end.operands, strict=True)], left
 
     def _taken(self) -> list[ir.Value]:
-        """The arguments that the host hands over."""
+        """The arguments that the host passes."""
         return [value for number, value in enumerate(self._block.arguments) if number not in self._variables]
 
     def _named(self) -> list[tuple[str, ir.Value]]:
@@ -145,7 +145,7 @@ class PerTileExecutor:
         return self._held
 
     def _place_arguments(self, machine: Machine, inputs: Sequence[Array], variables: Mapping[str, Array]) -> list[View]:
-        """Views of all arguments: what the host hands over, and what was there from the last run."""
+        """Views of all arguments: what the host passes, and what was there from the last run."""
         arguments = list(self._block.arguments)
         taken = len(arguments) - len(self._variables)
         if len(inputs) != taken:
@@ -182,7 +182,7 @@ def _with_buffers_only(function: ir.OpView, block: ir.Block) -> ir.Block:
     for value in (*block.arguments, *terminator(block).operands):
         if not isinstance(value.type, ir.MemRefType):
             raise CompileError(
-                f"{place_of(function.location)}: the host hands over buffers only, but {value.get_name()} is a "
+                f"{place_of(function.location)}: the host passes buffers only, but {value.get_name()} is a "
                 f"{value.type}; make it a memref of rank 0"
             )
     return block

@@ -1,4 +1,4 @@
-"""The op of the source that a step belongs to: known by its place, which every pass hands on."""
+"""The op of the source that a step belongs to: known by its location, which every pass keeps."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

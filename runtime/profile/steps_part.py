@@ -250,7 +250,7 @@ def _results_out(block: ir.Block, target: Target) -> StepCost:
 
 
 def _host_step(cycles: int, held: IntArray, target: Target) -> StepCost:
-    """A step of the host, with the sync in which the IPUs and the host meet; none where nothing is handed over."""
+    """A step of the host, with the sync in which the IPUs and the host meet; none where nothing is passed."""
     sync = all_sync_cycles(target.ipus, machine_of(target)) if held.any() else 0
     return StepCost(np.zeros(target.num_tiles, dtype=np.int64), host=cycles, sync=sync)
 

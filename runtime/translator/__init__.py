@@ -16,7 +16,7 @@
 ``dynamic_slices``      updates of slices write the slice alone
 ``lookup_tables``       a chain of operations on one float of 16 or 8 bits becomes a table of all its values
 ``blocks``              runs of statements that share a loop over cache-sized blocks, on two threads
-``places``              results are written over operands that die
+``coalescing``          results are written over operands that die
 ``emit_*``              one file per kind of statement: calls on views (``schedule``)
 ``memory_plan``         an offset for every temporary
 ``source``              the text

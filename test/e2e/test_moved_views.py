@@ -1,6 +1,6 @@
 """Every op that moves data, on every form of a view: it does what it does with the same numbers as a whole tensor.
 
-Ops are those that the dialect has, and those of upstream that hand on tensors. A short run tries a third
+Ops are those that the dialect has, and those of upstream that yield tensors. A short run tries a third
 of the ops together on each form of a view; ``make test-slow`` tries each op by itself in all places, from all roots.
 """
 

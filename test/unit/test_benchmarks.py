@@ -197,7 +197,7 @@ def test_statements_have_the_time_of_all_their_runs_on_all_threads() -> None:
     times = {each.text: each for each in timed.times()}
     assert list(times) == ["sleep(hi / 1000)", "out.append((lo, hi))", "first = out", "sleep(0.002)", "out.clear()"]
     assert times["sleep(hi / 1000)"].seconds >= 0.003, "1 ms on one copy, 2 ms on the other"
-    assert times["sleep(0.002)"].seconds >= 0.006, "three rounds"
+    assert times["sleep(0.002)"].seconds >= 0.006, "three iterations"
     assert times["out.clear()"].seconds == 0, "it did not run"
     assert SOURCE.splitlines()[times["first = out"].line - 1].strip() == "first = out"
     timed.forget()

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.pages
 SMALL_GAIN = ("elementwise_chain", "elementwise_chain_f16")
 """One op of independent elements: equal parts are best."""
 OTHERS = [name for name in WORKLOADS if name not in ("embedding_update", "tiny_steps") and "loop_" not in name]
-"""Without loops of many rounds on little data: what a round computes is one part, however it is cut."""
+"""Without loops of many iterations on little data: what an iteration computes is one part, however it is cut."""
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -24,7 +24,7 @@ class IPUInfeedQueue:
         Args:
             device_ordinal: of the device whose programs take from it; those of others are refused.
             prefetch_depth: how many elements may wait; 3 where it is not said.
-            optimise_latency: without effect: elements are handed over as soon as they are there.
+            optimise_latency: without effect: elements are passed as soon as they are there.
 
         Raises:
             TypeError: ``dataset`` is none.

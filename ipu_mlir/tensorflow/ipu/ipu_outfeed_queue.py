@@ -53,7 +53,7 @@ class IPUOutfeedQueue:
         self._graphs: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def enqueue(self, tensors: Any) -> Any:
-        """Hand over a tensor, a tuple or a dict; in programs only, once in each.
+        """Pass a tensor, a tuple or a dict; in programs only, once in each.
 
         Gives an operation: the body of a loop returns it, or makes something depend on it.
 

@@ -92,7 +92,7 @@ def stochastic_rounding(override: bool) -> Iterator[None]:
 def outside_compilation_scope(name: str = "outside") -> Iterator[None]:
     """Run what is inside on the host in the middle of a program, once for each replica.
 
-    Tensors from outside of the block are handed over to the host, and those of the block to the device where they are
+    Tensors from outside of the block are passed to the host, and those of the block to the device where they are
     used; they have shapes then.
 
     Raises:

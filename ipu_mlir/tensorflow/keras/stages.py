@@ -1,4 +1,4 @@
-"""The stages of a model as functions: each runs its calls of layers, and hands on what later ones take."""
+"""The stages of a model as functions: each runs its calls of layers, and yields what later ones take."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -226,7 +226,7 @@ def _tensor(leaf: Any, name: str) -> tf.Tensor:
     tensor = tf.convert_to_tensor(leaf)
     if not tensor.shape.is_fully_defined():
         raise ValueError(
-            f"the stage {name} gives {tensor.name} of shape {tensor.shape}; IPUs hand on tensors of one size, which "
+            f"the stage {name} gives {tensor.name} of shape {tensor.shape}; IPUs pass on tensors of one size, which "
             "set_shape says where TensorFlow does not know it"
         )
     return tensor

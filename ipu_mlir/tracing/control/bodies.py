@@ -210,11 +210,11 @@ def carry_specs(
         # int32 with float32 is float64, and int8 with float32 is float32: the number is to take part without a say
         meddles = found.dtype.kind == "f" and specs[place] == spec_of_leaf(0)
         specs[place] = TensorSpec((), np.int8) if meddles else found
-    raise AssertionError("the last round returns or raises")
+    raise AssertionError("the last iteration returns or raises")
 
 
 def _mismatch(name: str, path: str, taken: TensorSpec, given: TensorSpec) -> Exception:
     what = f"{name}: {path} comes in as {taken} and the body gives {given}"
     if taken.shape == given.shape:
         return TraceTypeError(f"{what}; use .astype(np.{taken.dtype}) in it")
-    return TraceValueError(f"{what}; all rounds have one shape")
+    return TraceValueError(f"{what}; all iterations have one shape")

@@ -37,7 +37,7 @@ def scan(
             types) and a result: tensors nested as they like, or None.
         init: what is carried first. A Python number gets the type that ``f`` gives.
         xs: tensors, nested as they like, of one first size; None for a loop that is counted alone.
-        length: how many rounds there are; needed where ``xs`` has no tensors.
+        length: how many iterations there are; needed where ``xs`` has no tensors.
         reverse: from the last to the first; results stand where their elements do.
 
     Raises:
@@ -159,7 +159,7 @@ def _interleaved(even: Any, odd: Any) -> Any:
 
 
 def _rounds(name: str, over: Tree, length: int | None) -> int:
-    """The number of rounds of a loop over the first axis of ``over``.
+    """The number of iterations of a loop over the first axis of ``over``.
 
     Raises:
         TraceValueError: a leaf has no dimensions or another size; TraceTypeError: nothing tells.
@@ -187,7 +187,7 @@ def _pair(returned: Any) -> tuple[Any, Any]:
 
 
 def _place(body: Body, rounds: int, reverse: bool) -> ir.Value:
-    """The number of the element that this round is for."""
+    """The number of the element that this iteration is for."""
     counter = body.block.arguments[0]
     return arith.subi(index_constant(rounds - 1), counter) if reverse else counter
 

@@ -119,7 +119,7 @@ class ResultMaps:
         return len(np.unique(places)) == places.size
 
     def is_sliced(self, result: int, dimensions: Sequence[int], fixed: frozenset[int]) -> bool:
-        """True if a slice with steps shows what is written along ``dimensions`` while ``fixed`` loops stand still."""
+        """True if a slice with steps shows what is written along ``dimensions`` while ``fixed`` loops are fixed."""
         seen: list[int] = []
         for dimension in dimensions:
             terms = without(self.maps[result][dimension], fixed | self.single)

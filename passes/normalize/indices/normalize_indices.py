@@ -3,10 +3,10 @@
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, loop_nest
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Pass, Refusals
-from ipu_mlir.passes.normalize.indices.apart import take_apart
 from ipu_mlir.passes.normalize.indices.maps import ResultMaps
 from ipu_mlir.passes.normalize.indices.peel import loops_to_peel
 from ipu_mlir.passes.normalize.indices.rebuild import rebuild
+from ipu_mlir.passes.normalize.indices.split_results import split_results
 from ipu_mlir.passes.support.linalg_builders import iterator_types
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 
@@ -82,7 +82,7 @@ def _normalize(op: ir.Operation, maps: ResultMaps) -> None:
     block = op.regions[0].blocks[0]
     for index in list_ops(op, "linalg.index"):
         index.move_before(block.operations[0])
-    for part in [op] if maps.are_plain() else take_apart(op, maps):
+    for part in [op] if maps.are_plain() else split_results(op, maps):
         nest = loop_nest(part)
         assert nest is not None, "the loops are those of the op that it is a part of"
         own = ResultMaps.of(part, nest)

@@ -11,7 +11,7 @@ from ipu_mlir.passes.support.combiners import COMBINERS
 def loops_to_peel(op: ir.Operation, maps: ResultMaps) -> tuple[int, ...]:
     """The loops around, the outermost first.
 
-    While they stand still, all results lie over the same other loops, each element in one place. Sums and the like may
+    While they are fixed, all results lie over the same other loops, each element in one place. Sums and the like may
     be added up in any order: the shortest loops run around. What else is done to an element keeps its order.
     """
     results = range(len(maps.maps))

@@ -44,7 +44,7 @@ def _around(peeled: list[int], maps: ResultMaps, loops: list[Any], tensors: list
 def _one(
     op: ir.Operation, maps: ResultMaps, places: Sequence[Place], loops: Loops, tensors: Sequence[ir.Value]
 ) -> list[ir.Value]:
-    """The results of ``op`` on ``tensors`` while those ``loops`` that have a value stand still."""
+    """The results of ``op`` on ``tensors`` while those ``loops`` that have a value are fixed."""
     indexing = indexing_maps(op)
     assert indexing is not None, "asked before"
     block = op.regions[0].blocks[0]
@@ -103,7 +103,7 @@ def _one(
 def _shown(
     value: ir.Value, expressions: Expressions, maps: ResultMaps, loops: Loops
 ) -> tuple[ir.Value, Expressions] | None:
-    """The slice of ``value`` that is read while some loops stand still, and its indices; None if it is no slice."""
+    """The slice of ``value`` that is read while some loops are fixed, and its indices; None if it is no slice."""
     fixed = frozenset(loop for loop, value in enumerate(loops) if value is not None)
     terms = [found for expression in expressions if (found := without(expression, fixed)) is not None]
     if len(terms) < len(expressions):

@@ -175,12 +175,12 @@ Place = WholeResult | SlicedResult | ScatteredResult
 
 
 def place_of(maps: ResultMaps, result: int, fixed: frozenset[int]) -> Place:
-    """Where ``result`` is written while the ``fixed`` loops stand still."""
+    """Where ``result`` is written while the ``fixed`` loops are fixed."""
     if maps.is_plain(result) and not fixed & {loop for each in maps.maps[result] for loop in loops_in(each)}:
         return WholeResult(maps, result)
     if all(maps.is_sliced(result, dimensions, fixed) for _, dimensions in maps.meeting(result, fixed)):
         return SlicedResult(maps, result, fixed)
-    assert not fixed, "loops stand still until slices show the results"
+    assert not fixed, "loops are fixed until slices show the results"
     return ScatteredResult(maps, result)
 
 

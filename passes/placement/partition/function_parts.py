@@ -149,7 +149,7 @@ class FunctionPartition:
         accesses = memory_accesses(op, nest)
         shard = shard_of(op)
         operation = operation_of(op, nest, accesses, self.homes.known, self.proportions, self.target)
-        left = self.homes.room.bytes_left(tiles_of_shard(shard, self.target))
+        left = self.homes.budget.bytes_left(tiles_of_shard(shard, self.target))
         operation = replace(operation, temporary_bytes=min(operation.temporary_bytes, left))
         if is_step:
             operation = replace(operation, step_loops=())

@@ -16,8 +16,8 @@ from ipu_mlir.dialects.mapping.parts import Parts
 from ipu_mlir.dialects.mapping.views import View
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.passes.core.base import Refusals
+from ipu_mlir.passes.placement.partition.memory_budget import MemoryBudget
 from ipu_mlir.passes.placement.partition.on_shard import plan_on_shard, tiles_of_shard
-from ipu_mlir.passes.placement.partition.room import Room
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation, Planner
 from ipu_mlir.passes.support.placement_hints import BLOCK_HOMES, HOMES, MADE_WITHOUT_LOOPS, MAP, broken_home_rule
 from ipu_mlir.passes.support.tensor_views import view_of
@@ -29,12 +29,12 @@ class Homes:
 
     Attributes:
         known: by tensor that is no view of another, or by op's result, its home.
-        room: the memory that arguments and constants leave.
+        budget: the memory that arguments and constants leave.
     """
 
     def __init__(self, function: ir.Operation, planner: Planner, target: Target, refuse: Refusals) -> None:
         self.known: dict[ir.Value, Mapping] = {}
-        self.room = Room(target)
+        self.budget = MemoryBudget(target)
         self._function = function
         self._planner = planner
         self._target = target
@@ -81,7 +81,7 @@ class Homes:
         """``root``, which is no view, lies at ``home``."""
         self.known[root] = home
         if isinstance(root.owner, ir.Block) or root.owner.name == "arith.constant":
-            self.room.take(home, element_bytes(root.type.element_type))
+            self.budget.take(home, element_bytes(root.type.element_type))
         if not isinstance(root.owner, ir.Block):
             root.owner.operation.attributes[MAP] = mapping_to_attr(home)
 

@@ -28,12 +28,12 @@ class MaterializeViews(Pass):
     """Copy where a view cannot show its elements, or must have memory of its own.
 
     Bufferization would allocate there by itself, but with the mapping of the source, which has another size. What a
-    branch hands on must have memory of its own, too, unless all blocks hand on one tensor, updated in place or not: a
+    branch yields must have memory of its own, too, unless all blocks yield one tensor, updated in place or not: a
     machine has no pointers, and bufferization takes all that a result may be for one memory. It lets a ``scf.while``
     update what the round before left, even if that is a constant. What goes to the host or to other replicas is whole.
 
     A slice of all of a tensor is a reshape: as a slice it would have a layout of its own, and what a branch gives that
-    hands on such a layout and another one would have one that is known at run time only.
+    yields such a layout and another one would have one that is known at run time only.
 
     Needs:  linalg on tensors, after the last ``canonicalize`` (which removes copies between equal types).
     Leaves: slices of less than their source; views whose elements are evenly spaced in the memory of their source;
@@ -67,9 +67,9 @@ class MaterializeViews(Pass):
 
 
 def _own_results(op: ir.Operation) -> None:
-    """Copy tensors from outside that the blocks of a loop or a branch hand on.
+    """Copy tensors from outside that the blocks of a loop or a branch yield.
 
-    What all blocks of a branch hand on, updated in place or not, stays where it is.
+    What all blocks of a branch yield, updated in place or not, stays where it is.
     """
     ends = [terminator(block) for block in blocks_of(op)]
     for number, values in enumerate(zip_longest(*(list(end.operands) for end in ends))):

@@ -17,7 +17,7 @@ class SplitFills(Pass):
     """Give every user of a fill or an empty tensor one of its own, in the loop or branch where the user is.
 
     A filled accumulator lies where the op that accumulates lies, so two ops cannot share one; bufferization would
-    copy it for each, and in every round of a loop for what is made before the loop. Filling again costs less than a
+    copy it for each, and in every iteration of a loop for what is made before the loop. Filling again costs less than a
     copy. So does inserting again where tensors begin with the same slices and go on differently, as concatenations with
     equal first operands do after ``cse``: a copy of what they share would read the part that is still empty, too.
 

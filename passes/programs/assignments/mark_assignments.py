@@ -41,7 +41,7 @@ def _mark_function(function: ir.Operation) -> None:
 
 
 def _mark(block: ir.Block, old: ir.Value, new: ir.Value, number: int) -> None:
-    """Mark where ``block``, which begins with ``old`` and hands on ``new``, assigns argument ``number``."""
+    """Mark where ``block``, which begins with ``old`` and yields ``new``, assigns argument ``number``."""
     if new == old:
         return
     op = defining_op(new)

@@ -79,9 +79,9 @@ def _of_loop(loop: ir.Operation) -> Iterator[tuple[ir.Value, ir.Value]]:
                 continue
             if carried.owner == flow.source.block:
                 yield carried, new
-            else:  # the condition of a ``while``, if it hands on what it was given
-                handed_on = [inner for inner in flow.source.block.arguments if sources_of(inner) == [carried]]
-                yield from ((inner, new) for inner in handed_on[:1])
+            else:  # the condition of a ``while``, if it yields what it was given
+                yielded = [inner for inner in flow.source.block.arguments if sources_of(inner) == [carried]]
+                yield from ((inner, new) for inner in yielded[:1])
 
 
 def _is_variable(value: ir.Value, known: dict[ir.Value, bool]) -> bool:

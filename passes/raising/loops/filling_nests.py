@@ -85,7 +85,7 @@ def place_of(indices: list[ir.Value], counters: tuple[ir.Value, ...] | list[ir.V
 
 
 def _nest(outermost: ir.Operation) -> list[ir.Operation]:
-    """Loops inside each other of which each hands on all that it carries; the innermost may carry more."""
+    """Loops inside each other of which each yields all that it carries; the innermost may carry more."""
     loops = [outermost]
     while True:
         block = body_of(loops[-1])

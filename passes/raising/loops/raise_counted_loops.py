@@ -18,7 +18,7 @@ class RaiseCountedLoops(Pass):
     """Write ``while i < n: ...; i += 1`` as a loop over numbers, as which planner and profile know how often it runs.
 
     JAX and TensorFlow write every loop with a ``while``. A counter begins at a constant, is compared with constants
-    only, and grows by the same constant in every round; several that count alike are one number.
+    only, and grows by the same constant in every iteration; several that count alike are one number.
 
     Needs:  linalg on tensors; scalars may be wrapped in tensors.
     Leaves: ``scf.while`` only where no constants decide how often it runs.

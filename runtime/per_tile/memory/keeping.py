@@ -1,4 +1,4 @@
-"""Results of working out an operation, kept for the next time that it runs, as long as there is room."""
+"""Results of working out an operation, kept for the next time that it runs, as long as there is memory."""
 
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
@@ -14,11 +14,11 @@ class Sized(Protocol):
 T = TypeVar("T", bound=Sized)
 
 
-class Room:
-    """Room for arrays of so many elements in all.
+class Budget:
+    """The memory for arrays of so many elements in all.
 
-    >>> room = Room(10)
-    >>> room.take(8), room.take(8), room.give_back(8), room.take(8)
+    >>> budget = Budget(10)
+    >>> budget.take(8), budget.take(8), budget.give_back(8), budget.take(8)
     (True, False, None, True)
     """
 
@@ -39,8 +39,8 @@ class Room:
 class Kept(Generic[T]):
     """One thing that follows from a key, kept from the second time on that the key is the same."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
         self._key: object = None
         self._thing: T | None = None
 
@@ -50,7 +50,7 @@ class Kept(Generic[T]):
         if is_same and self._thing is not None:
             return self._thing
         if self._thing is not None:
-            self._room.give_back(self._thing.size)
+            self._budget.give_back(self._thing.size)
         thing = make()
-        self._key, self._thing = key, thing if is_same and self._room.take(thing.size) else None
+        self._key, self._thing = key, thing if is_same and self._budget.take(thing.size) else None
         return thing

@@ -6,7 +6,7 @@ from ipu_mlir.dialects.analysis.locations import place_of
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.runtime.per_tile.memory.holdings import Box, vertex_boxes
-from ipu_mlir.runtime.per_tile.memory.keeping import Kept, Room
+from ipu_mlir.runtime.per_tile.memory.keeping import Budget, Kept
 from ipu_mlir.runtime.per_tile.program.run_state import Machine
 from ipu_mlir.runtime.per_tile.vertices.family import Bound, Family
 from ipu_mlir.runtime.per_tile.vertices.races import AccessLog
@@ -19,10 +19,10 @@ LIMITS = Limits()
 class ComputeSet:
     """A compute set; reads its families when it runs for the first time."""
 
-    def __init__(self, op: ir.OpView, slot_of: Callable[[ir.Value], int], room: Room) -> None:
+    def __init__(self, op: ir.OpView, slot_of: Callable[[ir.Value], int], budget: Budget) -> None:
         self._op = op
         self._slot_of = slot_of
-        self._room = room
+        self._budget = budget
         self._place = place_of(op.location)
         self._families: list[FamilyRuns] | None = None
 
@@ -34,7 +34,7 @@ class ComputeSet:
         """
         if self._families is None:
             operations = self._op.regions[0].blocks[0].operations
-            self._families = [FamilyRuns(op, self._slot_of, self._room) for op in operations]
+            self._families = [FamilyRuns(op, self._slot_of, self._budget) for op in operations]
         log = AccessLog(len(self._families))
         for family in self._families:
             family.run(machine, log)
@@ -44,12 +44,12 @@ class ComputeSet:
 class FamilyRuns:
     """A family of vertices, and the plans of those that have run before."""
 
-    def __init__(self, op: ir.OpView, slot_of: Callable[[ir.Value], int], room: Room) -> None:
+    def __init__(self, op: ir.OpView, slot_of: Callable[[ir.Value], int], budget: Budget) -> None:
         self.family = Family(op)
         self._operands = tuple(slot_of(operand.value) for operand in self.family.operands)
         self._captures = tuple(slot_of(value) for _, value in self.family.body.captures)
         boxes = vertex_boxes(self.family.parts)
-        self._vertices: list[tuple[int, Box, Kept[VertexPlan]]] = [(*vertex, Kept(room)) for vertex in boxes]
+        self._vertices: list[tuple[int, Box, Kept[VertexPlan]]] = [(*vertex, Kept(budget)) for vertex in boxes]
 
     def run(self, machine: Machine, log: AccessLog) -> None:
         """Run every vertex.

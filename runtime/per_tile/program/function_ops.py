@@ -77,7 +77,7 @@ def _view(program: Program, op: ir.OpView) -> Run:
 
 def _exchange(program: Program, op: ir.OpView) -> Run:
     slots = tuple(program.slot_of(value) for value in op.operands)
-    kept: Kept[Route] = Kept(program.room)
+    kept: Kept[Route] = Kept(program.budget)
 
     def run(machine: Machine) -> None:
         source, dest = (machine.values[slot] for slot in slots)
@@ -212,7 +212,7 @@ FUNCTION_OPS: dict[str, Callable[[Program, ir.OpView], Run]] = {
     "memref.get_global": _get_global,
     **{f"memref.{view}": _view for view in _VIEWS},
     "ipu.exchange": _exchange,
-    "ipu.compute_set": lambda program, op: ComputeSet(op, program.slot_of, program.room).run,
+    "ipu.compute_set": lambda program, op: ComputeSet(op, program.slot_of, program.budget).run,
     "ipu.read_control": _read_control,
     "ipu.number_replica": _number_replica,
     "ipu.collective": _collective,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from ipu_mlir.dialects.analysis.control_flow import TERMINATORS
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.support.bindings import ir
-from ipu_mlir.runtime.per_tile.memory.keeping import Room
+from ipu_mlir.runtime.per_tile.memory.keeping import Budget
 from ipu_mlir.runtime.per_tile.memory.lifetimes import lifetimes_of
 from ipu_mlir.runtime.per_tile.program.run_state import Block, Run
 
@@ -20,7 +20,7 @@ class Program:
     """A module made ready, function by function as they are needed.
 
     Attributes:
-        room: for what operations keep for the next time they run.
+        budget: for what operations keep for the next time they run.
     """
 
     def __init__(self, module: ir.Operation, makers: Mapping[str, Maker], movers: Mapping[str, MoverMaker]) -> None:
@@ -30,7 +30,7 @@ class Program:
             makers: per name of an operation how it is made ready.
             movers: the same for operations of control flow, which also get the slots of the operands that they end.
         """
-        self.room = Room(KEPT_ELEMENTS)
+        self.budget = Budget(KEPT_ELEMENTS)
         self._makers = makers
         self._movers = movers
         self._slots: dict[ir.Value, int] = {}
@@ -75,16 +75,16 @@ class Program:
         """``block`` and everything in it, ready to run."""
         arguments = tuple(self.slot_of(argument) for argument in block.arguments)
         lifetimes = lifetimes_of(block)
-        handed_on: tuple[int, ...] = ()
+        yielded: tuple[int, ...] = ()
         last: tuple[int, ...] = ()
         steps: list[tuple[Run, tuple[int, ...]]] = []
         for op, *ending in zip(block.operations, lifetimes.moved, lifetimes.dying, strict=True):
             moved, dying = (tuple(self.slot_of(value) for value in values) for values in ending)
             if op.operation.name in TERMINATORS:
-                handed_on, last = tuple(self.slot_of(value) for value in op.operands), moved + dying
+                yielded, last = tuple(self.slot_of(value) for value in op.operands), moved + dying
             elif op.operation.name in self._movers:
                 steps.append((self._movers[op.operation.name](self, op, moved), dying))
             else:
                 steps.append((self._makers[op.operation.name](self, op), moved + dying))
         unused = tuple(self.slot_of(value) for value in lifetimes.unused)
-        return Block(arguments, unused, tuple(steps), handed_on, last)
+        return Block(arguments, unused, tuple(steps), yielded, last)

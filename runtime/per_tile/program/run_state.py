@@ -33,14 +33,14 @@ class Block:
         arguments: slots of its arguments.
         unused: those of them that nothing uses.
         steps: per operation what it does, and the slots of values that nothing uses after it.
-        handed_on: slots of the operands of its terminator.
+        yielded: slots of the operands of its terminator.
         last: slots of values that end with the block.
     """
 
     arguments: tuple[int, ...]
     unused: tuple[int, ...]
     steps: tuple[tuple[Run, tuple[int, ...]], ...]
-    handed_on: tuple[int, ...]
+    yielded: tuple[int, ...]
     last: tuple[int, ...]
 
 
@@ -134,16 +134,16 @@ class Machine:
         return self._constants[name]
 
     def run(self, block: Block, arguments: Iterable[Any]) -> list[Any]:
-        """Run ``block`` on arguments that were taken; answer the values that its terminator hands on, taken."""
+        """Run ``block`` on arguments that were taken; answer the values that its terminator yields, taken."""
         self.receive(block.arguments, arguments)
         self.forget(block.unused)
         for run, dying in block.steps:
             run(self)
             if dying:
                 self.forget(dying)
-        handed_on = self.take(block.handed_on)
+        yielded = self.take(block.yielded)
         self.forget(block.last)
-        return handed_on
+        return yielded
 
     def record_step(self, place: str) -> None:
         self.held.append(HeldBytes(place, self.memories.held_bytes.copy()))

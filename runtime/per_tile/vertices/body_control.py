@@ -60,7 +60,7 @@ class ForLoop:
 
 @dataclass(frozen=True)
 class WhileLoop:
-    """``scf.while``: ``before`` hands on a condition and values; while it holds, ``after`` makes new ones of them."""
+    """``scf.while``: ``before`` yields a condition and values; while it holds, ``after`` makes new ones of them."""
 
     initial: tuple[int, ...]
     before: Code

@@ -91,14 +91,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Code:
-    """A block: slots of its arguments, its instructions, and the slots of what it hands on."""
+    """A block: slots of its arguments, its instructions, and the slots of what it yields."""
 
     arguments: tuple[int, ...]
     instructions: tuple[Instruction, ...]
     yields: tuple[int, ...]
 
     def run(self, frame: Frame, mask: Mask, arguments: list[Any]) -> list[Any]:
-        """The values that the block hands on for the iterations in ``mask``."""
+        """The values that the block yields for the iterations in ``mask``."""
         for slot, value in zip(self.arguments, arguments, strict=True):
             frame.slots[slot] = value
         for instruction in self.instructions:

@@ -137,7 +137,7 @@ def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 
 def temporary(name: str, dtype: np.dtype[Any], extents: tuple[int, ...], loops: list[int]) -> Access:
-    """A new buffer over ``loops`` (outermost first), contiguous; it stands still in all other loops."""
+    """A new buffer over ``loops`` (outermost first), contiguous; its stride is 0 in all other loops."""
     strides, stride = [0] * len(extents), 1
     for loop in reversed(loops):
         strides[loop] = stride if extents[loop] > 1 else 0

@@ -1,7 +1,7 @@
 """Statements with statements inside: loops and branches of the function.
 
-A value that a block hands on (a carried buffer, a result) has a buffer of its own that every hand-over copies into.
-``places`` later lets the two sides of such a copy share memory where they can, so that most of the copies vanish.
+A value that a block yields (a carried buffer, a result) has a buffer of its own, into which the blocks copy it.
+``coalescing`` later lets the two sides of such a copy share memory where they can, so that most of the copies vanish.
 """
 
 from collections.abc import Callable, Sequence

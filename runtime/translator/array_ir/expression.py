@@ -197,7 +197,7 @@ def _content(node: Expression) -> Any:
 
 
 def reads(roots: Iterable[Expression]) -> list[Access]:
-    """The accesses of all reads, each once. A gather may read anything in its buffer: its access stands still."""
+    """The accesses of all reads, each once. A gather may read anything in its buffer: its access has strides of 0."""
     found: dict[Access, None] = {}
     for node in postorder(roots):
         if isinstance(node, Read):

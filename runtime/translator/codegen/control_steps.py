@@ -62,7 +62,7 @@ def views_of(step: Step) -> Iterator[View]:
 
 @dataclass
 class _Round:
-    """The positions of a loop, and the blocks that run once per round."""
+    """The positions of a loop, and the blocks that run once per iteration."""
 
     ids: frozenset[int]
     start: int
@@ -71,7 +71,7 @@ class _Round:
 
 @dataclass
 class StepTimeline:
-    """First and last use of every buffer; what outlives a round of a loop is in use throughout the loop."""
+    """First and last use of every buffer; what outlives an iteration of a loop is in use throughout the loop."""
 
     uses: dict[Buffer, list[tuple[int, tuple[int, ...]]]] = field(default_factory=dict)
     rounds: list[_Round] = field(default_factory=list)
@@ -97,7 +97,7 @@ class StepTimeline:
         return start, end
 
     def _is_inside(self, buffer: Buffer, loop: int) -> bool:
-        """True if each round of ``loop`` has a ``buffer`` of its own."""
+        """True if each iteration of ``loop`` has a ``buffer`` of its own."""
         if buffer.home is None:
             return all(loop in loops for _, loops in self.uses.get(buffer, ()))
         return not self.rounds[loop].ids.isdisjoint(buffer.home)

@@ -177,7 +177,7 @@ class Axes:
         return tuple(access.strides[group[-1]] for group in self.groups)
 
     def view(self, access: Access, dtype: np.dtype[Any] | None = None) -> View:
-        """The array that broadcasts over these axes: extent 1 where the access stands still, no leading 1s."""
+        """The array that broadcasts over these axes: extent 1 where the stride is 0, no leading 1s."""
         strides = self.strides(access)
         first = next((i for i, s in enumerate(strides) if s), len(strides))
         present = tuple(range(first, len(strides)))
@@ -188,7 +188,7 @@ class Axes:
         return View(access.buffer, dtype or access.buffer.dtype, access.offset, shape, strides[first:], axis, step)
 
     def full_view(self, access: Access, dtype: np.dtype[Any] | None = None) -> View:
-        """The array with every axis at full extent; stride 0 where the access stands still."""
+        """The array with every axis at full extent; stride 0 where the stride is 0."""
         axis, step = self.block_of(tuple(range(len(self.groups))))
         return View(
             access.buffer, dtype or access.buffer.dtype, access.offset, self.shape, self.strides(access), axis, step

@@ -186,7 +186,7 @@ class SourceWriter:
                 self._indented(step.blocks[1], [])
 
     def _noted(self, held: View | None, variable: str) -> list[str]:
-        """The line that puts the number of the round where calls read it."""
+        """The line that puts the number of the iteration where calls read it."""
         if held is None:
             return []
         text = self.texts.text(held, self.body)
@@ -285,7 +285,7 @@ class SourceWriter:
             inner.lines.append(f"{indent}{inner.views[view]} = {name}[{', '.join(variables)}, ...]")
         for call in loop.calls:
             inner.lines.append(indent + self._call(call, inner))
-        self.body.lines += heads + inner.lines  # views of what stands still are made before the loops
+        self.body.lines += heads + inner.lines  # loop-invariant views are made before the loops
 
 
 def _called_by(program: Program) -> set[str]:

@@ -25,7 +25,6 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Statement,
 )
 from ipu_mlir.runtime.translator.array_ir.types import narrow_float
-from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice, Chosen, seen_through, with_choices
 from ipu_mlir.runtime.translator.importing.read_affine import affine_apply
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported, is_scalar_op, read_scalar_op
 from ipu_mlir.runtime.translator.importing.read_calls import Called, functions_called, functions_that_stay
@@ -35,6 +34,13 @@ from ipu_mlir.runtime.translator.importing.read_load import loaded
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, constant_buffer, memref_parts
 from ipu_mlir.runtime.translator.importing.read_nest import Nest, nests_of
 from ipu_mlir.runtime.translator.importing.read_store import stored
+from ipu_mlir.runtime.translator.importing.selected_buffers import (
+    Alternative,
+    Choice,
+    Chosen,
+    seen_through,
+    with_choices,
+)
 from ipu_mlir.runtime.translator.importing.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.whole_views import copy_of, whole
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead
@@ -87,7 +93,7 @@ class Reader:
         return reader
 
     def block_of(self, ops: Sequence[ir.Operation]) -> list[ir.Value]:
-        """Read ``ops``; the operands of the terminator, which is the last, are what the block hands on."""
+        """Read ``ops``; the operands of the terminator, which is the last, are what the block yields."""
         for op in ops:
             if op.name in TERMINATORS:
                 for value in op.operands:
@@ -117,7 +123,7 @@ class Reader:
         self.statements.append(Chosen((), origin, name, choice, holds))
 
     def alternative(self, view: BufferView) -> Alternative:
-        """The outer memory that ``view``, which this block hands on, is: None for memory that the block made."""
+        """The outer memory that ``view``, which this block yields, is: None for memory that the block made."""
         home = view.buffer.home
         if home is None or home[: len(self.path)] != self.path:
             return view

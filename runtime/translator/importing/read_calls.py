@@ -18,8 +18,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import Read
 from ipu_mlir.runtime.translator.array_ir.statements import FunctionCall, Origin, Program, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import with_other_buffers
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of
-from ipu_mlir.runtime.translator.importing.choices import buffers_of, with_choices
-from ipu_mlir.runtime.translator.importing.hand_over import (
+from ipu_mlir.runtime.translator.importing.parallel_copies import (
     Value,
     bind,
     in_memory,
@@ -29,6 +28,7 @@ from ipu_mlir.runtime.translator.importing.hand_over import (
 )
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, memref_parts
+from ipu_mlir.runtime.translator.importing.selected_buffers import buffers_of, with_choices
 from ipu_mlir.runtime.translator.importing.walk import children, origin_of, value_names
 from ipu_mlir.runtime.translator.importing.whole_views import whole
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_dead

@@ -20,7 +20,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
     Statement,
     Transfer,
 )
-from ipu_mlir.runtime.translator.importing.hand_over import in_memory
+from ipu_mlir.runtime.translator.importing.parallel_copies import in_memory
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
 from ipu_mlir.runtime.translator.importing.read_slice_update import read_slice_update

@@ -1,6 +1,6 @@
-"""``scf``: blocks of statements, and buffers for what they hand on.
+"""``scf``: blocks of statements, and buffers for what they yield.
 
-A loop or a branch hands on values, not buffers: whatever is carried or yielded is copied into a buffer that belongs to
+A loop or a branch yields values, not buffers: whatever is carried or yielded is copied into a buffer that belongs to
 the loop or the branch. For a loop that is the same for every program in which an update in place is not seen under
 another name, which bufferization guarantees; of a branch, ``choices`` knows the other names.
 """
@@ -18,11 +18,19 @@ from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expres
 from ipu_mlir.runtime.translator.array_ir.iota import INDEX
 from ipu_mlir.runtime.translator.array_ir.statements import Check, Origin
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of
-from ipu_mlir.runtime.translator.importing.choices import Alternative, Choice
-from ipu_mlir.runtime.translator.importing.hand_over import Value, bind, bound, hand_over, in_memory, own, value_of
+from ipu_mlir.runtime.translator.importing.parallel_copies import (
+    Value,
+    bind,
+    bound,
+    copy_in_parallel,
+    in_memory,
+    own,
+    value_of,
+)
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_calls import read_call
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView
+from ipu_mlir.runtime.translator.importing.selected_buffers import Alternative, Choice
 from ipu_mlir.runtime.translator.importing.walk import children, origin_of
 
 if TYPE_CHECKING:
@@ -42,11 +50,11 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
     inits = [value_of(reader, operand) for operand in operands[3:]]
     ops = children(op)
     same = [isinstance(v, BufferView) and n == a for v, n, a in zip(inits, ops[-1].operands, arguments, strict=True)]
-    carried = [  # a buffer that is handed on as it is stays what it is: updates in place are seen under all its names
+    carried = [  # a buffer that is yielded as it is stays what it is: updates in place are seen under all its names
         init if stays else own(reader, result.type, "carried")
         for init, stays, result in zip(inits, same, op.results, strict=True)
     ]
-    hand_over(reader, carried, inits, origin)
+    copy_in_parallel(reader, carried, inits, origin)
     dtype = dtype_of(number.type) or INDEX
     known = known_rounds(*bounds)
     range_ = known if known and known[1] <= np.iinfo(dtype).max else None
@@ -57,7 +65,7 @@ def read_for(reader: "Reader", op: ir.Operation) -> None:
         reader.scalars[number] = Read(count.dtype, variable)
         bind(reader, arguments, carried)
         yielded = reader.block_of(ops)
-        hand_over(reader, carried, [value_of(reader, value) for value in yielded], origin)
+        copy_in_parallel(reader, carried, [value_of(reader, value) for value in yielded], origin)
     loop = ForLoop((), origin, (inside,), bounds[0], bounds[1], bounds[2], variable, tuple(body), unsigned)
     reader.statements.append(loop)
     bind(reader, op.results, carried)
@@ -83,13 +91,13 @@ def read_while(reader: "Reader", op: ir.Operation) -> None:
     ends = zip_longest(inits, first, list(split[0][-1].operands)[1:], second, split[1][-1].operands)
     same = [
         isinstance(init, BufferView) and on is not None and back is not None and a == on and b == back
-        for init, a, on, b, back in ends  # as in a ``for``; the regions may hand on more values one way than the other
+        for init, a, on, b, back in ends  # as in a ``for``; the regions may yield more values one way than the other
     ]
     carried = [
         init if stays else own(reader, argument.type, "carried")
         for init, stays, argument in zip(inits, same, first, strict=False)
     ]
-    hand_over(reader, carried, inits, origin)
+    copy_in_parallel(reader, carried, inits, origin)
     results = [
         carried[place] if same[place] else own(reader, result.type, "result") for place, result in enumerate(op.results)
     ]
@@ -102,9 +110,9 @@ def read_while(reader: "Reader", op: ir.Operation) -> None:
     with reader.block(ids[1]) as after:
         bind(reader, second, handed)
         yielded = reader.block_of(split[1])
-        hand_over(reader, carried, [value_of(reader, value) for value in yielded], origin)
+        copy_in_parallel(reader, carried, [value_of(reader, value) for value in yielded], origin)
     with reader.block(ids[2]) as leaving:
-        hand_over(reader, results, handed, origin)
+        copy_in_parallel(reader, results, handed, origin)
     reader.statements.append(WhileLoop((), origin, ids, held, tuple(before), tuple(after), tuple(leaving)))
     bind(reader, op.results, results)
 
@@ -155,13 +163,13 @@ CONTROL_OPS: dict[str, Callable[["Reader", ir.Operation], None]] = {
 
 
 _Fill = Callable[[], list[Alternative]]
-"""Reads a block of a branch, which hands on its results; gives the memory from outside that each of them is."""
+"""Reads a block of a branch, which yields its results; gives the memory from outside that each of them is."""
 
 
 def _filler(reader: "Reader", ops: list[ir.Operation], results: Sequence[Value], origin: Origin) -> _Fill:
     def fill() -> list[Alternative]:
         yielded = [value_of(reader, value) for value in reader.block_of(ops)]
-        hand_over(reader, results, yielded, origin)
+        copy_in_parallel(reader, results, yielded, origin)
         return [reader.alternative(value) if isinstance(value, BufferView) else None for value in yielded]
 
     return fill
@@ -184,7 +192,7 @@ def _case(reader: "Reader", equal: Expression, yes: _Fill, no: _Fill, origin: Or
 
 
 def _choose(reader: "Reader", results: Sequence[Value], found: Sequence[Alternative], origin: Origin) -> None:
-    """``results`` of a branch have other names where that handed on memory from outside."""
+    """``results`` of a branch have other names where that yielded memory from outside."""
     for result, choice in zip(results, found, strict=False):
         if isinstance(result, BufferView) and isinstance(choice, Choice):
             reader.choose(result, choice, origin, holds=True)

@@ -92,7 +92,7 @@ def _write_for(function: Function, loop: ForLoop) -> None:
             goes_on = code.value(f"arith.andi {is_inside}, {function.goes_on()} : i1")
             code.line(f"scf.condition({goes_on}) {count} : i64")
         code.line(f"^bb0({(number := code.fresh())}: i64):")
-        with code.block("// a round"):
+        with code.block("// an iteration"):
             _write_round(function, loop, number)
             code.line(f"scf.yield {code.value(f'arith.addi {number}, {step} : i64')} : i64")
         return
@@ -120,7 +120,7 @@ def _write_while(function: Function, loop: WhileLoop) -> None:
         if function.polled_every:
             goes_on = code.value(f"arith.andi {goes_on}, {function.goes_on()} : i1")
         code.line(f"scf.condition({goes_on})")
-    with code.block("// a round"):
+    with code.block("// an iteration"):
         write_statements(function, loop.after)
         code.line("scf.yield")
     write_statements(function, loop.leaving)

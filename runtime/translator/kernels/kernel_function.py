@@ -31,7 +31,7 @@ class Function:
         parameters: the places that callers give, with the largest buffer of each, in order.
         numbers: the variables of the loops around, by the buffers that hold them too.
         outer: those that callers give, in order.
-        polled_every: the rounds, a power of two, after which a loop asks whether to go on; 0 if it never does.
+        polled_every: the iterations, a power of two, after which a loop asks whether to go on; 0 if it never does.
         scratch: the places of which there is one block only, in a function for blocks of ``block[1]`` of ``block[0]``
             units; ``scratch_elements`` says how large that is.
         streamed: the places that are so large that what is written there goes past the caches.
@@ -90,7 +90,7 @@ class Function:
         return access.offset - (self.bases or {}).get(self.place(access.buffer), 0)
 
     def number(self, variable: Buffer) -> str:
-        """The number of the round of a loop around, as an i64."""
+        """The number of the iteration of a loop around, as an i64."""
         if variable not in self.numbers:
             self.numbers[variable] = f"%number{len(self.outer)}"
             self.outer.append(variable)
@@ -234,7 +234,7 @@ class Function:
 
     @contextmanager
     def loop(self, count: int | str, step: int = 1, start: int | str = 0) -> Iterator[str]:
-        """What runs for ``start``, ``start + step``, ... below ``count``; the number of the round."""
+        """What runs for ``start``, ``start + step``, ... below ``count``; the number of the iteration."""
         if isinstance(count, int) and isinstance(start, int) and start < count <= start + step:
             yield self.code.index(start)
             return
@@ -254,7 +254,7 @@ class Function:
             yield
 
     def goes_on(self) -> str:
-        """The condition that nobody wants the program to end: asked in every round, looked into now and then."""
+        """The condition that nobody wants the program to end: asked in every iteration, looked into now and then."""
         if self._polling is None:
             self._polling = self.code.alloca(8), self.code.alloca(8)
         rounds, stopped = self._polling

@@ -1,4 +1,4 @@
-"""How much there is to do: the points of statements, the rounds of loops."""
+"""How much there is to do: the points of statements, the iterations of loops."""
 
 from collections.abc import Sequence
 from math import prod
@@ -15,7 +15,7 @@ _MOST_ROUNDS = 1 << 14  # without asking, however short they are
 
 
 def asked_every(work: int) -> int:
-    """The rounds, a power of two, of ``work`` vectors each that a loop has before it asks whether to go on.
+    """The iterations, a power of two, of ``work`` vectors each that a loop has before it asks whether to go on.
 
     >>> [asked_every(work) for work in (3, 1000, 10_000_000)]
     [16384, 1024, 1]
@@ -52,7 +52,7 @@ def rounds_in(statements: Sequence[Statement], vectors: bool = False) -> int | N
 
 
 def rounds_of(statement: Control) -> int | None:
-    """The number of rounds of the loop ``statement``, 1 for a branch; None if only a run tells."""
+    """The number of iterations of the loop ``statement``, 1 for a branch; None if only a run tells."""
     if not isinstance(statement, ForLoop):
         return 1 if isinstance(statement, Branch) else None
     if not all(isinstance(bound, int) for bound in (statement.lower, statement.upper, statement.step)):

@@ -28,7 +28,7 @@ from ipu_mlir.runtime.translator.optimize.known_numbers import with_known_number
 
 
 def with_counted_loops(program: Program) -> Program:
-    """Write loops that count as ``ForLoop``, and decide what the number of a round decides."""
+    """Write loops that count as ``ForLoop``, and decide what the number of an iteration decides."""
     if not any(isinstance(statement, ForLoop | WhileLoop) for statement in all_statements(program.statements)):
         return program
     counted = with_known_numbers(program.with_statements(_block(program.statements, _readers(program))))

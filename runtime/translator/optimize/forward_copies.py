@@ -119,7 +119,7 @@ def _needed(statements: Sequence[Statement], live: set[Buffer]) -> list[Statemen
 
 
 def _needed_control(statement: Control, live: set[Buffer]) -> Control:
-    """``statement`` without what is not needed; ``live`` then has what it reads. A loop is seen once per round."""
+    """``statement`` without what is not needed; ``live`` then has what it reads. A loop is seen once per iteration."""
     while True:
         before = len(live)
         blocks = [_needed(block, live) for block in reversed(statement.blocks())]
@@ -173,7 +173,7 @@ def with_sources(statement: Statement, copies: dict[Buffer, Copied]) -> Statemen
         return _call_on_sources(statement, copies)
     if isinstance(statement, SliceUpdate):
         return _update_on_sources(statement, copies)
-    for _ in range(16):  # each round but the last splits one loop
+    for _ in range(16):  # each iteration but the last splits one loop
         renamed: dict[Access, Access] = {}
         wanted: tuple[int, int] | None = None
         gathered = {gather.access for gather in gathers(getattr(statement, "values", ()))}

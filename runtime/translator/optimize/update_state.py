@@ -3,8 +3,8 @@
 from collections import defaultdict
 
 from ipu_mlir.runtime.translator.array_ir.access import Buffer, Role
+from ipu_mlir.runtime.translator.array_ir.coalescing import same_elements, whole_copy
 from ipu_mlir.runtime.translator.array_ir.expression import gathers
-from ipu_mlir.runtime.translator.array_ir.places import same_elements, whole_copy
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Program, Reduce, Statement
 from ipu_mlir.runtime.translator.array_ir.transform import with_other_buffers
 

@@ -1,4 +1,4 @@
-"""Branches and loops that hand on tensors from outside, tensors that they update, and parts of tensors."""
+"""Branches and loops that yield tensors from outside, tensors that they update, and parts of tensors."""
 
 from collections.abc import Callable
 

@@ -28,7 +28,7 @@ def _clamped(name: str, value: str, highest: int) -> str:
 
 
 def _sequence(rounds: int, step: Callable[[np.ndarray, int], None]) -> Callable[[np.ndarray], np.ndarray]:
-    """The array after ``step`` has changed it in place for every round."""
+    """The array after ``step`` has changed it in place for every iteration."""
 
     def run(x: np.ndarray) -> np.ndarray:
         x = x.copy()

@@ -193,7 +193,7 @@ def test_gradients_do_not_go_through_a_program(strategy):
                 run(source)
 
 
-def test_what_a_function_of_the_host_cannot_hand_over_is_said(strategy):
+def test_what_a_function_of_the_host_cannot_pass_is_said(strategy):
     identity = compiled(lambda x: x)
 
     @tf.function

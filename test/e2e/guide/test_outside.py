@@ -129,7 +129,7 @@ def is_text(x, variable):
     [
         (
             uses_a_variable,
-            "type resource from outside, which the device cannot hand over; read variables before the scope",
+            "type resource from outside, which the device cannot pass; read variables before the scope",
         ),
         (has_no_shape, "of shape <unknown>, and the device takes numbers of known shapes; use set_shape"),
         (is_not_used, "in outside_compilation_scope has no shape, and nobody uses it; give it one by set_shape"),

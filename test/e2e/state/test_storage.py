@@ -13,7 +13,7 @@ SCRIPT = Path(__file__).with_name("storage_rounds.py")
 
 
 def rounds(folder: Path, seed: int, count: int) -> dict:
-    """What so many rounds found; where the user may, with a disk that is full, which goes with its process."""
+    """What so many iterations found; where the user may, with a disk that is full, which goes with its process."""
     own_mounts = ["unshare", "--mount", "--propagation", "private"]
     may = shutil.which("unshare") and not subprocess.run([*own_mounts, "true"], capture_output=True).returncode
     command = [*(own_mounts if may else []), sys.executable, SCRIPT, folder, str(seed), str(count)]

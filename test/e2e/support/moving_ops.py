@@ -168,14 +168,14 @@ def _result(name: str, shape: Shape, rows: Shape, row: Shape, replicas: int) -> 
 
 
 def uses_upstream(shape: Shape) -> dict[str, Use]:
-    """The uses of what upstream hands on ``%v``: control flow, calls, slices that are put in."""
+    """The uses of what upstream yields ``%v``: control flow, calls, slices that are put in."""
     kind = tensor(shape)
     zeros = f"arith.constant dense<0> : {kind}\n"
     add = f"linalg.add ins(%{{0}}, %v : {kind}, {kind}) outs(%{{1}} : {kind}) -> {kind}\n"
     found = {
         "scf.for starts": f"%f0 = {zeros}%f = scf.for %fi = %zero to %two step %one iter_args(%fa = %v) -> {kind} {{\n"
         f"%fn = {add.format('fa', 'f0')}scf.yield %fn : {kind}\n}}\n",
-        "scf.for hands on": f"%h0 = {zeros}%h = scf.for %hi = %zero to %at step %one iter_args(%ha = %h0) -> {kind} "
+        "scf.for yields": f"%h0 = {zeros}%h = scf.for %hi = %zero to %at step %one iter_args(%ha = %h0) -> {kind} "
         f"{{\nscf.yield %v : {kind}\n}}\n",
         "scf.for swaps": f"%q0 = {zeros}%q, %u = scf.for %qi = %zero to %at step %one iter_args(%qa = %v, %qb = %q0) "
         f"-> ({kind}, {kind}) {{\nscf.yield %qb, %qa : {kind}, {kind}\n}}\n",
@@ -194,14 +194,14 @@ def uses_upstream(shape: Shape) -> dict[str, Use]:
         f"%v into %p0[{', '.join(['%at', *'0' * len(shape)])}] {[1, *shape]} {[1] * (len(shape) + 1)} : {kind} into "
         f"{tensor((2, *shape))}\n",
     }
-    assert {name.partition(" ")[0] for name in found} >= CONTROL_OPS.keys(), "every op of control flow hands on views"
+    assert {name.partition(" ")[0] for name in found} >= CONTROL_OPS.keys(), "every op of control flow yields views"
     symbols = {
         "func.call": f"func.func private @outlined(%a: {kind}) -> {kind} {{\n%e = tensor.empty() : {kind}\n"
         f"%r = linalg.add ins(%a, %a : {kind}, {kind}) outs(%e : {kind}) -> {kind}\nreturn %r : {kind}\n}}\n"
     }
     results = {
         "scf.for starts": {"%f": shape},
-        "scf.for hands on": {"%h": shape},
+        "scf.for yields": {"%h": shape},
         "scf.for swaps": {"%q": shape, "%u": shape},
         "scf.while starts": {"%w1": shape},
         "scf.if": {"%i": shape},

@@ -10,7 +10,7 @@ HANDED_ON = (*VIEWS, "scf.for", "scf.while", "scf.yield", "scf.condition", "func
 
 
 def tied(value: ir.Value) -> list[ir.Value]:
-    """``value`` with its views and all buffers that it is handed on as or from, through loops, branches and calls."""
+    """``value`` with its views and all buffers that it is yielded as or from, through loops, branches and calls."""
     found, waiting = {value: None}, [value]
     while waiting:
         for other in (*_origins(waiting[-1]), *_destinations(waiting.pop())):

@@ -9,11 +9,11 @@ from math import prod
 
 from ipu_mlir.runtime.numeric.blas import default_threads
 from ipu_mlir.runtime.translator.array_ir.access import Buffer
+from ipu_mlir.runtime.translator.array_ir.coalescing import coalesced, stays
 from ipu_mlir.runtime.translator.array_ir.contraction import loop_kinds
 from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements, in_blocks, read_by
 from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
-from ipu_mlir.runtime.translator.array_ir.places import shared_places, stays
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise, Program, Reduce, Statement
 from ipu_mlir.runtime.translator.codegen.blocks import Group, find_groups, split_products
 from ipu_mlir.runtime.translator.codegen.control_steps import control_step
@@ -80,7 +80,7 @@ class _Part:
 
     @staticmethod
     def of(program: Program, options: TranslatorOptions) -> "_Part":
-        places = shared_places(program)
+        places = coalesced(program)
         program = program.with_statements(_moving(program.statements, places))
         runs = list(_runs(program.statements))
         groups = [find_groups(run, places, options) if options.threads > 0 else [] for run in runs]

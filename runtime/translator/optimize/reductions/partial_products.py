@@ -1,4 +1,4 @@
-"""Sums of products of which one factor stands still in some summed loops: matrix products that are summed afterwards.
+"""Sums of products of which one factor is invariant in some summed loops: matrix products that are summed afterwards.
 
 ``ipu-factor-sums`` adds up that factor first, where the machine is done earlier so. What it leaves are sums with few
 products each, as with a vector, where BLAS is as fast with all of them: it saves NumPy a temporary of all products.

@@ -22,7 +22,7 @@ class Called:
 
     @property
     def text(self) -> str:
-        """A module with the drawn function, and one that calls it before a loop, and in each of its two rounds."""
+        """A module with the drawn function, and one that calls it before a loop, and in each of its two iterations."""
         text = self.program.text
         assert text.count("func.func @main(") == 1, "a program has one function"
         with ipu.context(), ir.Location.unknown():

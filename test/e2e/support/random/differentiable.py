@@ -47,7 +47,7 @@ def of_jax() -> Language:
     from jax import lax
 
     def while_loop(condition: Any, body: Any, start: Any, most: int) -> Any:
-        """JAX has no gradient of its own: nothing changes after the last round."""
+        """JAX has no gradient of its own: nothing changes after the last iteration."""
         return lax.fori_loop(0, most, lambda _, c: lax.cond(condition(c), body, lambda c: c, c), start)
 
     names = ("dynamic_slice", "cond", "fori_loop", "scan")

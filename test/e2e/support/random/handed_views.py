@@ -1,4 +1,4 @@
-"""Random views of a given type: blocks often hand on part of a larger tensor, or all of one in another shape."""
+"""Random views of a given type: blocks often yield part of a larger tensor, or all of one in another shape."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from support.random.slices import compute, offset
 from support.random.steps import Shape, Sketch, Tensor, Values
 
 SIZES = (0, 1, 1, 1, 2, 3)
-"""Of dimensions of what is handed on: one that has no elements, and ones that views drop and add."""
+"""Of dimensions of what is yielded: one that has no elements, and ones that views drop and add."""
 
 
 def small_shape(sketch: Sketch) -> Shape:

@@ -1,4 +1,4 @@
-"""Random steps that move elements and compute nothing: what loops and branches hand on is often a part of a tensor."""
+"""Random steps that move elements and compute nothing: what loops and branches yield is often a part of a tensor."""
 
 from collections.abc import Callable, Sequence
 from math import prod

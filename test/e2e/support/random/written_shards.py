@@ -33,7 +33,7 @@ class Block:
 class Control:
     """A loop, a branch or an outlined function around ``bodies``, perhaps itself in a block of ``shard``.
 
-    ``order`` says which value each round leaves as which.
+    ``order`` says which value each iteration leaves as which.
     """
 
     kind: str

@@ -258,7 +258,7 @@ class Within:
 
 @dataclass(frozen=True)
 class Loop:
-    """``for`` of a constant or a given number of rounds, or ``while``."""
+    """``for`` of a constant or a given number of iterations, or ``while``."""
 
     form: str
     rounds: int
@@ -286,7 +286,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class CountUp:
-    """A ``while`` that a variable ends: each round adds one to it."""
+    """A ``while`` that a variable ends: each iteration adds one to it."""
 
     variable: str
     rounds: int

@@ -120,7 +120,7 @@ func.func @what_a_branch_fills_is_made_in_the_branch(%x: tensor<2xf32>, %y: tens
   return %r : tensor<4xf32>
 }
 
-// It is filled once and read in every round.
+// It is filled once and read in every iteration.
 // CHECK-LABEL: func.func @a_fill_that_a_loop_only_reads_stays
 // CHECK: linalg.fill
 // CHECK: scf.for

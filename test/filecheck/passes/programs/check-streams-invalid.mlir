@@ -59,7 +59,7 @@ func.func @half_an_element(%x: tensor<f32>) {
   "ipu.put"(%x) {queue = @o, index = 0} : (tensor<f32>) -> ()
   // expected-error @below {{'ipu.put' op puts tensor 0 of @o a second time before an element is whole}}
   "ipu.put"(%x) {queue = @o, index = 0} : (tensor<f32>) -> ()
-  // expected-error @below {{'ipu.enqueue' op hands over an element of @o without tensor 1; put it before}}
+  // expected-error @below {{'ipu.enqueue' op passes an element of @o without tensor 1; put it before}}
   "ipu.enqueue"() {queue = @o} : () -> ()
   return
 }
@@ -70,7 +70,7 @@ func.func @half_an_element(%x: tensor<f32>) {
 func.func @call_by_halves(%x: tensor<f32>) {
   // expected-error @below {{'ipu.element' op has no element: no ipu.host_call of @f stands before it in its block}}
   %y = "ipu.element"() {queue = @f, index = 0} : () -> tensor<i32>
-  // expected-error @below {{'ipu.host_call' op hands over an element of @f without tensor 0; put it before}}
+  // expected-error @below {{'ipu.host_call' op passes an element of @f without tensor 0; put it before}}
   "ipu.host_call"() {queue = @f} : () -> ()
   return
 }

@@ -56,7 +56,7 @@ func.func @loop_that_begins_with_it(%n: index, %v: tensor<4xf32> {ipu.variable =
   return %r : tensor<4xf32>
 }
 
-// A loop that begins with something else may run no round: the variable is assigned all the same.
+// A loop that begins with something else may run no iteration: the variable is assigned all the same.
 // CHECK-LABEL: func.func @loop_that_begins_with_another
 // CHECK: scf.for
 // CHECK-NOT: ipu.assigned

@@ -41,7 +41,7 @@ func.func @sources(%a: tensor<8xf32> {ipu.varies = true}, %b: tensor<8xf32>) -> 
   return %r, %sum, %squares, %pairs : tensor<i32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// What a loop carries differs if what it begins with does, or what a round makes of it.
+// What a loop carries differs if what it begins with does, or what an iteration makes of it.
 // CHECK-LABEL: func.func @loop
 // CHECK-SAME: -> (tensor<8xf32> {ipu.varies = true}, tensor<8xf32> {ipu.varies = false})
 func.func @loop(%a: tensor<8xf32> {ipu.varies = true}, %b: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {

@@ -25,11 +25,11 @@ func.func @last_reader_writes_over_the_variable(%w: tensor<4xf32, #home> {ipu.va
   return %z : tensor<4xf32, #home>
 }
 
-// CHECK-LABEL: func.func private @what_callers_hand_over
+// CHECK-LABEL: func.func private @what_callers_pass
 // CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32, #m{{[0-9]+}}> {ipu.updated = 0 : i64}, %[[X:[a-z0-9]*]]: tensor
 // CHECK: linalg.exp ins(%[[W]] {{.*}} outs(%[[W]] :
 // CHECK: linalg.exp ins(%[[X]] {{.*}} outs(%{{[0-9]+}} :
-func.func private @what_callers_hand_over(%w: tensor<4xf32, #home> {ipu.updated = 0 : i64}, %x: tensor<4xf32, #home>)
+func.func private @what_callers_pass(%w: tensor<4xf32, #home> {ipu.updated = 0 : i64}, %x: tensor<4xf32, #home>)
     -> (tensor<4xf32, #home>, tensor<4xf32, #home> {ipu.updated = 0 : i64}) {
   %e = tensor.empty() : tensor<4xf32, #home>
   %y = linalg.exp ins(%w : tensor<4xf32, #home>) outs(%e : tensor<4xf32, #home>) -> tensor<4xf32, #home>
@@ -170,7 +170,7 @@ func.func @loop_writes_over_the_variable_that_it_carries(%x: tensor<4xf32, #home
   return %r : tensor<4xf32, #home>
 }
 
-// What is computed before the loop is there in every round, and cannot be what the loop carries.
+// What is computed before the loop is there in every iteration, and cannot be what the loop carries.
 // CHECK-LABEL: func.func @what_stands_before_a_loop_keeps_its_place
 // CHECK-COUNT-2: %{{.*}} = tensor.empty
 // CHECK: linalg.exp {{.*}} outs(%[[E:.*]] :

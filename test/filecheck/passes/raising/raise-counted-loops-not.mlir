@@ -72,7 +72,7 @@ func.func @wraps_around() -> i8 {
   return %r : i8
 }
 
-// The condition hands on something else than what it was given.
+// The condition yields something else than what it was given.
 // CHECK-LABEL: func.func @changed_by_the_condition
 // CHECK: scf.while
 func.func @changed_by_the_condition() -> i32 {
@@ -91,7 +91,7 @@ func.func @changed_by_the_condition() -> i32 {
   return %r : i32
 }
 
-// A check in the condition also happens once after the last round.
+// A check in the condition also happens once after the last iteration.
 // CHECK-LABEL: func.func @condition_that_asserts
 // CHECK: scf.while
 func.func @condition_that_asserts(%ok: i1) -> i32 {

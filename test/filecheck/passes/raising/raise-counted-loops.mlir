@@ -35,7 +35,7 @@ func.func @counter_in_a_tensor(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %r#1 : tensor<4xf32>
 }
 
-// What the counter is in a round, and after the last one: 3, 5, 7, then 9.
+// What the counter is in an iteration, and after the last one: 3, 5, 7, then 9.
 // CHECK-LABEL: func.func @steps_of_two
 // CHECK-DAG:  %[[LAST:.*]] = arith.constant 9 : i64
 // CHECK-DAG:  %[[LOW:.*]] = arith.constant 3 : index

@@ -28,7 +28,7 @@ func.func @a_copy_that_moves_or_cannot_be_cut_has_no_parts(%x: memref<4xf32, #ho
   return
 }
 
-// What a branch hands on is the buffer in both of its arms.
+// What a branch yields is the buffer in both of its arms.
 // CHECK-LABEL: func.func @a_copy_of_a_buffer_to_itself_is_gone
 // CHECK: linalg.copy
 // CHECK-NOT: linalg.copy

@@ -259,7 +259,7 @@ func.func @one_of_two_buffers(%x: memref<4xf32, #a>, %y: memref<4xf32, #a>, %z: 
 #home = #ipu.mapping<4, [[2, 4, 1, 1]], 0, 0>
 #halves = #ipu.parts<[[2, 4, 1]], 0>
 
-// What a loop of no round gives is what it began with.
+// What a loop of no iteration gives is what it began with.
 // CHECK-LABEL: func.func @result_of_a_loop_may_be_what_it_began_with
 // CHECK: scf.yield
 // CHECK: "ipu.compute_set"

@@ -133,7 +133,7 @@ def test_index_of_few_bits_counts_rows_and_not_elements():
 
 @pytest.mark.parametrize("is_contiguous", [True, False])
 def test_more_rows_than_fit_into_the_cache_at_once(is_contiguous):
-    """20,000 updates of 5 elements: several pieces in the first round, rows that come again in the next ones."""
+    """20,000 updates of 5 elements: several pieces in the first iteration, rows that come again in the next ones."""
     rng = np.random.default_rng(3)
     rows = rng.integers(0, 15_000, 20_000)
     updates = rng.integers(-9, 9, (20_000, 5)).astype(np.float32)  # small integers: sums in any order are equal

@@ -23,7 +23,7 @@ module @m attributes {ipu.a = [1, "b"]} {
 
 
 def differs(source: parsing.Source) -> bool:
-    """True if the module handed over is not the one that the process itself parses; of wrong text, the message."""
+    """True if the module passed is not the one that the process itself parses; of wrong text, the message."""
     results: list[str] = []
     for _ in ("through a child, as nobody has seen it", "here, as it is known"):
         context = ipu.context()

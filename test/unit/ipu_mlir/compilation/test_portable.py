@@ -202,7 +202,7 @@ def test_errors_go_along(error: IpuError) -> None:
 
 
 def test_every_kind_of_error_can_be_raised_in_another_process() -> None:
-    """What an error is made of decides what a pool can hand over: an error that cannot be unpickled hangs it."""
+    """What an error is made of decides what a pool can pass: an error that cannot be unpickled hangs it."""
 
     def kinds(kind: type[IpuError]) -> list[type[IpuError]]:
         return [kind, *(each for sub in kind.__subclasses__() for each in kinds(sub))]

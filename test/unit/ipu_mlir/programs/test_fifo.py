@@ -1,4 +1,4 @@
-"""Values of some rounds ago, on both executors."""
+"""Values of some iterations ago, on both executors."""
 
 import numpy as np
 import pytest

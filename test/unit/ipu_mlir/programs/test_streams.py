@@ -23,7 +23,7 @@ def data(count):
 
 
 def training(batches, losses, w, steps=5):
-    """Adds up batches, and hands over the sum after each."""
+    """Adds up batches, and passes the sum after each."""
 
     def train():
         def body(i, carried):

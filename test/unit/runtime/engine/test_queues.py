@@ -190,12 +190,12 @@ def test_outfeed_keeps_all_until_it_is_read():
     queue = outfeed()
     for n in range(100):
         queue.put(0, n)
-        queue.hand_over()
+        queue.deliver()
     (found,) = queue.read()
     np.testing.assert_array_equal(found, np.arange(100))
     assert queue.read()[0].shape == (0,)
     queue.put(0, 7)
-    queue.hand_over()
+    queue.deliver()
     np.testing.assert_array_equal(queue.read()[0], [7])
     np.testing.assert_array_equal(found, np.arange(100))
     assert queue.statistics().elements == 101
@@ -207,7 +207,7 @@ def test_outfeed_keeps_the_last_one():
         queue.read()
     for n in range(5):
         queue.put(0, n)
-        queue.hand_over()
+        queue.deliver()
     assert queue.read()[0] == 4 and queue.read()[0] == 4
     assert queue.read()[0].shape == ()
 
@@ -216,11 +216,11 @@ def test_outfeed_that_nobody_reads_refuses():
     queue = outfeed(most_bytes=100 * 8)
     for n in range(100):
         queue.put(0, n)
-        queue.hand_over()
+        queue.deliver()
     with pytest.raises(RunError, match="outfeed 'o' holds 100 elements of 8 B that nobody has read, and takes no more"):
-        queue.hand_over()
+        queue.deliver()
     assert len(queue.read()[0]) == 100
-    queue.hand_over()
+    queue.deliver()
     assert len(queue.read()[0]) == 1
 
 
@@ -236,7 +236,7 @@ def test_a_reader_beside_the_writer_loses_nothing():
     reader.start()
     for n in range(20000):
         queue.put(0, n)
-        queue.hand_over()
+        queue.deliver()
     done.set()
     reader.join(60)
     assert not reader.is_alive()
@@ -247,7 +247,7 @@ def test_synthetic_queues_need_no_host():
     give, take = SyntheticInfeed(infeed(None).stream), SyntheticOutfeed(outfeed().stream)
     assert taken(give, 3) == [0, 0, 0]
     take.put(0, 1)
-    take.hand_over()
+    take.deliver()
     assert take.read()[0].shape == (0,) and take.statistics().elements == 1
     with pytest.raises(RunError, match="has no last element"):
         SyntheticOutfeed(outfeed("last").stream).read()
@@ -268,13 +268,13 @@ def test_an_outfeed_that_memory_did_not_suffice_for_keeps_what_it_has(monkeypatc
     for number in range(8):
         queue.put(0, number)
         queue.put(1, -number)
-        queue.hand_over()
+        queue.deliver()
     with monkeypatch.context() as patch:
         calls = iter([empty, _fails(MemoryError())])
         patch.setattr(np, "empty", lambda *given: next(calls)(*given))
         with pytest.raises(MemoryError):
-            queue.hand_over()
-    queue.hand_over()
+            queue.deliver()
+    queue.deliver()
     first, second = queue.read()
     assert first[:, 0].tolist() == [*range(8), 7] and second[:, 0].tolist() == [-n for n in (*range(8), 7)]
 

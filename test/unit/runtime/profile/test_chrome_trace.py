@@ -79,7 +79,7 @@ X = np.linspace(0, 1, 64, dtype=np.float32)
 
 
 def meeting(x, n):
-    """Two IPUs that work apart, and exchange what they have at the end of each round."""
+    """Two IPUs that work apart, and exchange what they have at the end of each iteration."""
 
     def round_(i, carried):
         a, b = carried

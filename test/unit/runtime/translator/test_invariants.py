@@ -1,4 +1,4 @@
-"""What every round of a loop computes alike, and what is known before a run."""
+"""What every iteration of a loop computes alike, and what is known before a run."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_what_a_loop_computes_alike(run_plain, rounds):
 
 
 def test_what_is_hoisted_keeps_its_memory_in_all_rounds(run_plain):
-    """Temporaries of the rounds are of the same size and must not take its place."""
+    """Temporaries of the iterations are of the same size and must not take its place."""
     text = loop(f"""
       %w = memref.alloc() : {V}
       linalg.exp ins(%y : {V}) outs(%w : {V})

@@ -217,7 +217,7 @@ def test_a_library_codelet_that_is_unknown_is_refused(engine):
 
 
 def test_a_library_codelet_updates_a_carried_value_where_it_is(engine):
-    """A loop that adds a row of updates per round: one call per round, the table is copied once."""
+    """A loop that adds a row of updates per iteration: one call per iteration, the table is copied once."""
     text = """func.func @main(%t: memref<7xf32>, %at: memref<3xindex>, %u: memref<3xf32>) -> memref<7xf32> {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index

@@ -30,7 +30,7 @@ def test_a_carried_value_is_updated_where_it_is(engine):
     np.testing.assert_array_equal(made.run([x, y])[0], expected)
     np.testing.assert_array_equal(x, before)
     inside = made.source.split("for i in range(5):")[1]
-    assert inside.count("(") == 1, "one call per round"
+    assert inside.count("(") == 1, "one call per iteration"
     assert made.translation.temporary_bytes == 0
 
 
@@ -205,7 +205,7 @@ def test_blocks_of_a_loop_run_in_block_loops(run_plain, small_blocks):
 
 
 def test_an_element_that_a_loop_chooses(run_plain):
-    """The function itself loads it, at an index that is computed from the number of the round."""
+    """The function itself loads it, at an index that is computed from the number of the iteration."""
     text = func(
         f"%x: {V}) -> memref<f32>",
         f"""

@@ -23,7 +23,7 @@ COUNT = """func.func @main(%lo: memref<i32>, %hi: memref<i32>) -> memref<i64> {
 
 @pytest.mark.parametrize(("low", "high", "want"), [(3, 7, 6), (-3, -1, 2**32 - 2), (2**31 - 2, -(2**31) + 1, 2**31)])
 def test_bounds_without_a_sign(low, high, want, run_plain):
-    """-1 is the largest number. The result is the largest of the rounds so far and the numbers."""
+    """-1 is the largest number. The result is the largest of the iterations so far and the numbers."""
     assert run_plain(COUNT.replace("KIND", "unsigned"), np.int32(low), np.int32(high))[0] == max(want, 0)
 
 

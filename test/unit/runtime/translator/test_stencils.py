@@ -92,7 +92,7 @@ def test_the_number_of_a_round_is_that_of_the_round(rounds, run_plain):
 
 @pytest.mark.parametrize("rounds", [2, 5, 6])
 def test_both_values_are_read_in_a_round(rounds, run_plain):
-    """The largest change of the last round."""
+    """The largest change of the last iteration."""
     text = smoothing(rounds, CHANGE, kinds=", memref<f32>", carried=", memref<f32>")
     x = RNG.standard_normal(8).astype(np.float32)
     got, change = run_plain(text, x)

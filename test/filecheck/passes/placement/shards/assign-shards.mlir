@@ -52,7 +52,7 @@ module attributes {ipu.target = #ipu.target<{ipus = 2, tiles_per_ipu = 4}>} {
     return %a, %b : tensor<2xi32>, tensor<2xi32>
   }
 
-  // What a loop carries stays where it began; each round brings the new value back.
+  // What a loop carries stays where it began; each iteration brings the new value back.
   // CHECK-LABEL: func.func @loop_over_two_ipus
   // CHECK-SAME: tensor<8xf32> {ipu.shard = 0 : i64}
   // CHECK: scf.for

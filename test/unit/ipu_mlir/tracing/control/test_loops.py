@@ -66,7 +66,7 @@ PROGRAMS = {
     "while over tensors": (lambda x: ipu.while_loop(lambda c: np.max(c) < 100, lambda c: c * 3 + 1, x), (X,)),
     "while that never runs": (lambda x: ipu.while_loop(lambda c: np.sum(c) > 1e6, lambda c: c + 1, x), (X,)),
     "while on a float": (lambda x: ipu.while_loop(lambda c: c, lambda c: c - 1, x), (np.float32(3),)),
-    "while of at most so many rounds": (
+    "while of at most so many iterations": (
         lambda x, n: (
             ipu.while_loop(lambda c: np.max(c) < 100, lambda c: c * 3 + 1, x, maximum_iterations=2),
             ipu.while_loop(lambda c: c < 5, lambda c: c + 1, n, maximum_iterations=n),
@@ -146,7 +146,7 @@ BAD = {
     "shape": (
         lambda x: ipu.fori_loop(0, 3, lambda i, c: (c[0][:2],), (x,)),
         ValueError,
-        r"the carried value\[0\] comes in as float32\[3, 4\] and the body gives float32\[2, 4\]; all rounds",
+        r"the carried value\[0\] comes in as float32\[3, 4\] and the body gives float32\[2, 4\]; all iterations",
     ),
     "structure": (
         lambda x: ipu.fori_loop(0, 3, lambda i, c: [c[0]], (x, x)),

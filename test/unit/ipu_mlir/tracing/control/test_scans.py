@@ -112,7 +112,7 @@ BAD = [
     (
         lambda x: ipu.scan(lambda c, r: (np.sum(c), r), x[0], x),
         ValueError,
-        r"scan: carry comes in as float32\[4\] and the body gives float32\[\]; all rounds have one shape",
+        r"scan: carry comes in as float32\[4\] and the body gives float32\[\]; all iterations have one shape",
     ),
     (lambda x: ipu.associative_scan(np.add, x[0, 0]), ValueError, "there is no axis to go along in elems"),
     (lambda x: ipu.associative_scan(lambda a, b: a[:1], x), ValueError, "fn gives elems of shape"),

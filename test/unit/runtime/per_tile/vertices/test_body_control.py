@@ -103,7 +103,7 @@ def test_a_step_that_is_not_positive(mapped: Callable[..., Any]) -> None:
 
 
 def test_a_while_loop_ends_for_each_iteration_by_itself(mapped: Callable[..., Any]) -> None:
-    """Double until 100 is passed; how often, in the hundreds that it hands on."""
+    """Double until 100 is passed; how often, in the hundreds that it yields."""
     body = """%start = arith.addi %in, %n1 : i32
         %v, %r = scf.while (%a = %start, %k = %n0) : (i32, i32) -> (i32, i32) {
           %go = arith.cmpi slt, %a, %n100 : i32

@@ -95,7 +95,7 @@ def test_rounds_of_a_loop_write_under_both_names(run_plain, flag):
 
 @FLAGS
 def test_blocks_of_a_branch_hand_on_memory_from_outside(run_plain, flag):
-    """One of them through a branch inside; the other hands on memory of its own, which nobody else sees."""
+    """One of them through a branch inside; the other yields memory of its own, which nobody else sees."""
 
     def expected(x, a, b, flag):
         chosen = a if flag else x + x + x

@@ -1,4 +1,4 @@
-"""``while`` loops that count, and slices at the number of a round."""
+"""``while`` loops that count, and slices at the number of an iteration."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_other_conditions(condition, data, want, run_plain):
 
 
 def test_a_number_that_is_set_in_the_loop_does_not_count(run_plain):
-    """Each round doubles it."""
+    """Each iteration doubles it."""
     text = counting(ADD, start=1, limit=9).replace("arith.addi %i, %step", "arith.addi %i, %i")
     got, last = run_plain(text, np.zeros(4, np.float32), np.int32(0))
     np.testing.assert_array_equal(got, np.full(4, 1 + 2 + 4 + 8, np.float32))
@@ -172,7 +172,7 @@ DISTANCE = "%d = arith.subi %a, %k : index\n%here = arith.cmpi ult, %d, %c1 : in
 
 @pytest.mark.parametrize("test", [DISTANCE, "%here = arith.cmpi eq, %a, %k : index"])
 def test_only_the_slice_of_the_round_is_written(test, run_plain, engine):
-    text = rows(update(test), rounds=3)  # of more rounds, these would be done together
+    text = rows(update(test), rounds=3)  # of more iterations, these would be done together
     x = floats(6, 5)
     np.testing.assert_array_equal(run_plain(text, x)[0][:3], x[:3] + x[:3])
     np.testing.assert_array_equal(run_plain(text, x)[0][3:], 0)
@@ -195,7 +195,7 @@ def test_slices_in_another_order_and_along_another_dimension(run_plain, engine):
 
 
 def test_a_slice_that_may_lie_outside_is_chosen(run_plain):
-    """The last round writes to row 6, which there is not; a negative number is not counted from the end."""
+    """The last iteration writes to row 6, which there is not; a negative number is not counted from the end."""
     after = "%m = arith.addi %k, %c1 : index\n%here = arith.cmpi eq, %a, %m : index"
     x = floats(6, 5)
     want = np.zeros((6, 5), np.float32)

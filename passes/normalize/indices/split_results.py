@@ -9,7 +9,7 @@ from ipu_mlir.passes.support.clone import Known, clone_into, clone_slice, operan
 from ipu_mlir.passes.support.linalg_builders import generic, with_extents
 
 
-def take_apart(op: ir.Operation, maps: ResultMaps) -> list[ir.Operation]:
+def split_results(op: ir.Operation, maps: ResultMaps) -> list[ir.Operation]:
     """Replace ``op`` by one op per group of results that read each other's elements, or lie over the same loops."""
     groups = _groups(op, maps)
     if len(groups) == 1:

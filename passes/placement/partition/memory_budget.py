@@ -6,15 +6,15 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
 
 _RESERVED = 16  # of a tile, one part in so many is for code and for what lives between ops
-_STEPS = 128  # room is told in so many parts of a tile: equal layers ask the planner equal questions until one is full
+_STEPS = 128  # parts of a tile in which the rest is counted: equal layers are planned alike until one tile is full
 
 
-class Room:
+class MemoryBudget:
     """The memory of all tiles, from which arguments and constants take theirs.
 
     >>> from ipu_mlir.dialects.mapping.build import one_tile
-    >>> room = Room(Target(tiles_per_ipu=4, bytes_per_tile=1600))
-    >>> room.bytes_left(range(4)), room.take(one_tile(100), element_size=4), room.bytes_left(range(4))
+    >>> budget = MemoryBudget(Target(tiles_per_ipu=4, bytes_per_tile=1600))
+    >>> budget.bytes_left(range(4)), budget.take(one_tile(100), element_size=4), budget.bytes_left(range(4))
     (996, None, 732)
     """
 

@@ -1,8 +1,8 @@
 """Names that are the memory of one of several buffers: ``arith.select`` of buffers, and results of branches.
 
-Here such a name has a buffer of its own, which holds a copy of what it stands for. Bufferization never lets anybody see
-the difference, but other programs may: what was written under another name is copied again before it is read, and what
-is written under the name is copied back.
+Such a value may alias several buffers. It gets a buffer of its own, a copy of the one that is selected. Where an alias
+of that one is written, the copy is stale and is made again before it is read; what is written to the copy is copied
+back. Programs of bufferization need neither, other programs may.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -86,7 +86,7 @@ class _Copies:
                 stale = stale - {statement.name.buffer} if statement.holds else stale | {statement.name.buffer}
             elif isinstance(statement, Branch):
                 outer = self._made
-                self._made |= _handed_on(statements[position + 1 :])
+                self._made |= _yielded(statements[position + 1 :])
                 stale = self._branch(statement, stale, found)
                 self._made = outer
             elif isinstance(statement, Control):
@@ -157,7 +157,7 @@ class _Copies:
         return frozenset().union(*after)
 
     def _loop(self, loop: Control, stale: _Names, found: list[Statement]) -> _Names:
-        """Copy once, before the loop, what no round makes stale."""
+        """Copy once, before the loop, what no iteration makes stale."""
         inside = [statement for statement in all_statements([loop]) if not isinstance(statement, Control)]
         made = {statement.name.buffer for statement in inside if isinstance(statement, Chosen)}
         used = {access.buffer for statement in inside for access in (*statement.sources(), *statement.dests())}
@@ -189,7 +189,7 @@ class _Copies:
         return self._roots[buffer]
 
 
-def _handed_on(statements: Sequence[Statement]) -> _Names:
+def _yielded(statements: Sequence[Statement]) -> _Names:
     """The results of a branch that these statements come after."""
     found: set[Buffer] = set()
     for statement in statements:

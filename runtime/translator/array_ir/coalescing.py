@@ -1,4 +1,4 @@
-"""Buffers that share memory: a result written over an operand that dies at that very statement.
+"""Buffer coalescing: a result is written over an operand whose live range ends at that very statement.
 
 Hand-written NumPy says ``g *= -lr; g += p``. The same happens here when the operand's last reader writes a buffer of
 the same size in the same order of elements.
@@ -11,12 +11,14 @@ from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program
 from ipu_mlir.runtime.translator.array_ir.timeline import Interval, Timeline
 
 
-def shared_places(program: Program) -> dict[Buffer, Buffer]:
+def coalesced(program: Program) -> dict[Buffer, Buffer]:
     """The representative of each temporary's place; the result itself where a place belongs to a result."""
     timeline = Timeline.of(program)
     pairs = {position: _in_place_pairs(statement) for position, statement in timeline.simple}
     sharing = _Sharing({access.buffer for access in program.results}, live_ranges(timeline), pairs)
-    if len(timeline.simple) != len(program.statements):  # what loops and branches hand on is best where it is handed to
+    if len(timeline.simple) != len(
+        program.statements
+    ):  # what loops and branches yield is best stored where it is copied to
         for position, statement in timeline.simple:
             if isinstance(statement, Elementwise) and statement.copied() is not None:
                 sharing.join(position)

@@ -1,4 +1,4 @@
-"""Values that blocks of statements hand on: buffers and scalars of their own, and the copies into those."""
+"""Values that blocks of statements yield: buffers and scalars of their own, and the copies into those."""
 
 from collections.abc import Sequence
 from math import prod
@@ -10,9 +10,9 @@ from ipu_mlir.runtime.translator.array_ir.control import Bound
 from ipu_mlir.runtime.translator.array_ir.expression import Const, Expression, Read, reads
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Origin, Statement
 from ipu_mlir.runtime.translator.array_ir.types import dtype_of, narrow_float
-from ipu_mlir.runtime.translator.importing.choices import buffers_of
 from ipu_mlir.runtime.translator.importing.read_body import Unsupported
 from ipu_mlir.runtime.translator.importing.read_memref import BufferView, memref_parts
+from ipu_mlir.runtime.translator.importing.selected_buffers import buffers_of
 from ipu_mlir.runtime.translator.importing.whole_views import copy_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def bind(reader: "Reader", names: Sequence[ir.Value], values: Sequence[Value]) -
 
 
 def own(reader: "Reader", mlir_type: ir.Type, name: str) -> Value:
-    """A buffer for values of ``mlir_type`` that are handed over; ``mutable``, as several copies write it."""
+    """A buffer for values of ``mlir_type`` that are passed; ``mutable``, as several copies write it."""
     if isinstance(mlir_type, ir.MemRefType):
         parts = memref_parts(mlir_type)
         reach = 1 + parts.offset + sum((n - 1) * s for n, s in zip(parts.shape, parts.strides, strict=True))
@@ -51,7 +51,7 @@ def own(reader: "Reader", mlir_type: ir.Type, name: str) -> Value:
     return Read(dtype, Access(buffer, 0, ()))
 
 
-def hand_over(reader: "Reader", targets: Sequence[Value], values: Sequence[Value], origin: Origin) -> None:
+def copy_in_parallel(reader: "Reader", targets: Sequence[Value], values: Sequence[Value], origin: Origin) -> None:
     """Copy all ``values`` into ``targets`` at once: a value that lies in one of the targets is set aside first."""
     owned = {_buffers(target)[0] for target in targets}
     pairs = [(target, value) for target, value in zip(targets, values, strict=True) if not _same(target, value)]
@@ -99,9 +99,9 @@ def _aside(reader: "Reader", value: Value) -> Value:
 
 def _copy(target: Value, value: Value, origin: Origin) -> Statement:
     if isinstance(target, BufferView):
-        assert isinstance(value, BufferView), "a buffer is handed over to a buffer"
+        assert isinstance(value, BufferView), "a buffer is passed to a buffer"
         return copy_of(value, target, origin)
-    assert isinstance(target, Read) and isinstance(value, Expression), "a scalar is handed over to a scalar"
+    assert isinstance(target, Read) and isinstance(value, Expression), "a scalar is passed to a scalar"
     return Elementwise((), origin, (target.access,), (value,))
 
 
