@@ -8,25 +8,31 @@ left alone:
 
 - ``sh`` blocks with lines that begin with ``$``: what follows a command is what it prints (stdout and stderr).
   A line ``...`` stands for any number of lines.
-- ``python`` blocks with ``>>>``, as doctests; all blocks of a page share their names. A block that begins with the
-  import of a framework is left out where that is not installed.
+- ``python`` blocks: those with ``>>>`` as doctests, others run to their end without an error. All blocks of a page
+  share their names. A block that imports a framework is left out where that is not installed, and a block that is no
+  program below a line ``<!-- sketch -->``.
 """
 
 import argparse
 import contextlib
 import doctest
 import importlib.util
+import io
+import linecache
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
-_FRAMEWORKS = ("jax", "onnx", "tensorflow", "torch")
+_FRAMEWORKS = ("jax", "keras", "onnx", "tensorflow", "torch")
+_IMPORT = re.compile(rf"^(?:>>> )?(?:import|from) ({'|'.join(_FRAMEWORKS)})\b", re.MULTILINE)
+_SKETCH = "<!-- sketch -->\n"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
@@ -113,25 +119,40 @@ def _wrong_commands(page: str, folder: Path) -> Iterator[Difference]:
 
 
 def _wrong_examples(page: str, folder: Path) -> Iterator[Difference]:
-    names: dict[str, object] = {}
+    names: dict[str, object] = {"__name__": "__main__"}
     for block in _BLOCK.finditer(page):
-        if block[1] != "python" or ">>> " not in block[2] or _lacks_framework(block[2]):
+        if block[1] != "python" or page.endswith(_SKETCH, 0, block.start()) or _lacks_framework(block[2]):
             continue
-        # A name of its own: a traceback through an earlier block looks for lines in the block of that name.
-        name = f"line {_line(page, block.start(2))}"
-        test = doctest.DocTestParser().get_doctest(block[2], names, name, None, None)
-        found: list[str] = []
-        runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+        run = _wrong_doctest if ">>> " in block[2] else _error_of_program
         with contextlib.chdir(folder):
-            failed = runner.run(test, out=found.append, clear_globs=False).failed
-        names = test.globs
-        if failed:
-            yield Difference(_line(page, block.start(2)), "examples", block[2], "".join(found))
+            found = run(block[2], names, _line(page, block.start(2)))
+        if found:
+            yield Difference(_line(page, block.start(2)), "examples", block[2], found)
+
+
+def _wrong_doctest(examples: str, names: dict[str, object], line: int) -> str:
+    # A name of its own: a traceback through an earlier block looks for lines in the block of that name.
+    test = doctest.DocTestParser().get_doctest(examples, names, f"line {line}", None, None)
+    found: list[str] = []
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    failed = runner.run(test, out=found.append, clear_globs=False).failed
+    names.update(test.globs)
+    return "".join(found) if failed else ""
+
+
+def _error_of_program(program: str, names: dict[str, object], line: int) -> str:
+    name = f"<line {line}>"
+    linecache.cache[name] = (len(program), None, program.splitlines(keepends=True), name)  # for what reads its source
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(program, name, "exec"), names)
+    except Exception:  # of any kind: the page shows a program that runs
+        return traceback.format_exc(limit=-4)
+    return ""
 
 
 def _lacks_framework(examples: str) -> bool:
-    imported = re.match(rf">>> import ({'|'.join(_FRAMEWORKS)})\b", examples)
-    return imported is not None and importlib.util.find_spec(imported[1]) is None
+    return any(importlib.util.find_spec(name) is None for name in _IMPORT.findall(examples))
 
 
 def _line(page: str, at: int) -> int:

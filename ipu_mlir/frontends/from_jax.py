@@ -105,8 +105,13 @@ def _shardy(is_on: bool) -> Iterator[None]:
 
 
 def _spec(leaf: Any) -> Any:
-    """What JAX traces for a leaf of the arguments: ours are specs, all others it knows."""
-    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) if isinstance(leaf, TensorSpec) else leaf
+    """What JAX traces for a leaf of the arguments: ours are specs, arrays have a place if they are cut over devices."""
+    if isinstance(leaf, TensorSpec):
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
+    if not isinstance(leaf, jax.Array) or isinstance(leaf, jax.core.Tracer) or not isinstance(leaf.dtype, np.dtype):
+        return leaf  # random keys too
+    place = leaf.sharding if isinstance(leaf.sharding, jax.sharding.NamedSharding) else None
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=place, weak_type=leaf.weak_type)
 
 
 def _static(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, Any]:

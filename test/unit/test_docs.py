@@ -89,7 +89,15 @@ def test_dots_stand_for_lines() -> None:
 
 
 def test_other_blocks_are_left_alone() -> None:
-    assert check.differences("```sh\nfalse\n```\n\n```python\nraise ValueError\n```\n\n```\n$ false\n```\n") == []
+    sketch = "<!-- sketch -->\n```python\nraise ValueError\n```\n"
+    assert check.differences(f"```sh\nfalse\n```\n\n{sketch}\n```\n$ false\n```\n") == []
+
+
+def test_a_plain_program_that_fails_is_a_difference_and_names_are_shared() -> None:
+    page = "```python\nx = 2\n```\n\n```python\nassert x == 3, 'no'\n```\n\n```python\n>>> x\n2\n```\n"
+    found = check.differences(page)
+    assert [each.line for each in found] == [6]
+    assert "AssertionError: no" in found[0].found
 
 
 def test_write_puts_outputs_into_the_page_and_keeps_those_that_match() -> None:

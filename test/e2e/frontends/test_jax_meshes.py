@@ -87,7 +87,7 @@ def test_jit_with_shardings_is_cut_over_replicas() -> None:
         y = jnp.tanh(x @ w)
         return (y * y).mean(), y
 
-    w, x = values(3, 4), values(8, 3)
+    w, x = jnp.asarray(values(3, 4)), jnp.asarray(values(8, 3))
     exe = ipu.compile(layer, args=[w, x], target=SMALL)
     assert "replicas = 4" in exe.mlir("l1")
     assert "tensor<4x3xf32>" in exe.mlir("l0"), "each replica has half of the rows"
