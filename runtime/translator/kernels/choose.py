@@ -47,7 +47,7 @@ from ipu_mlir.runtime.translator.kernels.random_numbers import (
     units_of,
     write_random,
 )
-from ipu_mlir.runtime.translator.kernels.reductions import saved_window_us, write_reduction
+from ipu_mlir.runtime.translator.kernels.reductions import saved_order_us, saved_window_us, write_reduction
 from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, scatter_us
@@ -345,7 +345,7 @@ def _saved_us(statement: Statement) -> float:
         case FirstExtreme():
             return extreme_us(statement)
         case Reduce():
-            return max(saved_us(statement), saved_window_us(statement))
+            return max(saved_us(statement), saved_window_us(statement), saved_order_us(statement))
     return saved_us(statement)
 
 

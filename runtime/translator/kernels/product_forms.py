@@ -11,7 +11,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise
 
 _FEWEST_LANES = 4  # columns from which a vector with a mask beats single numbers
 _FEWEST_ROWS = 64  # for which a factor is turned
-_LARGEST_FACTOR = 1 << 19  # elements: 2 MiB of f32. A larger one is slow to read unless it is copied in order
+_LARGEST_FACTOR = 1 << 19  # elements: 2 MiB of f32. A larger one is slow to read again unless it is copied in order
 _COPY_US, _PER_ELEMENTS = 20.0, 65536  # of windows: runs of 9 to 64 elements
 _CALL_US = 0.8  # of BLAS, by way of NumPy
 _ONE_THREAD = 1 << 18  # terms, up to which OpenBLAS uses one
@@ -84,7 +84,8 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
         lanes, saved = lanes_of(dot), saved - prod(copy.extents)
     assert lanes is not None, "what is turned has lanes"
     wide = dot.b if dot.b.strides[lanes] else dot.a
-    if _elements(wide, dot.extents) > _LARGEST_FACTOR:
+    is_read_again = _elements(wide, dot.extents) < prod(dot.extents)
+    if is_read_again and _elements(wide, dot.extents) > _LARGEST_FACTOR:
         return 0.0
     return _CALL_US + saved * _COPY_US / _PER_ELEMENTS
 

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
+from ipu_mlir.runtime.translator.array_ir.access import Access, merged_loops
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, FirstExtreme, Reduce
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value, type_text
@@ -21,6 +21,8 @@ the sum before (Kahan): a plain sum loses digits."""
 
 _MOST_TAPS = 16  # of a window; more are summed in other ways
 _TAP_US, _POINT_US, _PER_ELEMENTS = 30.0, 8.5, 65536  # of NumPy, and in registers
+
+_ORDER_US = 16.0  # that NumPy takes longer where it reduces other axes than the first or the last
 
 _NEUTRAL = {"add": 0, "multiply": 1, "logical_and": True, "logical_or": False, "logical_xor": False}
 _NEUTRAL |= {"bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0, "fmax": np.nan, "fmin": np.nan}
@@ -43,6 +45,14 @@ def saved_window_us(reduce: Reduce) -> float:
     points, results = prod(reduce.extents), prod(n for n, _, out in loops if out)
     is_window = any(n >= LANES and source == out == 1 for n, source, out in loops) and points <= _MOST_TAPS * results
     return (points - results) * _TAP_US / _PER_ELEMENTS - points * _POINT_US / _PER_ELEMENTS if is_window else 0.0
+
+
+def saved_order_us(reduce: Reduce) -> float:
+    """Time that a reduction of other axes than the first or the last saves: NumPy goes from run to run in memory."""
+    order = sorted(range(len(reduce.extents)), key=lambda loop: -abs(reduce.source.strides[loop]))
+    parts = [[each[loop] for loop in order] for each in (reduce.extents, reduce.source.strides, reduce.out.strides)]
+    runs = merged_loops(parts[0], parts[1:], [reduce.reduced[loop] for loop in order])
+    return prod(reduce.extents) * _ORDER_US / _PER_ELEMENTS if len(runs) > 2 else 0.0
 
 
 def write_reduction(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import ipu_mlir as ipu
 from ipu_mlir.runtime.engine.engine import Engine
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
@@ -123,3 +124,21 @@ def test_a_pooling_of_many_channels_is_a_kernel(channels: int, is_kernel: bool) 
     x = np.random.default_rng(1).normal(0, 1, (2, 28, 28, channels)).astype("f4")
     want = x.reshape(2, 14, 2, 14, 2, channels).max((2, 4))
     np.testing.assert_array_equal(Engine.of(found).run([x])[0], want)
+
+
+@pytest.mark.parametrize(
+    ("reduce", "is_kernel"),
+    [
+        (lambda x: x.sum(1), True),
+        (lambda x: x.sum((0, 2)), True),
+        (lambda x: x.min(1), True),
+        (lambda x: (x * x).sum((0, 1)), True),  # a product of two columns at a time, of more than 2 MiB
+        (lambda x: x.max((1, 2)), False),
+        (lambda x: x.max(0), False),
+    ],
+)
+def test_reductions_of_axes_in_the_middle_are_kernels(reduce, is_kernel: bool) -> None:
+    x = np.random.default_rng(0).standard_normal((70, 101, 90), np.float32)
+    exe = ipu.compile(reduce, args=[x], kernels="auto")
+    assert ("run0.run(" in exe.source()) == is_kernel
+    np.testing.assert_allclose(exe(x), reduce(x), rtol=1e-4, atol=1e-3)
