@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ipu_mlir.dialects.support.text import printable
 from ipu_mlir.tools.command_line import Parser, run_tool, write_output
 from ipu_mlir.tools.machine_flags import FLAGS, add_chip_flags, add_program_flags, load_plugins, machine, proportion
+from ipu_mlir.tools.sweep.settings import PARTIALS_TYPES
 
 if TYPE_CHECKING:
     from ipu_mlir.tools.sweep.settings import Setting
@@ -53,6 +54,12 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         help="into how many partial results a reduction may be split; none for no limit (default: none)",
     )
     flag(
+        "--partials-type",
+        type=_each(_partials_type),
+        metavar="f32,native",
+        help="types of sums of 16 and 8 bits that are not complete; native is that of their result (default: f32)",
+    )
+    flag(
         "-o",
         "--output",
         action="append",
@@ -83,6 +90,12 @@ def _partials(text: str) -> int | None:
     return int(text)
 
 
+def _partials_type(text: str) -> str:
+    if text not in PARTIALS_TYPES:
+        raise argparse.ArgumentTypeError(f"expected {' or '.join(PARTIALS_TYPES)}, separated by a comma, got '{text}'")
+    return text
+
+
 def _output(text: str) -> str:
     if Path(text).suffix not in _SUFFIXES:
         raise argparse.ArgumentTypeError(f"'{text}' says not what to write; it ends in {', '.join(_SUFFIXES)}")
@@ -107,7 +120,7 @@ def _ipu_sweep(argv: Sequence[str]) -> int:
     variants = Variants(source, arguments.entry)
     target = machine(arguments, variants.target)
     given = (arguments.available_memory_proportion, arguments.tiles, arguments.most_partials)
-    chosen = list(settings(*given, tiles_of_target=target.tiles_per_ipu))
+    chosen = list(settings(*given, target.tiles_per_ipu, arguments.partials_type))
     try:
         outcomes = measure(variants, target, chosen, _progress(len(chosen)))
     finally:

@@ -16,6 +16,7 @@ FLAGS: Mapping[str, str] = {
     "ipus": "--ipus {}",
     "replicas": "--replicas {}",
     "available_memory_proportion": "--available-memory-proportion {}",
+    "partials_type": "--partials-type {}",
     "kernels": "--kernels {}",
     "profile()": "--no-run --profile FILE",
 }

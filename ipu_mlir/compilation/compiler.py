@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         merge_collectives: int | None
         merge_remote_buffers: str | None
         float_modes: str | Mapping[str, Any] | None
+        partials_type: str | None
         kernels: str | None
 
 
@@ -78,6 +79,7 @@ def compile(
     merge_collectives: int | None = None,
     merge_remote_buffers: str | None = None,
     float_modes: str | Mapping[str, Any] | None = None,
+    partials_type: str | None = None,
     kernels: str | None = None,
 ) -> Executable | DynamicExecutable | Programs:
     """Compile a program for the IPU.
@@ -110,6 +112,8 @@ def compile(
             replicas have one value. ``overflow``: what is beyond the largest f16 becomes ``infinity``, ``clip``
             (65504) or ``nan``. ``exceptions``: those of ``inv``, ``div0``, ``oflo`` that end a run. ``seed``: of the
             rounding. By default floats are rounded to the nearest, overflow to infinity and raise nothing.
+        partials_type: of sums of floats of 16 and 8 bits that are not complete: ``f32``, the default, or ``native``,
+            that of their result, which takes fewer cycles and bytes and rounds each term.
         kernels: what runs as machine code of LLVM: ``auto`` (or what ``IPU_KERNELS`` in the environment says) for what
             loops of the program and loops over blocks repeat, ``never`` for nothing, ``always`` for all that can; the
             rest is calls of NumPy. ``checked`` is ``always``, slower, with kernels and blocks held to what they say.
@@ -123,7 +127,14 @@ def compile(
         if kernels not in (None, *KERNELS):
             raise CompileError(f"kernels={kernels!r} is none of {', '.join(map(repr, KERNELS))}")
         lowering = plan_lowering(
-            target, pipeline, planner, available_memory_proportion, merge_collectives, merge_remote_buffers, float_modes
+            target,
+            pipeline,
+            planner,
+            available_memory_proportion,
+            merge_collectives,
+            merge_remote_buffers,
+            float_modes,
+            partials_type,
         )
         lowering = replace(lowering, kernels=kernels)
         return _compile(source, entry, args, kwargs or {}, lowering)

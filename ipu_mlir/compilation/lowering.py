@@ -17,6 +17,7 @@ from ipu_mlir.passes.core.options import make_pass
 from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, replace_pass
 from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.set_target import SetTarget
+from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.plugins import loaded_passes
@@ -155,6 +156,7 @@ def plan_lowering(
     merge_collectives: int | None = None,
     merge_remote_buffers: str | None = None,
     float_modes: str | Mapping[str, Any] | None = None,
+    partials_type: str | None = None,
 ) -> Lowering:
     """The passes for ``compile``.
 
@@ -166,6 +168,7 @@ def plan_lowering(
         merge_collectives: bytes of ``ipu-merge-collectives``.
         merge_remote_buffers: which ones ``ipu-merge-remote-buffers`` merges.
         float_modes: options of ``ipu-set-float-modes``, by name or as text.
+        partials_type: ``partials`` of ``ipu-widen-sums``.
 
     Raises:
         CompileError: a pass or an option that does not exist, or a pipeline together with what is for the default
@@ -188,6 +191,8 @@ def plan_lowering(
             raise CompileError("give which to an ipu-merge-remote-buffers of your own pipeline=")
         if float_modes is not None:
             raise CompileError("give float_modes as options of an ipu-set-float-modes of your own pipeline=")
+        if partials_type is not None:
+            raise CompileError("give partials_type as partials of an ipu-widen-sums of your own pipeline=")
         return Lowering({"l3": (begin, *with_plugins().resolve(pipeline))}, target, own_pipeline=True)
     stages = {level: _REGISTRY.resolve(name) for level, name in _PIPELINE_TO.items()}
     if planner is not None or available_memory_proportion is not None:
@@ -200,6 +205,8 @@ def plan_lowering(
         stages["l1"] = replace_pass(stages["l1"], merging)
     if float_modes is not None:
         stages["l1"] = replace_pass(stages["l1"], make_pass(SetFloatModes, _option_text(float_modes)))
+    if partials_type is not None:
+        stages["l1"] = replace_pass(stages["l1"], make_pass(WidenSums, f"partials={partials_type}"))
     if merge_collectives is not None:
         stages["l3"] = replace_pass(stages["l3"], MergeCollectives(max_bytes=merge_collectives))
     return Lowering({**stages, "l1": (begin, *stages["l1"])}, target)

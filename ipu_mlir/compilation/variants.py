@@ -16,6 +16,7 @@ from ipu_mlir.passes.core.manager import run_steps
 from ipu_mlir.passes.core.pipeline_steps import PassStep, Registry, Step, replace_pass
 from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
+from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.passes.supersteps.checks.check_memory import CheckMemory
@@ -54,31 +55,34 @@ class Variants:
         steps = [step for name in ("ipu-normalize", "ipu-place", "ipu-lower") for step in registry.resolve(name)]
         first = next(place for place, step in enumerate(steps) if _is(step, Partition))
         self._rest = [step for step in steps[first:] if not _is(step, CheckMemory)]
-        self._first, self._begun = steps[:first], dict[Target, ir.Operation]()
+        self._first, self._begun = steps[:first], dict[tuple[Target, WidenSums], ir.Operation]()
 
     @property
     def target(self) -> Target:
         """The machine that the program names, or the default one."""
         return module_target(self.source.operation)
 
-    def profile(self, target: Target, partition: Partition) -> Profile:
+    def profile(self, target: Target, partition: Partition, sums: WidenSums | None = None) -> Profile:
         """The profile of the program on ``target`` if it is cut as ``partition`` does; it need not fit.
+
+        ``sums`` says in which type its sums are.
 
         Raises:
             CompileError: a pass refuses the program, as where a hint names a tile that ``target`` does not have.
         """
-        if target not in self._begun:
-            self._begun[target] = self._begin(target)
-        module = self._begun[target].clone()
+        sums = sums or WidenSums()
+        if (target, sums) not in self._begun:
+            self._begun[target, sums] = self._begin(target, sums)
+        module = self._begun[target, sums].clone()
         run_steps(module, replace_pass(self._rest, partition), verify=VERIFIED)
         return profile_of(module, self.entry, source=self.source.operation)
 
-    def _begin(self, target: Target) -> ir.Operation:
+    def _begin(self, target: Target, sums: WidenSums) -> ir.Operation:
         """The program before its partition: some passes ask for the memory of a tile."""
         module = entries_alone(self.source.operation, (self.entry,))
         with module.context, ir.Location.unknown():
             module.attributes[TARGET] = target_to_attr(target)
-        run_steps(module, self._first, verify=VERIFIED)
+        run_steps(module, replace_pass(self._first, sums), verify=VERIFIED)
         return module
 
 

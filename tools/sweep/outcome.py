@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from ipu_mlir.compilation.variants import Variants
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.passes.normalize.widen_sums import WidenSums
 from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.runtime.profile.profile import Profile
 from ipu_mlir.tools.sweep.settings import Setting
@@ -53,8 +54,9 @@ def measure(
             available_memory_proportion=setting.proportion,
             most_partials=setting.most_partials,
         )
+        sums = WidenSums(partials=setting.partials_type)
         try:
-            profile = variants.profile(replace(target, tiles_per_ipu=setting.tiles, emulated=True), partition)
+            profile = variants.profile(replace(target, tiles_per_ipu=setting.tiles, emulated=True), partition, sums)
         except CompileError as error:
             raise CompileError(f"with {setting}: {error}") from error
         found.append(outcome_of(setting, profile))

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Literal
 
 from ipu_mlir.dialects.support.counted import counted
 
 PROPORTIONS = (0.05, 0.1, 0.2, 0.4, 0.6)
+PartialsType = Literal["f32", "native"]
+PARTIALS_TYPES: tuple[PartialsType, ...] = ("f32", "native")
 DEFAULT_PROPORTION = 0.6
 """Of ``ipu-partition``."""
 
@@ -19,15 +22,21 @@ class Setting:
         proportion: the ``available-memory-proportion``.
         tiles: of each IPU.
         most_partials: into how many partial results a reduction may be split; None for no limit.
+        partials_type: of sums of 16 and 8 bits that are not complete.
     """
 
     proportion: float
     tiles: int
     most_partials: int | None
+    partials_type: PartialsType = PARTIALS_TYPES[0]
 
     def __str__(self) -> str:
         partials = "" if self.most_partials is None else f", at most {counted(self.most_partials, 'partial')}"
-        return f"proportion {self.proportion:g}, {counted(self.tiles, 'tile')}{partials}"
+        return f"proportion {self.proportion:g}, {counted(self.tiles, 'tile')}{partials}{self._type}"
+
+    @property
+    def _type(self) -> str:
+        return "" if self.partials_type == PARTIALS_TYPES[0] else f", {self.partials_type} partials"
 
 
 def partials_text(most_partials: int | None) -> str:
@@ -40,6 +49,7 @@ def settings(
     tiles: Sequence[int] | None,
     most_partials: Sequence[int | None] | None,
     tiles_of_target: int,
+    partials_types: Sequence[PartialsType] | None = None,
 ) -> Iterator[Setting]:
     """All combinations of what is given; what is not stays at its default, but something varies.
 
@@ -49,6 +59,8 @@ def settings(
     proportion 0.6, 8 tiles; proportion 0.6, 16 tiles
     """
     if proportions is None:
-        proportions = PROPORTIONS if tiles is None and most_partials is None else (DEFAULT_PROPORTION,)
-    combinations = product(tiles or (tiles_of_target,), most_partials or (None,), proportions)
-    return (Setting(proportion, count, most) for count, most, proportion in combinations)
+        nothing = tiles is None and most_partials is None and partials_types is None
+        proportions = PROPORTIONS if nothing else (DEFAULT_PROPORTION,)
+    types = partials_types or PARTIALS_TYPES[:1]
+    combinations = product(types, tiles or (tiles_of_target,), most_partials or (None,), proportions)
+    return (Setting(proportion, count, most, each) for each, count, most, proportion in combinations)

@@ -11,7 +11,7 @@ from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.tools.report.units import bytes_text, seconds_text
 from ipu_mlir.tools.sweep.outcome import Outcome, fastest_that_fits
-from ipu_mlir.tools.sweep.settings import partials_text
+from ipu_mlir.tools.sweep.settings import PARTIALS_TYPES, partials_text
 
 SCHEMA, VERSION = "ipu-mlir.sweep", 1
 
@@ -19,13 +19,19 @@ _COLUMNS = {
     "available_memory_proportion": 11,
     "tiles_per_ipu": 8,
     "most_partials": 9,
+    "partials_type": 8,
     "cycles": 14,
     "compute": 14,
     "exchange": 14,
     "sync": 10,
     "tile_bytes": 12,
 }
-_HEADS = {"available_memory_proportion": "proportion", "tiles_per_ipu": "tiles", "most_partials": "partials"}
+_HEADS = {
+    "available_memory_proportion": "proportion",
+    "tiles_per_ipu": "tiles",
+    "most_partials": "partials",
+    "partials_type": "type",
+}
 HOST_LEFT_OUT = "cycles are estimated and leave out what the host transfers"
 
 
@@ -66,11 +72,12 @@ class Sweep:
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row per setting, as in the data files."""
-        return [
+        rows = [
             {
                 "available_memory_proportion": each.setting.proportion,
                 "tiles_per_ipu": each.setting.tiles,
                 "most_partials": each.setting.most_partials,
+                "partials_type": each.setting.partials_type,
                 "cycles": each.cycles,
                 "compute": each.compute,
                 "exchange": each.exchange,
@@ -83,14 +90,23 @@ class Sweep:
             }
             for each in self.outcomes
         ]
+        if not self._has_types():
+            for row in rows:
+                del row["partials_type"]
+        return rows
+
+    def _has_types(self) -> bool:
+        """True if the settings differ from the default type of partial results."""
+        return any(each.setting.partials_type != PARTIALS_TYPES[0] for each in self.outcomes)
 
     def table(self) -> str:
         """The rows as a text to read; ``*`` marks the frontier."""
-        heads = "".join(f"{_HEADS.get(name, name.replace('_', ' ')):>{width}}" for name, width in _COLUMNS.items())
+        columns = {name: width for name, width in _COLUMNS.items() if name != "partials_type" or self._has_types()}
+        heads = "".join(f"{_HEADS.get(name, name.replace('_', ' ')):>{width}}" for name, width in columns.items())
         lines = [self.title, f"  {heads}{'time':>10}"]
         for row in self.rows():
             shown = {**row, "most_partials": partials_text(row["most_partials"])}
-            cells = "".join(f"{_cell(shown[name]):>{width}}" for name, width in _COLUMNS.items())
+            cells = "".join(f"{_cell(shown[name]):>{width}}" for name, width in columns.items())
             fits = "" if row["fits"] else "  does not fit"
             lines.append(f"{'*' if row['frontier'] else ' '} {cells}{seconds_text(row['seconds']):>10}{fits}")
         lines.append("* no other setting has fewer cycles and fewer bytes on the fullest tile")

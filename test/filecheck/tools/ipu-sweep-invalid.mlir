@@ -13,6 +13,9 @@
 // RUN: not ipu-sweep %s --tiles many 2>&1 | filecheck %s --check-prefix=TILES
 // TILES: ipu-sweep: error: argument --tiles: expected whole numbers from 1, separated by commas, got 'many'
 
+// RUN: not ipu-sweep %s --partials-type f32,half 2>&1 | filecheck %s --check-prefix=TYPE
+// TYPE: ipu-sweep: error: argument --partials-type: expected f32 or native, separated by a comma, got 'half'
+
 // RUN: not ipu-sweep %s -o sweep.pdf 2>&1 | filecheck %s --check-prefix=SUFFIX
 // SUFFIX: ipu-sweep: error: argument -o/--output: 'sweep.pdf' says not what to write; it ends in .html, .json, .csv
 

@@ -12,7 +12,8 @@ const WIDE = 8;
 const partials = (row) => (row.most_partials === null ? "no limit" : whole(row.most_partials));
 const settingText = (row) =>
   `proportion ${row.available_memory_proportion}` +
-  (row.most_partials === null ? "" : `, at most ${counted(row.most_partials, "partial")}`);
+  (row.most_partials === null ? "" : `, at most ${counted(row.most_partials, "partial")}`) +
+  (row.partials_type === "native" ? ", native partials" : "");
 
 /** Points of one number of tiles; settings with equal results are one point: {rows}. */
 function points(tiles) {

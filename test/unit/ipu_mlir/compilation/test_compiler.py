@@ -169,6 +169,22 @@ def test_a_proportion_is_for_the_default_passes():
         ipu.compile(TEXT, pipeline="ipu-compile", merge_collectives=64)
 
 
+def test_partial_results_of_16_bits_are_what_the_program_says_or_f32() -> None:
+    args = [ipu.TensorSpec((32, 64), np.float16), ipu.TensorSpec((64, 32), np.float16)]
+    programs = {
+        each: ipu.compile(lambda x, w: x @ w, args=args, target=ipu.Target(tiles_per_ipu=16), partials_type=each)
+        for each in (None, "f32", "native")
+    }
+    types = {each: "tensor<32x32xf32" in program.mlir("l1") for each, program in programs.items()}
+    assert types == {None: True, "f32": True, "native": False}
+    cycles = {each: program.profile().execution.cycles.compute for each, program in programs.items()}
+    assert cycles[None] == cycles["f32"] > cycles["native"]
+    with pytest.raises(ipu.CompileError, match="partials of an ipu-widen-sums of your own pipeline="):
+        ipu.compile(TEXT, pipeline="ipu-compile", partials_type="native")
+    with pytest.raises(ipu.CompileError, match="half"):
+        ipu.compile(TEXT, partials_type="half")
+
+
 @pytest.mark.parametrize(("most", "syncs_less"), [(0, 0), (16, 0), (32, 1), (48, 2)])
 def test_collectives_that_give_few_bytes_together_have_one_sync(most: int, syncs_less: int) -> None:
     def three():

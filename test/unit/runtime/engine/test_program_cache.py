@@ -102,6 +102,7 @@ def test_whatever_decides_the_program_is_in_the_key(folder: Path, lowered: list[
         {"target": ipu.Target(tiles_per_ipu=4)},
         {"available_memory_proportion": 0.5},
         {"merge_collectives": 8},
+        {"partials_type": "native"},
         {"kernels": "never"},
     ]
     for variant in variants:
