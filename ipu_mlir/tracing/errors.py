@@ -97,6 +97,32 @@ def of_a_call(error: Exception) -> TraceError | None:
     return kind(str(error), place)
 
 
+_ADVICE = {
+    "jax": "compile jax.jit of the function, or give arrays of JAX as arguments",
+    "torch": "give tensors of PyTorch as arguments when it is compiled",
+    "tensorflow": "compile a tf.function, or give tensors of TensorFlow as arguments",
+    "keras": "compile the model itself, or give tensors of TensorFlow as arguments",
+}
+_WITHOUT_FRAMES = {"a valid JAX type": "jax", "must be Tensor, not Tensor": "torch"}
+"""What functions say that are none of Python's, or that take their own frames out of tracebacks."""
+
+
+def of_a_framework(error: Exception) -> TraceError | None:
+    """``error`` at the user's line, if a traced function called a framework that has tensors of its own."""
+    place: Place | None = None
+    found = next((name for text, name in _WITHOUT_FRAMES.items() if text in str(error)), None)
+    for frame, line in walk_tb(error.__traceback__):
+        name = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if place is not None and name in _ADVICE:
+            found = name
+            break
+        if is_users(frame):
+            place = Place(frame.f_code.co_filename, line, 1)
+    if place is None or found is None:
+        return None
+    return TraceTypeError(f"{found} does not take traced tensors of ipu_mlir; {_ADVICE[found]}", place)
+
+
 def at_the_users_line(error: _Error) -> _Error:
     """``error`` with a traceback of the user's own frames alone; of a ``TraceError`` the last is the line it names.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.specs.specs import TensorSpec, spec_of
-from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line, of_a_call
+from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line, of_a_call, of_a_framework
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
 from ipu_mlir.tracing.structure import Branch, Call, assembled, flatten, flatten_arguments, parts, paths, unflatten
@@ -75,9 +75,10 @@ class TracedFunction:
             results, values = flatten(_as_tensors(trace, returned, self._place), "result")
             trace.finish(values)
         except TraceError as error:
-            raise at_the_users_line(error) from error.__cause__
+            located = of_a_framework(error) or error
+            raise at_the_users_line(located.with_traceback(error.__traceback__)) from error.__cause__
         except Exception as error:
-            if (located := of_a_call(error)) is None:
+            if (located := of_a_framework(error) or of_a_call(error)) is None:
                 raise
             raise located.with_traceback(error.__traceback__) from error
         return trace, Call(bind, arguments, specs, results, tuple(map(spec_of, values)), self._static)

@@ -241,3 +241,19 @@ def test_what_the_users_code_raises_goes_through():
     with pytest.raises(ValueError, match=r"^mine$") as caught:
         ipu.function(program).trace(X)
     assert not isinstance(caught.value, ipu.IpuError)
+
+
+@pytest.mark.parametrize(
+    ("package", "call", "way_out"),
+    [
+        ("jax", lambda jax, x: jax.numpy.sin(x), "compile jax.jit of the function"),
+        ("jax", lambda jax, x: jax.nn.softmax(x), "compile jax.jit of the function"),
+        ("torch", lambda torch, x: torch.nn.functional.softmax(x, -1), "give tensors of PyTorch"),
+        ("torch", lambda torch, x: torch.sin(x), "give tensors of PyTorch"),
+        ("tensorflow", lambda tf, x: tf.sin(x), "compile a tf.function"),
+    ],
+)
+def test_a_framework_that_is_called_with_traced_tensors(package, call, way_out):
+    framework = pytest.importorskip(package)
+    with pytest.raises(ipu.CompileError, match=f"test_errors.py:.*{package} does not take traced tensors.*{way_out}"):
+        ipu.compile(lambda x: call(framework, x), args=[X])
