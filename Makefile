@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-pages test-slow models lint types bench clean
+.PHONY: help demo test test-pages test-slow models lint types bench docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -51,6 +51,10 @@ types: $(READY)  ## static types
 
 bench: $(READY)  ## speed beside hand-written NumPy, as ratios
 	$(BIN)/python -m benchmarks.run
+
+docs: $(READY)  ## the documentation site, in build/site; warnings are errors
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .ruff_cache
