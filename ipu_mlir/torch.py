@@ -21,6 +21,9 @@ from ipu_mlir.frontends.from_torch import import_graph, trace_plainly
 from ipu_mlir.frontends.torch_decompositions import decompositions
 from ipu_mlir.frontends.torch_dialect import RANDOM_STATE
 from ipu_mlir.programs.session import Session
+from ipu_mlir.torch_training import TrainingStep, training_step
+
+__all__ = ["Report", "TrainingStep", "backend", "graph_breaks", "report", "training_step"]
 
 _OPTIONS = ("target",)
 _LOG = logging.getLogger("ipu_mlir.torch")

@@ -19,9 +19,6 @@ CHEAPEST = ("flax.nnx encoder", "equinox convolutions")
 """Those that every run of the tests tries."""
 
 KNOWN_FAILURES: dict[tuple[str, str], tuple[str, str]] = {
-    ("transformers Wav2Vec2", "step"): ("Cannot view a tensor", "a traced view is none after ops are decomposed"),
-    ("transformers Segformer", "step"): ("upsample_bilinear2d_backward", "torch-mlir does not know it"),
-    ("transformers Yolos", "step"): ("upsample_bicubic2d_backward", "torch-mlir does not know it"),
     ("keras NASNetMobile", "forward"): ("too many arguments", "a kernel takes at most 1,024 arrays"),
 }
 """By name and kind: a part of the message, and the reason. One that passes is a failure of the test."""

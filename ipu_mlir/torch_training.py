@@ -1,0 +1,325 @@
+"""``training_step``: gradients and an optimizer of PyTorch as one program, whose state stays on the device."""
+
+import inspect
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+
+from ipu_mlir.compilation.compiler import compile_module, for_the_user
+from ipu_mlir.compilation.executable import Executable
+from ipu_mlir.compilation.lowering import plan_lowering
+from ipu_mlir.compilation.sources import load_module
+from ipu_mlir.dialects.support.errors import CompileError, IpuError
+from ipu_mlir.frontends.from_torch import import_program
+from ipu_mlir.frontends.torch_calls import TorchCall, bits_and_parts, to_numpy, to_torch
+from ipu_mlir.frontends.torch_dialect import RANDOM_STATE
+from ipu_mlir.frontends.torch_state import call_of_the_rest, keep_first_arguments
+from ipu_mlir.programs.session import Session
+
+if TYPE_CHECKING:
+    from ipu_mlir.dialects.machine.target import Target
+
+Named = dict[str, torch.Tensor]
+
+
+def training_step(
+    model: torch.nn.Module,
+    loss: Callable[..., Any],
+    optimizer: torch.optim.Optimizer,
+    *,
+    before: Callable[[list[torch.Tensor]], Any] | None = None,
+    target: "Target | None" = None,
+) -> "TrainingStep":
+    """A step of training that runs on the device as one program: the loss, its gradients, and the optimizer.
+
+        step = ipu_mlir.torch.training_step(model, lambda model, x, y: cross_entropy(model(x), y), optimizer)
+        for x, y in batches:
+            print(step(x, y))
+        step.synchronize()
+
+    Parameters, buffers that change and the optimizer's state are variables of the device, and stay there between steps;
+    ``synchronize`` copies them into ``model`` and ``optimizer``.
+
+    Args:
+        loss: gets ``model`` and the arguments of a step; gives the loss, or a tuple of the loss and what else a step is
+            to give.
+        before: gets the parameters, which have gradients, before the optimizer's step: to limit their norm, say.
+        target: the machine.
+    """
+    return TrainingStep(model, loss, optimizer, before, target)
+
+
+class TrainingStep:
+    """A step of training, compiled for the shapes of its arguments, and for the optimizer's settings, when they come
+    first.
+
+    Attributes:
+        executable: of the last step; None before the first.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        loss: Callable[..., Any],
+        optimizer: torch.optim.Optimizer,
+        before: Callable[[list[torch.Tensor]], Any] | None,
+        target: "Target | None",
+    ) -> None:
+        self._model, self._loss, self._optimizer, self._before, self._target = model, loss, optimizer, before, target
+        self._compiled: _Compiled | None = None
+        self._key = ""
+        trained = {each for group in optimizer.param_groups for each in group["params"]}
+        self._names = {each: name for name, each in model.named_parameters() if each in trained}
+        if len(self._names) != len(trained):
+            raise CompileError(
+                f"the optimizer has {len(trained)} parameters, {len(trained) - len(self._names)} of which are none of "
+                f"{type(model).__name__}; give it model.parameters()"
+            )
+
+    @property
+    def executable(self) -> Executable | None:
+        return None if self._compiled is None else self._compiled.executable
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Train on a batch; what the loss function gives."""
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        shapes = [(each.shape, each.dtype) if isinstance(each, torch.Tensor) else each for each in leaves]
+        key = repr((spec, shapes, _settings(self._optimizer), self._model.training))
+        if self._compiled is None or key != self._key:
+            self.synchronize()
+            self._compiled, self._key = self._compile(args, kwargs), key
+            self._compiled.load(self._state())
+        vars(self._optimizer)["_opt_called"] = True  # a schedule of learning rates asks whether there was a step
+        return self._compiled.run(_rates(self._optimizer), args, kwargs)
+
+    def synchronize(self) -> None:
+        """Copy the parameters, buffers and state of the optimizer from the device into those of PyTorch."""
+        if self._compiled is not None:
+            self._compiled.store(self._state())
+
+    def _state(self) -> Named:
+        """The tensors that a step can change, by the names of their variables."""
+        found = {name: each.detach() for each, name in self._names.items()}
+        found |= dict(self._model.named_buffers())
+        for tensor, name in self._names.items():
+            for kind, each in self._optimizer.state.get(tensor, {}).items():
+                if isinstance(each, torch.Tensor):
+                    found[_of_state(name, kind)] = each
+        return found
+
+    def _compile(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "_Compiled":
+        _begin(self._optimizer)
+        state = self._state()
+        for name in self._unchanged_buffers(args, kwargs):
+            del state[name]
+        state |= _rates(self._optimizer)
+        try:
+            imported = import_program(self._step(list(state)), (list(state.values()), args, dict(kwargs)), {})
+            module: Any = imported.program
+            keep_first_arguments(module, list(state))
+            call = call_of_the_rest(cast(TorchCall, imported.call), len(state))
+            program = compile_module(load_module(module), None, plan_lowering(self._target, None, None, None), call)
+        except IpuError as error:
+            raise for_the_user(error, self._model) from error.__cause__
+        assert isinstance(program, Executable), "batches have known sizes"
+        return _Compiled(program, program.session(), list(state))
+
+    def _unchanged_buffers(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
+        """Those that stay as they are when the loss is computed; they are constants of the program."""
+        buffers = dict(self._model.named_buffers())
+        copies = {name: each.clone() for name, each in buffers.items()}
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            self._result({**dict(self._model.named_parameters()), **copies}, args, kwargs)
+        # kernels of norms write to their statistics without a new version
+        return [name for name, each in copies.items() if each._version == 0 and torch.equal(each, buffers[name])]
+
+    def _result(self, tensors: Named, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What the loss function gives for a model of ``tensors``."""
+        inside = {f"model.{name}": each for name, each in tensors.items()}
+        return torch.func.functional_call(_WithLoss(self._model, self._loss), inside, tuple(args), dict(kwargs))
+
+    def _step(self, names: Sequence[str]) -> Callable[..., Any]:
+        """The step as a function of the state, which it gives anew, and of a batch."""
+
+        def step(state: list[torch.Tensor], args: Any, kwargs: Any) -> Any:
+            tensors = {name: each.clone() for name, each in zip(names, state, strict=True)}
+            buffers = {name: tensors[name] for name, _ in self._model.named_buffers() if name in tensors}
+            parameters = {name: tensors[name].detach().requires_grad_() for name in self._names.values()}
+            result = self._result({**parameters, **buffers}, args, kwargs)
+            loss = result[0] if isinstance(result, tuple) else result
+            gradients = torch.autograd.grad(loss, list(parameters.values()), allow_unused=True)
+            with torch.no_grad(), _on(self._optimizer, self._names, tensors) as trained:
+                for each, gradient in zip(trained, gradients, strict=True):
+                    each.grad = gradient
+                with _OneByOne():
+                    if self._before is not None:
+                        self._before(trained)
+                    inspect.unwrap(type(self._optimizer).step)(self._optimizer)
+            return [tensors[name] for name in names], pytree.tree_map(_detached, result)
+
+        step.__name__ = f"training_step_of_{type(self._model).__name__}"
+        return step
+
+
+@dataclass
+class _Compiled:
+    """A step for batches of one form, with its variables."""
+
+    executable: Executable
+    session: Session
+    names: list[str]
+    rates: dict[str, float] = field(default_factory=dict)
+
+    def load(self, state: Named) -> None:
+        for name in self.names:
+            if name in state:
+                self.session[name] = bits_and_parts(to_numpy(state[name], state[name].dtype))
+
+    def store(self, state: Named) -> None:
+        with torch.no_grad():
+            for name in self.names:
+                if name in state:
+                    state[name].copy_(to_torch(self.session[name]))
+
+    def run(self, rates: Named, args: Any, kwargs: Any) -> Any:
+        for name, rate in rates.items():
+            if name in self.names and self.rates.get(name) != float(rate):
+                self.session[name], self.rates[name] = rate.numpy(), float(rate)
+        if RANDOM_STATE in self.session:
+            self.session[RANDOM_STATE] = torch.randint(2**62, ()).numpy()  # so torch.manual_seed decides
+        return self.session(*args, **kwargs)
+
+
+class _WithLoss(torch.nn.Module):
+    """A model as a module that gives the loss, so that its tensors can be replaced."""
+
+    def __init__(self, model: torch.nn.Module, loss: Callable[..., Any]) -> None:
+        super().__init__()
+        self.model, self._loss = model, loss
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._loss(self.model, *args, **kwargs)
+
+
+def _detached(leaf: Any) -> Any:
+    return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
+
+
+def _of_state(name: str, kind: str) -> str:
+    return f"{name}.{kind} of the optimizer"
+
+
+def _rates(optimizer: torch.optim.Optimizer) -> Named:
+    """The learning rates, by the names of their variables."""
+    wide = any(each.dtype == torch.float64 for group in optimizer.param_groups for each in group["params"])
+    dtype = torch.float64 if wide else torch.float32
+    groups = enumerate(optimizer.param_groups)
+    return {f"learning rate {place}": torch.tensor(float(group["lr"]), dtype=dtype) for place, group in groups}
+
+
+def _settings(optimizer: torch.optim.Optimizer) -> list[Any]:
+    """What the optimizer computes with, beside its tensors and its learning rate."""
+    left_out = ("params", "lr", "initial_lr")
+    return [{name: each for name, each in group.items() if name not in left_out} for group in optimizer.param_groups]
+
+
+def _begin(optimizer: torch.optim.Optimizer) -> None:
+    """Make the state with which an optimizer begins, as its first step does."""
+    for group in optimizer.param_groups:
+        kept = [each.grad for each in group["params"]]
+        for each in group["params"]:
+            each.grad = torch.zeros_like(each)
+        begin = getattr(optimizer, "_init_group", None)
+        if begin is not None:
+            begin(group, *([] for _ in list(inspect.signature(begin).parameters)[1:]))
+        for each, gradient in zip(group["params"], kept, strict=True):
+            each.grad = gradient
+            if isinstance(optimizer, torch.optim.SGD) and group["momentum"]:
+                _begin_momentum(optimizer, group, each)
+
+
+def _begin_momentum(optimizer: torch.optim.SGD, group: Mapping[str, Any], parameter: torch.Tensor) -> None:
+    if optimizer.state[parameter].get("momentum_buffer") is None:
+        if group["dampening"]:
+            raise CompileError("SGD with dampening does not dampen its first step; run that with optimizer.step()")
+        optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
+
+
+@contextmanager
+def _on(
+    optimizer: torch.optim.Optimizer, names: Mapping[torch.Tensor, str], tensors: Named
+) -> Iterator[list[torch.Tensor]]:
+    """An optimizer of ``tensors`` in the place of its own; the parameters among them.
+
+    Raises:
+        CompileError: its state after a step has other parts, or numbers of Python that change.
+    """
+    state, groups = optimizer.state, optimizer.param_groups
+    trained = {each: tensors[name].detach() for each, name in names.items()}
+    traced: Any = defaultdict(dict)
+    for each, name in names.items():
+        traced[trained[each]] = {k: tensors.get(_of_state(name, k), v) for k, v in state.get(each, {}).items()}
+    before = [_plain_parts(each) for each in traced.values()]
+    try:
+        optimizer.state = traced
+        optimizer.param_groups = [
+            {**group, **_as_traced(group, tensors[f"learning rate {place}"])}
+            | {"params": [trained[each] for each in group["params"]]}
+            for place, group in enumerate(groups)
+        ]
+        yield list(trained.values())
+        if [_plain_parts(traced[each]) for each in trained.values()] != before:
+            raise CompileError(
+                f"{type(optimizer).__name__} keeps state that is no tensor, or makes it in its first step; "
+                "use an optimizer of torch.optim, or run its steps in PyTorch"
+            )
+        for each, name in names.items():
+            tensors[name] = trained[each]
+            tensors.update({_of_state(name, k): v for k, v in traced[trained[each]].items() if _is_tensor(v)})
+    finally:
+        optimizer.state, optimizer.param_groups = state, groups
+
+
+def _as_traced(group: Mapping[str, Any], rate: torch.Tensor) -> dict[str, Any]:
+    """Settings with which an optimizer asks for no value."""
+    wanted = {"foreach": False, "fused": False, "capturable": True}
+    return {name: each for name, each in wanted.items() if name in group} | {"lr": rate}
+
+
+_SCALED = frozenset(f"{name}{end}" for name in ("add", "addcdiv", "addcmul", "sub") for end in ("", "_"))
+
+
+class _OneByOne(TorchFunctionMode):
+    """Ops on lists of tensors as ops on each, and tensors as factors where PyTorch wants a number."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        options = dict(kwargs or {})
+        name = getattr(func, "__name__", "")
+        if name.startswith("_foreach_"):
+            with self:
+                return _on_each(name.removeprefix("_foreach_"), *args, **options)
+        for factor in ("alpha", "value"):
+            if name in _SCALED and isinstance(options.get(factor), torch.Tensor):  # x.add_(y, alpha=rate)
+                args = (args[0], args[1] * options.pop(factor), *args[2:])
+        return func(*args, **options)
+
+
+def _on_each(name: str, tensors: Sequence[torch.Tensor], *args: Any, **options: Any) -> Any:
+    op = torch.linalg.vector_norm if name == "norm" else getattr(torch.Tensor, name)
+    given = [each if isinstance(each, list | tuple) else [each] * len(tensors) for each in args]
+    made = [op(*each, **options) for each in zip(tensors, *given, strict=True)]
+    return None if name.endswith("_") else made
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, torch.Tensor)
+
+
+def _plain_parts(state: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: "tensor" if _is_tensor(each) else each for name, each in state.items()}

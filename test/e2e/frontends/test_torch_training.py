@@ -1,0 +1,176 @@
+"""Steps of training as one program: losses, parameters and the optimizer's state are those of PyTorch."""
+
+import copy
+
+import pytest
+
+import ipu_mlir as ipu
+
+torch = pytest.importorskip("torch")
+import ipu_mlir.torch as ipu_torch  # noqa: E402
+
+nn, functional = torch.nn, torch.nn.functional
+TARGET = ipu.Target(tiles_per_ipu=16)
+
+OPTIMIZERS = {
+    "momentum": lambda parameters: torch.optim.SGD(parameters, 0.1, momentum=0.9, nesterov=True, weight_decay=1e-3),
+    "AdamW": lambda parameters: torch.optim.AdamW(parameters, 1e-2, amsgrad=True),
+    "RMSprop": lambda parameters: torch.optim.RMSprop(parameters, 1e-2, momentum=0.9),
+    "SGD": lambda parameters: torch.optim.SGD(parameters, 0.1),
+    "Adagrad": lambda parameters: torch.optim.Adagrad(parameters, 1e-2),
+    "NAdam": lambda parameters: torch.optim.NAdam(parameters, 1e-2),
+    "RAdam": lambda parameters: torch.optim.RAdam(parameters, 1e-2),
+    "Adamax": lambda parameters: torch.optim.Adamax(parameters, 1e-2),
+    "Adadelta": lambda parameters: torch.optim.Adadelta(parameters, 1.0),
+    "ASGD": lambda parameters: torch.optim.ASGD(parameters, 0.1),
+    "Rprop": lambda parameters: torch.optim.Rprop(parameters, 1e-2),
+}
+QUICK = ("momentum",)
+
+
+def model():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(8, 16, bias=False), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 3))
+
+
+def loss_of(model, x, y):
+    return functional.cross_entropy(model(x), y)
+
+
+def in_pytorch(model, optimizer, x, y, before=None):
+    optimizer.zero_grad()
+    loss = loss_of(model, x, y)
+    loss.backward()
+    if before is not None:
+        before([each for group in optimizer.param_groups for each in group["params"]])
+    optimizer.step()
+    return loss.detach()
+
+
+def batches(count: int):
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(count):
+        yield torch.randn(12, 8, generator=generator), torch.randint(0, 3, (12,), generator=generator)
+
+
+def both(make, before=None):
+    """A step on the device and one of PyTorch, with what they train."""
+    ours, theirs = model(), model()
+    optimizers = make(ours.parameters()), make(theirs.parameters())
+    step = ipu_torch.training_step(ours, loss_of, optimizers[0], before=before, target=TARGET)
+    return step, lambda x, y: in_pytorch(theirs, optimizers[1], x, y, before), (ours, theirs), optimizers
+
+
+def assert_same_state(models, optimizers) -> None:
+    torch.testing.assert_close(*(dict(each.state_dict()) for each in models), atol=2e-6, rtol=1e-4)
+    states = [each.state_dict()["state"] for each in optimizers]
+    assert states[0].keys() >= states[1].keys()
+    for place, parts in states[1].items():
+        for name, part in parts.items():
+            torch.testing.assert_close(states[0][place][name], part, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in OPTIMIZERS]
+)
+def test_steps_with_a_schedule_are_those_of_pytorch(name: str):
+    step, plain, models, optimizers = both(OPTIMIZERS[name])
+    schedules = [torch.optim.lr_scheduler.StepLR(each, 2, 0.5) for each in optimizers]
+    for x, y in batches(5):
+        torch.testing.assert_close(step(x, y), plain(x, y), atol=1e-5, rtol=1e-5)
+        for each in schedules:
+            each.step()
+    step.synchronize()
+    assert_same_state(models, optimizers)
+
+
+@pytest.mark.slow
+def test_a_step_is_compiled_once_for_batches_of_one_size_and_goes_on_where_it_was_for_another():
+    step, plain, models, optimizers = both(OPTIMIZERS["SGD"], lambda each: nn.utils.clip_grad_norm_(each, 0.1))
+    (x, y), *_ = batches(1)
+    found = [step(x, y)]
+    program = step.executable
+    found.append(step(x, y))
+    assert step.executable is program
+    found.append(step(x[:6], y[:6]))
+    torch.testing.assert_close(found, [plain(x, y), plain(x, y), plain(x[:6], y[:6])], atol=1e-5, rtol=1e-5)
+    assert step.executable is not program
+    step.synchronize()
+    assert_same_state(models, optimizers)
+
+
+@pytest.mark.slow
+def test_parameters_stay_on_the_device():
+    step, *_ = both(OPTIMIZERS["SGD"])
+    (x, y), *_ = batches(1)
+    begin = [each.clone() for each in step._model.parameters()]
+    step(x, y)
+    assert step.executable is not None
+    assert [each.shape for each in step.executable.argument_specs] == [(12, 8), (12,)]
+    assert all(torch.equal(*pair) for pair in zip(begin, step._model.parameters(), strict=True))
+    step.synchronize()
+    assert not any(torch.equal(*pair) for pair in zip(begin, step._model.parameters(), strict=True))
+
+
+@pytest.mark.slow
+def test_what_else_the_loss_function_gives_comes_along():
+    ours = model()
+    step = ipu_torch.training_step(
+        ours, lambda model, x: ((out := model(x)).square().mean(), {"out": out, "n": 3}),
+        torch.optim.SGD(ours.parameters(), 0.1), target=TARGET,
+    )  # fmt: skip
+    (x, _), *_ = batches(1)
+    loss, rest = step(x)
+    torch.testing.assert_close(rest["out"].square().mean(), loss)
+    assert rest["n"] == 3
+
+
+class Counting(torch.optim.Optimizer):
+    """Keeps a number of Python among its state."""
+
+    def __init__(self, parameters) -> None:
+        super().__init__(parameters, {"lr": 0.1})
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for each in group["params"]:
+                self.state[each]["count"] = self.state[each].get("count", 0) + 1
+                each.sub_(each.grad * group["lr"] / self.state[each]["count"])
+
+
+def test_state_that_is_no_tensor_is_refused():
+    ours = model()
+    step = ipu_torch.training_step(ours, loss_of, Counting(ours.parameters()), target=TARGET)
+    with pytest.raises(ipu.CompileError, match="Counting keeps state that is no tensor"):
+        step(*next(batches(1)))
+
+
+@pytest.mark.slow
+def test_dampening_is_refused_before_the_first_step_and_taken_after_it():
+    make = lambda parameters: torch.optim.SGD(parameters, 0.1, momentum=0.9, dampening=0.5)  # noqa: E731
+    step, plain, models, optimizers = both(make)
+    (x, y), (u, v) = batches(2)
+    with pytest.raises(ipu.CompileError, match=r"run that with optimizer.step\(\)"):
+        step(x, y)
+    torch.testing.assert_close(in_pytorch(models[0], optimizers[0], x, y), plain(x, y))
+    torch.testing.assert_close(step(u, v), plain(u, v))
+    step.synchronize()
+    assert_same_state(models, optimizers)
+
+
+def test_parameters_of_another_model_are_refused():
+    with pytest.raises(ipu.CompileError, match=r"give it model\.parameters"):
+        ipu_torch.training_step(model(), loss_of, torch.optim.SGD(copy.deepcopy(model()).parameters(), 0.1))
+
+
+@pytest.mark.slow
+def test_masks_are_drawn_anew_in_each_step():
+    ours = nn.Sequential(nn.Linear(8, 16), nn.Dropout(0.5))
+    step = ipu_torch.training_step(
+        ours, lambda model, x: ((out := model(x)).square().mean(), out), torch.optim.SGD(ours.parameters(), 0.0),
+        target=TARGET,
+    )  # fmt: skip
+    (x, _), *_ = batches(1)
+    (_, one), (_, other) = step(x), step(x)
+    assert 0.3 < float((one == 0).float().mean()) < 0.7
+    assert not torch.equal(one == 0, other == 0)
