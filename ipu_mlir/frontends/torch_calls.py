@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,29 @@ class TorchCall:
         """Where each result stands."""
         count = self.out_spec.num_leaves
         return [f"result{place}" for place in range(count) if place not in self.constants]
+
+
+def call_of_the_rest(call: TorchCall, count: int) -> TorchCall:
+    """How a function of ``(state, args, kwargs)``, which gives ``(state, result)``, is called without its state.
+
+    Args:
+        count: of the tensors of the state.
+    """
+    positional, _ = call.in_spec.children()
+    args, kwargs = positional.children()[1:]
+    return replace(
+        call,
+        in_spec=pytree.treespec_tuple([args, kwargs]),
+        out_spec=call.out_spec.child(1),
+        types=call.types[count:],
+        known=_later(call.known, count),
+        constants=_later(call.constants, count),
+        made=_later(call.made, count),
+    )
+
+
+def _later(by_place: Mapping[int, Any], count: int) -> dict[int, Any]:
+    return {place - count: each for place, each in by_place.items() if place >= count}
 
 
 def to_numpy(leaf: torch.Tensor, kind: torch.dtype) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Weights and other constants of a PyTorch graph: torch-mlir sees arguments in their place.
+"""Weights, other constants and the state of a PyTorch graph: importers see arguments in their place.
 
 Folders of torch-mlir compute some ops on constants wrongly: ``torch.ones(6) == 1`` is false for them, and ``x + -3`` is
 2 to the 64 if ``x`` is a constant. On arguments there is nothing to fold; ``ipu-fold-constants`` computes what can be
@@ -14,6 +14,7 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 from torch.fx.passes.shape_prop import _extract_tensor_metadata
 
+from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.normalize.folding.constant_arrays import dense_of
 
@@ -105,3 +106,30 @@ def bind_last_arguments(module: ir.Module, arrays: Sequence[np.ndarray]) -> None
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kind.inputs[:first], kind.results))
         if "arg_attrs" in function.attributes:
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(list(function.attributes["arg_attrs"])[:first])
+
+
+def keep_first_arguments(module: ir.Module, names: Sequence[str]) -> None:
+    """Make variables of the first arguments of ``main``, which its first results are assigned to."""
+    function = ir.SymbolTable(module.operation)["main"].operation
+    block = function.regions[0].blocks[0]
+    last, count = block.operations[len(block.operations) - 1].operation, len(names)
+    with module.context, function.location:
+        for name, argument in zip(names, list(block.arguments)[:count], strict=True):
+            with ir.InsertionPoint(function):
+                VariableOp(sym_name=ir.StringAttr.get(name), type=ir.TypeAttr.get(argument.type))
+            with ir.InsertionPoint.at_block_begin(block):
+                read = ReadOp(value=argument.type, variable=ir.FlatSymbolRefAttr.get(name))
+            argument.replace_all_uses_with(read.operation.result)
+        with ir.InsertionPoint(last):
+            for name, value in zip(names, list(last.operands)[:count], strict=True):
+                AssignOp(variable=ir.FlatSymbolRefAttr.get(name), value=value)
+            ir.Operation.create(last.name, operands=list(last.operands)[count:])
+        last.erase()
+        for _ in names:
+            block.erase_argument(0)
+        kind = function.attributes["function_type"].value
+        kind = ir.FunctionType.get(kind.inputs[count:], kind.results[count:])
+        function.attributes["function_type"] = ir.TypeAttr.get(kind)
+        for each in ("arg_attrs", "res_attrs"):
+            if each in function.attributes:
+                function.attributes[each] = ir.ArrayAttr.get(list(function.attributes[each])[count:])
