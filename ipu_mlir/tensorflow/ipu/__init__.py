@@ -13,6 +13,7 @@ _MODULES = (
     "gradient_accumulation",
     "ipu_compiler",
     "ipu_infeed_queue",
+    "ipu_multi_worker_strategy",
     "ipu_outfeed_queue",
     "ipu_session_run_hooks",
     "ipu_strategy",

@@ -10,8 +10,8 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
-SLOW = {"46_executables_and_reports"}
-"""Programs that start others."""
+SLOW = {"18_multi_worker_pipeline", "46_executables_and_reports"}
+"""Programs that start others, or a server."""
 PROGRAMS = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
     for path in sorted((Path(__file__).parent / "programs").glob("*.py"))
@@ -32,6 +32,7 @@ def _as_a_process_begins():
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_program(program, capfd, monkeypatch):
     monkeypatch.setattr(sys, "stderr", sys.__stderr__)  # what a program makes of its file of standard error holds
+    monkeypatch.setenv("TF_CONFIG", "{}")  # a program may name its cluster there
     keras.utils.set_random_seed(0)
     runpy.run_path(str(program), run_name="__main__")
     assert capfd.readouterr().out.rstrip().endswith("ok")
