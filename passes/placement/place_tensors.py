@@ -78,7 +78,9 @@ def _is_part(view: ir.Operation) -> bool:
     """True if ``view`` shows part of a tensor that somebody may write to, so that bufferization may copy it."""
     result = view.results[0]
     found = view_of(result)
-    return found is not None and not is_kept(found[0]) and prod(found[0].type.shape) != prod(result.type.shape)
+    if found is None or is_kept(view.operands[0]):  # of a view, even of what is kept, there may be a copy to write to
+        return False
+    return prod(found[0].type.shape) != prod(result.type.shape)
 
 
 def _home_of_copy(view: ir.Operation) -> Mapping:

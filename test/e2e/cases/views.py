@@ -209,6 +209,15 @@ _REGRESSIONS = (
     # x - a2 - x loses its reads of x but not the operand, a view that is made after the op that this one joins
     _case("operand-that-no-body-reads", ["2xi32", "4xi32", "2x2xi32"], ["2x2xi32", "4xi32"], _READ_FOR_NOTHING,
           lambda x, y, z: (-z, np.concatenate([x, y[2:]]))),
+    # the copy of the reshaped argument, which is updated, must not be what parts of the old value show
+    _case("parts-of-a-reshaped-argument-beside-its-update", ["4x6xf32"], ["f32", "8xf32", "24xf32"],
+          """  %flat = tensor.collapse_shape %a0 [[0, 1]] : tensor<4x6xf32> into tensor<24xf32>
+  %r0 = tensor.extract_slice %flat[5] [1] [1] : tensor<24xf32> to tensor<f32>
+  %r1 = tensor.extract_slice %flat[3] [8] [2] : tensor<24xf32> to tensor<8xf32>
+  %one = arith.constant 1.0 : f32
+  %c5 = arith.constant 5 : index
+  %r2 = tensor.insert %one into %flat[%c5] : tensor<24xf32>""",
+          lambda x: (x[0, 5], x.ravel()[3:19:2], np.where(np.arange(24) == 5, np.float32(1), x.ravel()))),
 )  # fmt: skip
 
 CASES = (*_FROM_FRAMEWORKS, *_RESHAPES, *_TRANSPOSES, *_SLICES, *_SOURCES, *_REGRESSIONS)
