@@ -103,6 +103,7 @@ ROOMS = (
     "ipu_mlir",
     "ipu_mlir/layers",
     "ipu_mlir/stages",
+    "tools/lsp",
     "tools/report",
     "tools/sweep",
     "tools",
