@@ -69,3 +69,11 @@ def test_nothing_is_written_in_place():
     with pytest.raises(AttributeError, match="numpy has no soft"):
         inp.soft  # noqa: B018
     assert X.at[0].get() == np.float32(1.5) and X[0] == 1.5
+
+
+def test_a_known_index_outside_is_an_error_on_both_sides():
+    for change in (lambda x: x.at[7].set(1), lambda x: x.at[7].add(1), lambda x: x.at[7].get()):
+        with pytest.raises(IndexError, match=r"7 is out of (bounds|range)"):
+            change(ipu.numpy.arange(4.0))
+        with pytest.raises(IndexError, match="7 is out of range"):
+            ipu.compile(change, args=[ipu.TensorSpec((4,))])
