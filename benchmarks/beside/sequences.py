@@ -217,5 +217,14 @@ CASES = (
         {"steps": 200, "states": 32},
         {"steps": 5, "states": 4},
     ),
-    Case("kalman", _kalman, _kalman_jax, _kalman_torch, {"steps": 200, "states": 4}, {"steps": 3, "states": 4}),
+    # the last bits of each step grow: with other arguments of f32 all contenders are off by as much
+    Case(
+        "kalman",
+        _kalman,
+        _kalman_jax,
+        _kalman_torch,
+        {"steps": 200, "states": 4},
+        {"steps": 3, "states": 4},
+        tolerance=1e-2,
+    ),
 )

@@ -82,6 +82,8 @@ def _invert(order: Array, out: Array) -> None:
     place = np.arange(size)[None, :, None]
     if outer == inner == 1:
         out[0, order.ravel(), 0] = place.ravel()
+    elif inner == 1:
+        np.put(out, order[..., 0] + size * np.arange(outer)[:, None], place)
     else:
         out[np.arange(outer)[:, None, None], order, np.arange(inner)] = place
 

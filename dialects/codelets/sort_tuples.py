@@ -42,9 +42,10 @@ def _sort_all(*operands: Array) -> tuple[Array, ...]:
     blocks, ways, pairs, height, beside, width = operands[0].shape
     rows = [np.moveaxis(operand, 3, 4).reshape(blocks, ways, pairs, beside, height * width) for operand in operands]
     order = _order(rows)
+    order += height * width * np.arange(blocks * ways * pairs * beside).reshape(*order.shape[:-1], 1)
     results = []
     for row in rows:
-        ordered = np.take_along_axis(row, order, -1).reshape(blocks, ways, pairs, beside, height, width)
+        ordered = np.take(row.reshape(-1), order).reshape(blocks, ways, pairs, beside, height, width)
         ordered[:, 1:] = ordered[:, 1:, :, :, ::-1]
         results.append(np.ascontiguousarray(np.moveaxis(ordered, 4, 3)))
     return tuple(results)
@@ -53,11 +54,18 @@ def _sort_all(*operands: Array) -> tuple[Array, ...]:
 def _order(rows: list[Array]) -> Array:
     """The order of the tuples along the last dimension.
 
-    Two integers of 32 bits are sorted as one; the stable sort finds runs that are in order already, and merges them.
+    Two integers of 32 bits are sorted as one. If each second one is larger than the one before, their places stand for
+    them: no two tie, so that NumPy may use its fastest sort. The stable one finds runs that are in order already, and
+    merges them.
     """
     first, *others = rows
     if others and first.dtype.itemsize <= 4 and others[0].dtype == np.int32:
         both = first.astype(np.int64) << 32
+        if (others[0][..., 1:] > others[0][..., :-1]).all():
+            both |= np.arange(first.shape[-1])
+            both.sort(-1)
+            both &= 0xFFFFFFFF
+            return both
         both |= others[0].astype(np.int64) + (1 << 31)
         return np.argsort(both, -1, "stable")
     return np.lexsort(rows[::-1], -1) if others else np.argsort(first, -1, "stable")

@@ -32,6 +32,17 @@ def test_all_at_once_is_what_the_vertices_give(shape, dtypes):
         np.testing.assert_array_equal(given, old)
 
 
+@pytest.mark.parametrize("shape", [(3, 1, 1, 1, 1, 50), (2, 2, 1, 2, 2, 9), (1, 1, 1, 1, 1, 0)])
+def test_rows_of_which_the_second_operand_counts(shape):
+    first, places, other = tuples(shape, ("i4", "i4"), seed=5)
+    places[:] = 3 * np.arange(places.size).reshape(shape) - 7
+    each = [tuple(np.arange(size) for size in shape)] * 3
+    for fast, slow in zip(
+        SORT_TUPLES.vectorised(first, places, other), SORT_TUPLES.per_tile(each, first, places, other), strict=True
+    ):
+        np.testing.assert_array_equal(fast, slow)
+
+
 def test_a_vertex_of_the_second_direction_puts_the_larger_row_first():
     operands = tuples((1, 2, 1, 2, 1, 4), ("i4",), seed=3)
     places = [(np.arange(1), np.array([1]), np.arange(1), np.arange(2), np.arange(1), np.arange(4))] * 2
