@@ -62,13 +62,12 @@ def triad(config: Config) -> float:
 
 def _each_round(step: Callable[[Any], Any], spec: ipu.TensorSpec, target: ipu.Target) -> float:
     """Cycles of one of many rounds that go on from what the last one left."""
-    few, many = (
-        _device_cycles(
-            _profile(lambda u, rounds=rounds: ipu.fori_loop(0, rounds, lambda _, u: step(u), u), [spec], target)
-        )
-        for rounds in (10, 20)
-    )
+    few, many = (_device_cycles(_profile(_rounds(step, rounds), [spec], target)) for rounds in (10, 20))
     return (many - few) / 10
+
+
+def _rounds(step: Callable[[Any], Any], count: int) -> Callable[[Any], Any]:
+    return lambda u: ipu.fori_loop(0, count, lambda _, u: step(u), u)
 
 
 def _heat_2d(u: Any) -> Any:
@@ -97,6 +96,56 @@ def heat(config: Config) -> float:
     return _each_round(_heat_3d if dimensions == 3 else _heat_2d, spec, target)
 
 
+def halo(config: Config) -> float:
+    """What a step of a stencil exchanges, on as many blocks as the machine has tiles."""
+    block, target = config["block"], ipu.Target.named(config["chip"], emulated=True)
+    spec = ipu.TensorSpec((608 * block, 2 * block))
+    few, many = (_profile(_rounds(_heat_2d, rounds), [spec], target).execution.cycles.exchange for rounds in (10, 20))
+    return (many - few) / 10
+
+
+def _image(config: Config) -> tuple[int, int, Any]:
+    """Rows, columns and element type of ``302x499 f32``."""
+    size, dtype = config["image"].split()
+    rows, columns = map(int, size.split("x"))
+    return rows, columns, _DTYPES[dtype.replace("float", "f")]
+
+
+def convolution(config: Config) -> float:
+    """3 x 3 from 4 channels to 4, of what the last round left."""
+    rows, columns, dtype = _image(config)
+    image, kernel = ipu.TensorSpec((1, rows, columns, 4), dtype), ipu.TensorSpec((3, 3, 4, 4), dtype)
+    target = ipu.Target.named(config["chip"], emulated=True)
+
+    def rounds(count: int) -> Callable[[Any, Any], Any]:
+        return lambda x, w: ipu.fori_loop(0, count, lambda _, x: ipu.nn.convolution(x, w, padding="same"), x)
+
+    few, many = (_device_cycles(_profile(rounds(count), [image, kernel], target)) for count in (10, 20))
+    return (many - few) / 10
+
+
+def blur(config: Config) -> float:
+    """Each channel with the weights 1 2 1 by 1 2 1, of what the last round left; the edge stays."""
+    rows, columns, dtype = _image(config)
+    weights = {-1: 1, 0: 2, 1: 1}
+
+    def step(u: Any) -> Any:
+        shifted = {
+            (i, j): dtype(weights[i] * weights[j] / 16) * u[1 + i : rows - 1 + i, 1 + j : columns - 1 + j]
+            for i in weights
+            for j in weights
+        }
+        return u.at[1:-1, 1:-1].set(sum(list(shifted.values())[1:], shifted[-1, -1]))
+
+    return _each_round(step, ipu.TensorSpec((rows, columns, 4), dtype), ipu.Target.named(config["chip"], emulated=True))
+
+
+def matvec(config: Config) -> float:
+    rows, columns = map(int, config["op"].split()[0].split("x"))
+    specs = [ipu.TensorSpec((rows, columns)), ipu.TensorSpec((columns,))]
+    return _device_cycles(_profile(lambda a, x: a @ x, specs, ipu.Target.named(config["chip"])))
+
+
 def sync(config: Config) -> float:
     ipus = 16 if "16" in config["what"] else 1
     return all_sync_cycles(ipus, machine_of(ipu.Target.named(config["chip"])))
@@ -116,6 +165,10 @@ PROGRAMS: dict[str, Callable[[Config], float]] = {
     "vertex_scaled_add": on_one_tile,
     "stream": triad,
     "heat": heat,
+    "halo": halo,
+    "conv_4ch": convolution,
+    "blur": blur,
+    "matvec": matvec,
     "sync": sync,
     "host": host,
 }
