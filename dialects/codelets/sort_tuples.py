@@ -54,14 +54,14 @@ def _sort_all(*operands: Array) -> tuple[Array, ...]:
 def _order(rows: list[Array]) -> Array:
     """The order of the tuples along the last dimension.
 
-    Two integers of 32 bits are sorted as one. If each second one is larger than the one before, their places stand for
-    them: no two tie, so that NumPy may use its fastest sort. The stable one finds runs that are in order already, and
+    Two integers of 32 bits are sorted as one. If the second ones are in order, their places stand for them: no two
+    tie, so that NumPy may use its fastest sort. The stable one finds runs that are in order already, and
     merges them.
     """
     first, *others = rows
     if others and first.dtype.itemsize <= 4 and others[0].dtype == np.int32:
         both = first.astype(np.int64) << 32
-        if (others[0][..., 1:] > others[0][..., :-1]).all():
+        if _is_in_order(*others):
             both |= np.arange(first.shape[-1])
             both.sort(-1)
             both &= 0xFFFFFFFF
@@ -69,6 +69,15 @@ def _order(rows: list[Array]) -> Array:
         both |= others[0].astype(np.int64) + (1 << 31)
         return np.argsort(both, -1, "stable")
     return np.lexsort(rows[::-1], -1) if others else np.argsort(first, -1, "stable")
+
+
+def _is_in_order(second: Array, *others: Array) -> bool:
+    """True if ``second`` ascends along the last dimension; where it stands still, as in padding, so do all others."""
+    before, after = second[..., :-1], second[..., 1:]
+    if (after < before).any():
+        return False
+    ties = after == before
+    return not ties.any() or all((each[..., 1:] == each[..., :-1])[ties].all() for each in others)
 
 
 def sort_tuples_cycles(pairs: Size, height: Size, width: Size, operands: int, machine: Machine) -> Size:

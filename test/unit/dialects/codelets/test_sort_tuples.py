@@ -33,9 +33,12 @@ def test_all_at_once_is_what_the_vertices_give(shape, dtypes):
 
 
 @pytest.mark.parametrize("shape", [(3, 1, 1, 1, 1, 50), (2, 2, 1, 2, 2, 9), (1, 1, 1, 1, 1, 0)])
-def test_rows_of_which_the_second_operand_counts(shape):
+@pytest.mark.parametrize("padding", [False, True])
+def test_rows_of_which_the_second_operand_counts(shape, padding):
     first, places, other = tuples(shape, ("i4", "i4"), seed=5)
     places[:] = 3 * np.arange(places.size).reshape(shape) - 7
+    if padding:
+        first[..., -4:], places[..., -4:], other[..., -4:] = 2, 1000, 5
     each = [tuple(np.arange(size) for size in shape)] * 3
     for fast, slow in zip(
         SORT_TUPLES.vectorised(first, places, other), SORT_TUPLES.per_tile(each, first, places, other), strict=True
