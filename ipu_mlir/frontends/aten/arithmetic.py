@@ -70,6 +70,7 @@ _FLOAT: dict[str, Callable[..., Any]] = {
     "erf.default special_erf.default prims.erf.default": lambda x: apply_unary_float("erf", x),
     "sigmoid.default": sigmoid,
     "silu.default": lambda x: x * sigmoid(x),
+    "silu_backward.default": lambda gradient, x: gradient * sigmoid(x) * (1.0 + x * (1.0 - sigmoid(x))),
     "angle.default": lambda x: _angle(x),
     "atan2.default prims.atan2.default": np.arctan2,
     "logaddexp.default": np.logaddexp,

@@ -181,3 +181,13 @@ def test_ops_are_named_after_their_modules():
     model = nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.ReLU(), nn.Linear(4, 2))).eval()
     names = {each.name for each in ipu.compile(model, args=[numbers(3, 4)], target=TARGET).profile().ops}
     assert {"0", "1.1"} <= {each.partition("/")[0] for each in names}
+
+
+def test_gradients_of_silu_that_autograd_takes_have_a_rule():
+    from ipu_mlir.frontends.aten.library import RULES
+
+    x, gradient = torch.linspace(-4, 4, 9), torch.linspace(1, 2, 9)
+    op = torch.ops.aten.silu_backward.default
+    assert op in RULES
+    exe = ipu.compile(lambda gradient, x: op(gradient, x), args=[gradient, x], target=ipu.Target(tiles_per_ipu=4))
+    torch.testing.assert_close(exe(gradient, x), op(gradient, x))
