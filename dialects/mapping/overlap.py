@@ -18,6 +18,8 @@ from ipu_mlir.dialects.mapping.enumeration import count_held
 from ipu_mlir.dialects.mapping.factors import Family
 from ipu_mlir.dialects.mapping.loops import IntArray
 
+_MOST_NUMBERS = 1 << 20  # of one array: more intervals are looked at one after the other
+
 
 class Digits(NamedTuple):
     """The numbers that decide where a family can be cut: base, and weight and span of each factor."""
@@ -144,43 +146,46 @@ def _common_in_slice(x: Slice, y: Slice) -> IntArray:
         x, y = y, x
     x_starts, x_counts = x.rows[0] if x.rows else (np.zeros((1, 1), dtype=np.int64), np.ones((1, 1), dtype=np.int64))
     x_starts = x_starts + x.base
+    at_once = max(1, _MOST_NUMBERS // max(len(x_starts), *(len(starts) for starts, _ in y.rows), 1))
     common = np.zeros(1, dtype=np.int64)
-    for k in range(x_starts.shape[1]):
-        start, stop = x_starts[:, k], x_starts[:, k] + x_counts[:, k]
+    for first in range(0, x_starts.shape[1], at_once):
+        start = x_starts[:, first : first + at_once]
+        stop = start + x_counts[:, first : first + at_once]
         if not y.rows:
-            common = common + ((start <= y.base) & (y.base < stop))
+            found = (start <= y.base) & (y.base < stop)
         elif _is_interval(y.weights, 1):
-            common = common + _common_with_intervals(start - y.base, stop - y.base, *y.rows[0])
+            found = _common_with_intervals(start - y.base, stop - y.base, *y.rows[0])
         else:
-            common = common + (_rank(y, stop) - _rank(y, start))
+            found = _rank(y, stop) - _rank(y, start)
+        common = common + found.sum(axis=1)
     return common
 
 
 def _common_with_intervals(start: IntArray, stop: IntArray, starts: IntArray, counts: IntArray) -> IntArray:
-    """The number of numbers of the intervals of each row that lie in ``start .. stop - 1``."""
-    common = np.zeros(1, dtype=np.int64)
+    """The number of numbers of the intervals of each row that lie in ``start .. stop - 1``, several in each row."""
+    common = np.zeros((1, 1), dtype=np.int64)
     for k in range(starts.shape[1]):
-        low = np.maximum(start, starts[:, k])
-        high = np.minimum(stop, starts[:, k] + counts[:, k])
+        low = np.maximum(start, starts[:, k, None])
+        high = np.minimum(stop, (starts[:, k] + counts[:, k])[:, None])
         common = common + np.maximum(high - low, 0)
     return common
 
 
 def _rank(digits: Slice, x: IntArray) -> IntArray:
-    """The number of values of the slice below ``x``, row by row."""
+    """The number of values of the slice below each number in a row of ``x``, row by row."""
     rest = x - digits.base
-    sizes = [_row_sum(counts) for _, counts in digits.rows]
-    below = np.zeros(1, dtype=np.int64)
-    same = np.ones(1, dtype=np.int64)  # whether the digits so far can be those of x
+    sizes = [_row_sum(counts)[:, None] for _, counts in digits.rows]
+    below = np.zeros((1, 1), dtype=np.int64)
+    same = np.ones((1, 1), dtype=np.int64)  # whether the digits so far can be those of x
     for index, (weight, (starts, counts)) in enumerate(zip(digits.weights, digits.rows, strict=True)):
         value = rest // weight
         rest = rest - value * weight
-        smaller = [np.minimum(np.maximum(value - starts[:, k], 0), counts[:, k]) for k in range(starts.shape[1])]
+        columns = [(starts[:, k, None], counts[:, k, None]) for k in range(starts.shape[1])]
+        smaller = [np.minimum(np.maximum(value - start, 0), count) for start, count in columns]
         below = below + same * sum(smaller) * prod(sizes[index + 1 :])
         if weight == 1:
             return below
-        offsets = [value - starts[:, k] for k in range(starts.shape[1])]
-        same = same * sum((offset >= 0) & (offset < counts[:, k]) for k, offset in enumerate(offsets))
+        same = same * sum((value >= start) & (value - start < count) for start, count in columns)
     return below + same * (rest > 0)
 
 
