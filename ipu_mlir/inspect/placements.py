@@ -59,7 +59,9 @@ class Placement:
         columns = shape[-1] if shape else 1
         rows = math.prod(shape[:-1])
         i, j = (np.linspace(0, size - 1, min(size, _PICTURED), dtype=np.int64) for size in (rows, columns))
-        owners = self.mapping.tile_of(i[:, None] * columns + j) if rows and columns else np.zeros((0, 0))
+        owners = (
+            self.mapping.tile_of(i[:, None] * columns + j) if rows and columns else np.zeros((0, 0), dtype=np.int64)
+        )
         heading = f"{self.kind} {self.name}: {self.spec} on {self.num_tiles:,} tiles"
         return title(heading) + (grid(owners.tolist()) if owners.size else "")
 

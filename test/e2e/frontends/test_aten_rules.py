@@ -1,14 +1,14 @@
 """Ops of PyTorch by rules of ours: each function tries many of one kind, against PyTorch itself."""
 
-from __future__ import annotations
-
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.frontends import from_torch
 
 torch = pytest.importorskip("torch")
-nn, functional = torch.nn, torch.nn.functional
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+from ipu_mlir.frontends import from_torch  # noqa: E402
 
 TARGET = ipu.Target(tiles_per_ipu=4)
 aten = torch.ops.aten
