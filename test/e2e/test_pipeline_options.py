@@ -48,11 +48,14 @@ def train(pipe: Any, *rest: Any, target: Any = SMALL) -> Any:
     return ipu.function(lambda w, v, x, y: pipe.value_and_grad([w, v], [x, y], *rest), target=target)(W, V, X, Y)
 
 
+SCHEDULES = ["grouped", pytest.param("interleaved", marks=pytest.mark.slow), "sequential"]
+
+
 def close(found: Any, wanted: Any, tolerance: float = 1e-10) -> None:
     np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("schedule", ["grouped", "interleaved", "sequential"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize(
     ("options", "share"),
     [
@@ -87,7 +90,7 @@ def test_gradients_are_added_up_in_another_type():
         close(found, wanted, 1e-5)
 
 
-@pytest.mark.parametrize("schedule", ["grouped", "interleaved", "sequential"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_all_stages_know_the_number_of_the_micro_batch(schedule):
     def first(w, x):
         return encode(w, x) * ipu.micro_batch().astype(np.float64), ipu.micro_batch()
@@ -139,7 +142,7 @@ def test_stages_work_on_several_micro_batches_before_the_next_one(serialized):
         close(found, wanted)
 
 
-@pytest.mark.parametrize("schedule", ["grouped", "interleaved", "sequential"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_functions_of_one_stage_run_at_the_same_time(schedule):
     def twice(w, given):
         return given * w

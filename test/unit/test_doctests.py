@@ -32,6 +32,8 @@ def test_examples_of(name):
         if error.name not in FRAMEWORKS:
             raise
         pytest.skip(f"needs {error.name}")
+    if ">>>" not in Path(str(module.__file__)).read_text():  # looking for examples takes as long as most of them run
+        return
     failed, _ = doctest.testmod(module)
     assert failed == 0, f"{failed} examples in {name} give something else; see the output above"
 

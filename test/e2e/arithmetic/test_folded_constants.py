@@ -33,7 +33,13 @@ TABLES = (
 )
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+LONG = {comparisons_and_casts, reductions, narrow_floats}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [pytest.param(table, id=table.__name__, marks=pytest.mark.slow if table in LONG else ()) for table in TABLES],
+)
 def test_folded_results_are_those_of_both_executors(table: ModuleType) -> None:
     checked = 0
     for case in table.CASES:

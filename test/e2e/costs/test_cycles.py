@@ -14,7 +14,7 @@ from support.corpus import FOLDER
 import ipu_mlir as ipu
 
 GOLDEN = Path(__file__).parent / "cycles.json"
-LONG = {"pt_resnet18w4_eval_bn_train"}
+LONG = {"pt_resnet18w4_eval_bn_train", "pt_resnet18w8_params_as_args"}
 PROGRAMS = sorted(path.parent.name for path in FOLDER.glob("*/module.mlir"))
 
 

@@ -85,7 +85,7 @@ def test_programs_of_frameworks(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__.rpartition(".")[2])
 def test_small_programs(table: Any, step: int) -> None:
     for case in table.CASES[::step]:

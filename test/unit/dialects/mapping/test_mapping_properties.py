@@ -175,7 +175,7 @@ def test_boxes_list_each_element_once(mapping: Mapping) -> None:
     assert {tile: sorted(held) for tile, held in from_arrays.items()} == {t: sorted(s) for t, s in sets.items()}
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=150)
 @given(mappings(elements=24), mappings(elements=24))
 def test_overlap_of_two_mappings(first: Mapping, second: Mapping) -> None:
     a, b = sets_of(first), sets_of(second)
@@ -232,7 +232,7 @@ def slices(draw: st.DrawFn, shape: tuple[int, ...], extents: list[int]) -> View:
     return View(offset, tuple(extents), tuple(strides))
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=150)
 @given(mappings(elements=24), mappings(elements=24), view_pairs(24))
 def test_exchange_traffic(source: Mapping, dest: Mapping, views: tuple[View, View]) -> None:
     num_tiles = 1 + max(source.max_tile, dest.max_tile)

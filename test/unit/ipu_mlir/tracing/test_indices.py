@@ -68,7 +68,7 @@ def indices(draw: st.DrawFn) -> Any:
     return tuple(entries)
 
 
-@settings(max_examples=120, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(indices())
 def test_any_index(index):
     """What NumPy refuses is refused, as an IndexError."""

@@ -143,7 +143,7 @@ def reading_spaces(draw):
 
 @given(reading_spaces())
 @example(((4, 512, 256, 3, 3), (1, 2, 3, 4), ((0, 1, 2, 3, 4),), (1,) * 5, 1472))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_there_is_a_grid_of_whole_grains_within_the_tiles(space):
     extents, cuttable, reads, grains, tiles = space
     loops = best_grid(*space).loops
