@@ -1,6 +1,5 @@
 """The distribution strategy of several hosts (guide 21.9), for a cluster of one worker."""
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -53,11 +52,9 @@ class IPUMultiWorkerStrategy(tf.compat.v1.distribute.OneDeviceStrategy):  # pyri
         super(tf.compat.v1.distribute.OneDeviceStrategy, self).__init__(_Extended(self, "/device:CPU:0"))
         self.ipu_device = ipu_device
 
-    def experimental_run_v2(
-        self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        """What ``fn`` gives on the worker."""
-        return self.run(fn, args, kwargs)
+    def experimental_run_v2(self, *args: Any, **kwargs: Any) -> Any:
+        """The former name of ``run``: what a function gives on the worker."""
+        return self.run(*args, **kwargs)
 
     def update_config_proto(self, config_proto: Any) -> Any:
         """The configuration of the worker's sessions, as it is: there are no others to find."""
