@@ -10,7 +10,7 @@ from onnx.backend.base import BackendRep
 from ipu_mlir.compilation.compiler import compile
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.frontends.from_onnx import array_of
-from ipu_mlir.frontends.onnx_sizes import deciding_inputs
+from ipu_mlir.frontends.of_onnx.sizes import deciding_inputs
 
 
 class Compiled(BackendRep):

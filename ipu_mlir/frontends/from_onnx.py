@@ -17,12 +17,12 @@ from ipu_mlir.dialects.support.arguments import as_argument
 from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
-from ipu_mlir.frontends import onnx_reference as by_reference
-from ipu_mlir.frontends.onnx_folding import fold_sizes
-from ipu_mlir.frontends.onnx_rewriting import rewritten
-from ipu_mlir.frontends.onnx_sizes import deciding_inputs, named_sizes, with_sizes, with_values
+from ipu_mlir.frontends.of_onnx import reference as by_reference
+from ipu_mlir.frontends.of_onnx.folding import fold_sizes
+from ipu_mlir.frontends.of_onnx.rewriting import rewritten
+from ipu_mlir.frontends.of_onnx.sizes import deciding_inputs, named_sizes, with_sizes, with_values
+from ipu_mlir.frontends.of_torch.dialect import TO_LINALG, context, import_safely, lower
 from ipu_mlir.frontends.table import Imported
-from ipu_mlir.frontends.torch_dialect import TO_LINALG, context, import_safely, lower
 from ipu_mlir.specs.specs import TensorSpec
 
 _LOG = logging.getLogger("ipu_mlir.onnx")

@@ -86,6 +86,8 @@ ROOMS = (
     "ipu_mlir/inspect",
     "ipu_mlir/frontends/aten",
     "ipu_mlir/frontends/of_jax",
+    "ipu_mlir/frontends/of_torch",
+    "ipu_mlir/frontends/of_onnx",
     "ipu_mlir/frontends",
     "ipu_mlir/programs",
     "ipu_mlir/optimizers",

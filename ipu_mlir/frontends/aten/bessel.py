@@ -1,6 +1,7 @@
 """Bessel functions: means over a circle where the argument is small, series in its inverse where it is large."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,46 +16,45 @@ _FAR = 20.0
 def _ordinary(order: int, x: Any) -> Any:
     """Source: https://dlmf.nist.gov/10.9.E1 and 10.17.E3."""
     size = np.abs(x)
-    inside = np.minimum(size, _FAR)
-    total = np.zeros_like(size)
-    for place in range(_POINTS):
-        angle = math.pi * (place + 0.5) / _POINTS
-        total = total + np.cos(order * angle - inside * math.sin(angle))
-    near = total / float(_POINTS)
-    outside = np.maximum(size, _FAR)
-    even, odd, term = 1.0, 0.0, 1.0
-    inverse = 1.0 / outside
-    power = np.ones_like(outside)
-    for place in range(1, 9):
-        term *= (4.0 * order * order - (2 * place - 1) ** 2) / (place * 8.0)
-        power = power * inverse
-        sign = -1.0 if place % 4 in (2, 3) else 1.0
-        if place % 2:
-            odd = odd + sign * term * power
-        else:
-            even = even + sign * term * power
+    inside, outside = np.minimum(size, _FAR), np.maximum(size, _FAR)
+    near = _mean_over_circle(lambda angle: np.cos(order * angle - inside * math.sin(angle)))
+    terms = _terms_of_the_inverse(order, outside)
+    even = terms[0] - terms[2] + terms[4] - terms[6] + terms[8]
+    odd = terms[1] - terms[3] + terms[5] - terms[7]
     phase = outside - (order / 2 + 0.25) * math.pi
     far = np.sqrt(2.0 / (math.pi * outside)) * (np.cos(phase) * even - np.sin(phase) * odd)
-    found = np.where(size < _FAR, near, far)
-    return np.where(x < 0, -found, found) if order % 2 else found
+    return _of_both_signs(order, x, np.where(size < _FAR, near, far))
 
 
 def _modified_scaled(order: int, x: Any) -> Any:
     """``exp(-|x|)`` times the modified function of the first kind. Source: https://dlmf.nist.gov/10.32.E3, 10.40.E1."""
     size = np.abs(x)
-    inside = np.minimum(size, _FAR)
-    total = np.zeros_like(size)
-    for place in range(_POINTS):
-        angle = math.pi * (place + 0.5) / _POINTS
-        total = total + np.exp(inside * (math.cos(angle) - 1.0)) * math.cos(order * angle)
-    near = total / float(_POINTS)
-    outside = np.maximum(size, _FAR)
-    series, term, power = 1.0, 1.0, np.ones_like(outside)
+    inside, outside = np.minimum(size, _FAR), np.maximum(size, _FAR)
+    near = _mean_over_circle(lambda angle: np.exp(inside * (math.cos(angle) - 1.0)) * math.cos(order * angle))
+    terms = _terms_of_the_inverse(order, -outside)
+    far = sum(terms[1:], start=terms[0]) / np.sqrt(2.0 * math.pi * outside)
+    return _of_both_signs(order, x, np.where(size < _FAR, near, far))
+
+
+def _mean_over_circle(function: Callable[[float], Any]) -> Any:
+    """The mean of ``function`` over the angles of half a circle."""
+    values = [function(math.pi * (place + 0.5) / _POINTS) for place in range(_POINTS)]
+    return sum(values[1:], start=values[0]) / float(_POINTS)
+
+
+def _terms_of_the_inverse(order: int, x: Any) -> list[Any]:
+    """The first terms of the series in ``1 / x`` of Bessel functions. Source: https://dlmf.nist.gov/10.17.E1."""
+    terms: list[Any] = [1.0]
+    factor, power = 1.0, 1.0
     for place in range(1, 9):
-        term *= -(4.0 * order * order - (2 * place - 1) ** 2) / (place * 8.0)
-        power = power / outside
-        series = series + term * power
-    found = np.where(size < _FAR, near, series / np.sqrt(2.0 * math.pi * outside))
+        factor *= (4.0 * order * order - (2 * place - 1) ** 2) / (place * 8.0)
+        power = power / x
+        terms.append(factor * power)
+    return terms
+
+
+def _of_both_signs(order: int, x: Any, found: Any) -> Any:
+    """``found``, which is for ``abs(x)``, for ``x``: functions of odd order are odd."""
     return np.where(x < 0, -found, found) if order % 2 else found
 
 

@@ -1,28 +1,30 @@
 """The rules of PyTorch's ops, by op."""
 
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from ipu_mlir.frontends.aten import (
-    arithmetic,
-    bessel,
-    convolutions,
-    creating,
-    fourier,
-    indexing,
-    layers,
-    linear_algebra,
-    orders,
-    polynomials,
-    products,
-    reductions,
-    resampling,
-    shapes,
-    special,
-    windows,
-)
 from ipu_mlir.frontends.aten.rules import OpRule
+
+_MODULES = (
+    "arithmetic",
+    "bessel",
+    "convolutions",
+    "creating",
+    "fourier",
+    "indexing",
+    "layers",
+    "linear_algebra",
+    "orders",
+    "polynomials",
+    "products",
+    "reductions",
+    "resampling",
+    "shapes",
+    "special",
+    "windows",
+)
 
 
 def by_op(rules: Iterable[OpRule]) -> dict[Any, OpRule]:
@@ -41,25 +43,4 @@ def rules_of(module: ModuleType) -> Iterator[OpRule]:
         yield from (each for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, OpRule))
 
 
-RULES = by_op(
-    each
-    for module in (
-        arithmetic,
-        bessel,
-        convolutions,
-        creating,
-        fourier,
-        indexing,
-        layers,
-        linear_algebra,
-        orders,
-        polynomials,
-        products,
-        reductions,
-        resampling,
-        shapes,
-        special,
-        windows,
-    )
-    for each in rules_of(module)
-)
+RULES = by_op(each for name in _MODULES for each in rules_of(import_module(f"{__package__}.{name}")))

@@ -8,7 +8,7 @@ import ipu_mlir as ipu
 onnx = pytest.importorskip("onnx")
 from onnx.backend.test.loader import load_model_tests  # noqa: E402
 
-from ipu_mlir.frontends.onnx_reference import traced  # noqa: E402
+from ipu_mlir.frontends.of_onnx.reference import traced  # noqa: E402
 from ipu_mlir.onnx_backend import Backend  # noqa: E402
 
 AGREE = (

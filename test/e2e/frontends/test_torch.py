@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ipu_mlir as ipu
-from ipu_mlir.frontends import torch_dialect
+from ipu_mlir.frontends.of_torch import dialect as torch_dialect
 
 torch = pytest.importorskip("torch")
 nn = torch.nn

@@ -34,8 +34,8 @@ def test_two_torch_rules_of_an_op_are_refused() -> None:
 
 def test_two_onnx_rules_of_an_op_are_refused() -> None:
     pytest.importorskip("onnx")
-    from ipu_mlir.frontends.onnx_library import by_op
-    from ipu_mlir.frontends.onnx_rules import rule
+    from ipu_mlir.frontends.of_onnx.library import by_op
+    from ipu_mlir.frontends.of_onnx.rules import rule
 
     rules = [rule("Sin")(np.sin), rule("Sin", domain="other")(np.sin)]
     assert len(by_op(rules)) == 2

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.onnx_rules import rule
+from ipu_mlir.frontends.of_onnx.rules import rule
 
 _MOST = 1024
 """Rounds of a scan, each of which becomes ops of its own."""

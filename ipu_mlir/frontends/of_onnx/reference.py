@@ -16,8 +16,8 @@ from onnx.reference.op_run import OpRun
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.frontends.onnx_folding import DRAWING
-from ipu_mlir.frontends.onnx_library import RULES
+from ipu_mlir.frontends.of_onnx.folding import DRAWING
+from ipu_mlir.frontends.of_onnx.library import RULES
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.onnx_rules import rule
+from ipu_mlir.frontends.of_onnx.rules import rule
 
 _DOMAIN = "ai.onnx.ml"
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
-from ipu_mlir.frontends import onnx_body_rules, onnx_ml_rules, onnx_rules
-from ipu_mlir.frontends.onnx_rules import OnnxRule
+from ipu_mlir.frontends.of_onnx import body_rules, ml_rules, rules
+from ipu_mlir.frontends.of_onnx.rules import OnnxRule
 
 
-def by_op(rules: Iterable[OnnxRule]) -> dict[tuple[str, str], OnnxRule]:
-    """``rules`` in a dictionary; two of one op are an error."""
+def by_op(given: Iterable[OnnxRule]) -> dict[tuple[str, str], OnnxRule]:
+    """``given`` in a dictionary; two of one op are an error."""
     table: dict[tuple[str, str], OnnxRule] = {}
-    for each in rules:
+    for each in given:
         for name in each.names:
             if table.setdefault((each.domain, name), each) is not each:
                 raise ValueError(f"{name} of domain '{each.domain}' has two rules")
@@ -23,4 +23,4 @@ def rules_of(module: ModuleType) -> Iterator[OnnxRule]:
         yield from (each for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, OnnxRule))
 
 
-RULES = by_op(each for module in (onnx_rules, onnx_body_rules, onnx_ml_rules) for each in rules_of(module))
+RULES = by_op(each for module in (rules, body_rules, ml_rules) for each in rules_of(module))

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 
 from ipu_mlir.dialects.support.bindings import extra
-from ipu_mlir.frontends.torch_convolutions import convolution, convolution_backward
-from ipu_mlir.frontends.torch_means import (
+from ipu_mlir.frontends.of_torch.convolutions import convolution, convolution_backward
+from ipu_mlir.frontends.of_torch.means import (
     adaptive_mean,
     adaptive_mean_backward,
     mean_of_windows,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 
-from ipu_mlir.frontends.onnx_sequences import SEQUENCE_OPS, int_constant, sequence_op
+from ipu_mlir.frontends.of_onnx.sequences import SEQUENCE_OPS, int_constant, sequence_op
 
 _OPS = frozenset(("Einsum", "SplitToSequence", *SEQUENCE_OPS))
 _MOST = 256

@@ -1,0 +1,1 @@
+"""PyTorch through torch-mlir: calls, constants, decompositions, and the way to linalg."""
