@@ -24,11 +24,12 @@ from ipu_mlir.passes.importing.stablehlo.convert_program_calls import ConvertPro
 from ipu_mlir.passes.importing.stablehlo.expand_batch_norms import ExpandBatchNorms
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import ExpandLinearAlgebra
 from ipu_mlir.passes.importing.stablehlo.expand_random import ExpandRandom
-from ipu_mlir.passes.importing.stablehlo.expand_sorts import ExpandSorts
 from ipu_mlir.passes.importing.stablehlo.outline_branches import OutlineBranches
 from ipu_mlir.passes.importing.stablehlo.read_scopes import ReadScopes
 from ipu_mlir.passes.importing.stablehlo.scatters.expand_scatters import ExpandScatters
 from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import SimplifyStablehlo
+from ipu_mlir.passes.importing.stablehlo.sorts.expand_sorts import ExpandSorts
+from ipu_mlir.passes.importing.stablehlo.sorts.expand_top_k import ExpandTopK
 from ipu_mlir.passes.importing.stablehlo.split_complex import SplitComplex
 from ipu_mlir.passes.importing.widen_integers import WidenIntegers
 from ipu_mlir.passes.importing.wrap_scalars import WrapScalars
@@ -99,6 +100,7 @@ from ipu_mlir.passes.raising.elements.spread_gathers import SpreadGathers
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
+from ipu_mlir.passes.raising.ranks.split_top_k import SplitTopK
 from ipu_mlir.passes.raising.ranks.spread_sorts import SpreadSorts
 from ipu_mlir.passes.raising.scans.raise_scans import RaiseScans
 from ipu_mlir.passes.supersteps.checks.check_assignments import CheckAssignments
@@ -154,6 +156,7 @@ PASSES: tuple[type[Pass], ...] = (
     ExpandRandom,
     ExpandScatters,
     ExpandSorts,
+    ExpandTopK,
     ExpandTmTensor,
     FillEmpties,
     FixLoopTypes,
@@ -202,6 +205,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseLoops,
     RaiseRanks,
     SpreadGathers,
+    SplitTopK,
     SpreadSorts,
     RaiseScans,
     RaiseSplats,

@@ -15,6 +15,7 @@ from ipu_mlir.dialects.codelets.scatter import SCATTERS
 from ipu_mlir.dialects.codelets.solve import SOLVERS
 from ipu_mlir.dialects.codelets.sort import SORT
 from ipu_mlir.dialects.codelets.sort_tuples import SORT_TUPLES
+from ipu_mlir.dialects.codelets.top_k import TOP_K
 from ipu_mlir.dialects.codelets.update_slice import UPDATE_SLICE
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
@@ -35,6 +36,7 @@ LIBRARY = by_name(
         SORT,
         SORT_TUPLES,
         RANK,
+        TOP_K,
         UPDATE_SLICE,
         CTC_SEARCH,
         *CTC_LOSSES,

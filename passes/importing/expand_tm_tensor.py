@@ -2,7 +2,6 @@
 
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.importing.stablehlo.expand_sorts import sorted_by
 from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
     Values,
     both,
@@ -12,6 +11,7 @@ from ipu_mlir.passes.importing.stablehlo.scalar_regions import (
     index,
     insert,
 )
+from ipu_mlir.passes.importing.stablehlo.sorts.expand_sorts import sorted_by
 from ipu_mlir.passes.support.clone import Known, clone_into
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 

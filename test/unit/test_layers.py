@@ -34,6 +34,7 @@ ROOMS = (
     "passes/support",
     "passes/importing/stablehlo",
     "passes/importing/stablehlo/scatters",
+    "passes/importing/stablehlo/sorts",
     "passes/importing/bounded",
     "passes/importing",
     "passes/normalize/folding",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.frontends.aten.rules import Made, common_dtype, constant, rule
-from ipu_mlir.tracing.functions.orders import argsort_descending
+from ipu_mlir.tracing.functions.orders import argsort_descending, argtop
 
 
 def _ordered(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
@@ -27,11 +27,11 @@ def _sort_stable(x: Any, *, stable: bool | None = None, dim: int = -1, descendin
 
 @rule("topk.default")
 def _topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    values, places = _ordered(x, dim, largest)
     if not x.shape:
+        values, places = _ordered(x, dim, largest)
         return (values, places) if k else (values[None][:0], places[None][:0])
-    kept = (*[slice(None)] * (dim % len(x.shape)), slice(0, k))
-    return values[kept], places[kept]
+    places = argtop(x, k, dim, largest).astype(np.int64)
+    return np.take_along_axis(x, places, dim), places
 
 
 @rule("kthvalue.default")

@@ -8,6 +8,7 @@ import numpy as np
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.specs.tensor_types import element_type, is_of_ml_dtypes, kind_of
 from ipu_mlir.tracing import views
+from ipu_mlir.tracing.codelets import apply_codelet
 from ipu_mlir.tracing.elements.reading import gather_along
 from ipu_mlir.tracing.elementwise import as_float, astype, elementwise, where
 from ipu_mlir.tracing.emit import Loop, empty, index_constant, structured
@@ -54,6 +55,16 @@ def argsort_descending(a: Any, axis: int = -1) -> Any:
     """The stable order from the greatest element to the least; NaN comes first."""
     along = views.axis_of("argsort", a, axis)
     return _put_in_order(_ranks(~_key(a), along), _positions(a, along), along)
+
+
+def argtop(a: Any, count: int, axis: int = -1, largest: bool = True) -> Any:
+    """The places of the first ``count`` elements from the greatest, or from the least, on; NaN counts as greatest."""
+    along = views.axis_of("argtop", a, axis)
+    if not count or not a.size:
+        return _positions(a, along)[(*[slice(None)] * along, slice(0, count))]
+    keys = moveaxis(_key(a) if largest else ~_key(a), along, -1)
+    (found,) = apply_codelet("top", "top_k", keys, types=[np.dtype(np.int32)], k=count)
+    return moveaxis(found, -1, along)
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:

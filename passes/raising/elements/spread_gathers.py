@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from math import isqrt, prod
 
+from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, loads_in, loop_nest
 from ipu_mlir.dialects.analysis.matchers import is_made_inside, is_used
 from ipu_mlir.dialects.attributes.attributes import module_target
@@ -71,12 +72,20 @@ def _spread_one(op: ir.Operation, target: Target, largest: int) -> bool:
 
 def _gathered_dimension(op: ir.Operation, nest: LoopNest, load: ir.Operation, number: int) -> int | None:
     """The one dimension of its table that ``load`` may be anywhere in; None where there is no such, or several."""
-    anywhere = [dimension for dimension, index in enumerate(nest.loads[number]) if index.plain_loop is None]
+    anywhere = [
+        dimension
+        for dimension, index in enumerate(nest.loads[number])
+        if index.plain_loop is None and not _is_constant(index)
+    ]
     is_body = load.block == op.regions[0].blocks[0]
     table = load.operands[0]
     if len(anywhere) != 1 or not is_body or is_made_inside(table, op):
         return None
     return None if nest.loads[number][anywhere[0]].linear else anywhere[0]
+
+
+def _is_constant(index: Index) -> bool:
+    return index.linear and not any(index.coefficients)
 
 
 def _blocks_of(table: ir.RankedTensorType, at: int, target: Target, largest: int) -> int:
@@ -250,17 +259,23 @@ def _table_in_blocks(table: ir.Value, at: int, blocks: int) -> ir.Value:
     return upstream("tensor").ExpandShapeOp(kind, table, groups, [], expanded).result
 
 
+def _place(index: Index, row: ir.Value) -> ir.Value:
+    """One index of a load that is made behind the loop over blocks."""
+    if _is_constant(index):
+        return constant_index(index.constant)
+    return row if index.plain_loop is None else loop_index(index.plain_loop + 1)
+
+
 def _from_each_block(
     nest: LoopNest, number: int, at: int, loops: list[int], table: ir.Value, rows: ir.Value
 ) -> ir.Value:
     """What load ``number`` finds in each block of ``table`` in ``rows``: blocks x the loops around it."""
     arith, tensor = upstream("arith"), upstream("tensor")
     extents = [table.type.shape[at], *nest.extents]
-    plain = [index.plain_loop for index in nest.loads[number]]
 
     def body(arguments: list[ir.Value]) -> list[ir.Value]:
         row = arith.IndexCastOp(ir.IndexType.get(), arguments[0]).result
-        places = [loop_index(loop + 1) if loop is not None else row for loop in plain]
+        places = [_place(index, row) for index in nest.loads[number]]
         return [tensor.ExtractOp(table, [*places[:at], loop_index(0), *places[at:]]).result]
 
     read = ir.AffineMap.get(

@@ -26,7 +26,7 @@ from ipu_mlir.runtime.translator.codegen.schedule import BlockLoop, Call, Operan
 from ipu_mlir.runtime.translator.kernels.code import NoKernel
 from ipu_mlir.runtime.translator.kernels.control import write_statements
 from ipu_mlir.runtime.translator.kernels.declared import Blocks, Declared, declared
-from ipu_mlir.runtime.translator.kernels.extremes import extreme_us
+from ipu_mlir.runtime.translator.kernels.extremes import extreme_us, is_top_k, top_k_us
 from ipu_mlir.runtime.translator.kernels.factors import factor_us, is_factor
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.module import KernelText, KernelTexts
@@ -123,7 +123,7 @@ class Kernels:
             if isinstance(each, Dot):
                 is_beside = points(each) <= _LARGEST_BESIDE and lanes_of(each) is not None
                 return always or is_beside or saved_product_us(each) > gained_by_threads_us(each)
-            is_call = is_scatter(each) or is_random(each) or is_factor(each)
+            is_call = is_scatter(each) or is_random(each) or is_factor(each) or is_top_k(each)
             return always or is_call or isinstance(each, Elementwise | Reduce | Scan)
 
         is_alone = is_shared if self.options.kernels != "never" and self.options.threads > 1 else lambda each: False
@@ -337,7 +337,7 @@ def _saved_us(statement: Statement) -> float:
     """What a kernel saves of the time of ``statement``."""
     match statement:
         case LibraryCall():
-            return (random_us if is_random(statement) else factor_us if is_factor(statement) else scatter_us)(statement)
+            return _call_us(statement)
         case Dot():
             return saved_product_us(statement)
         case Scan():
@@ -347,6 +347,14 @@ def _saved_us(statement: Statement) -> float:
         case Reduce():
             return max(saved_us(statement), saved_window_us(statement), saved_order_us(statement))
     return saved_us(statement)
+
+
+def _call_us(call: LibraryCall) -> float:
+    """Time of a library codelet by NumPy."""
+    for is_here, time in ((is_random, random_us), (is_factor, factor_us), (is_top_k, top_k_us)):
+        if is_here(call):
+            return time(call)
+    return scatter_us(call)
 
 
 def _is_large_copy(statements: Sequence[Statement]) -> bool:

@@ -18,6 +18,7 @@ from ipu_mlir.runtime.translator.array_ir.statements import (
 )
 from ipu_mlir.runtime.translator.array_ir.types import unsigned as unsigned_type
 from ipu_mlir.runtime.translator.kernels.code import BOOL, I64, NoKernel, Value
+from ipu_mlir.runtime.translator.kernels.extremes import is_top_k, write_top_k
 from ipu_mlir.runtime.translator.kernels.factors import is_factor, write_factor
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
@@ -59,6 +60,8 @@ def write_statements(function: Function, statements: Sequence[Statement]) -> Non
                 write_random(function, statement)
             case LibraryCall() if is_factor(statement):
                 write_factor(function, statement)
+            case LibraryCall() if is_top_k(statement):
+                write_top_k(function, statement)
             case _:
                 raise NoKernel(f"{type(statement).__name__} has no form in kernels")
 

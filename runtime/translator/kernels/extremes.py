@@ -1,13 +1,15 @@
-"""The places of the first of the largest or smallest elements: the best so far in registers, and where it was."""
+"""The places of the first of the largest or smallest elements: the best so far in registers, and where it was; or of
+several, which are kept in order, since few others are larger than the least of them."""
 
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
+from ipu_mlir.dialects.codelets.top_k import TOP_K
 from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.statements import FirstExtreme
-from ipu_mlir.runtime.translator.kernels.code import I64, LANES, NoKernel, Value
+from ipu_mlir.runtime.translator.array_ir.statements import FirstExtreme, LibraryCall, Statement
+from ipu_mlir.runtime.translator.kernels.code import I32, I64, LANES, NoKernel, Value
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
@@ -15,6 +17,11 @@ from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 _FEWEST_LANES = 4  # results from which a vector with a mask beats single numbers
 _CALL_US, _SETTLED_US = 2.0, 40.0  # of NumPy: a call, and where it corrects what it found for NaN
 _ACROSS_US, _ALONG_US = 0.0017, -0.0009  # saved per element: NumPy is fast along rows, slow across them
+_MOST_KEPT = 64  # places that are found, beyond which to keep them in order takes longer than to sort
+_TOP_CALL_US, _TOP_US = 12.0, 0.008  # of NumPy's: the codelet, and each element that it looks at
+
+Begins = tuple[str | None, str | None]
+"""Elements of the keys and of the result that come before a part of them."""
 
 
 def extreme_us(statement: FirstExtreme) -> float:
@@ -121,3 +128,110 @@ class _Extreme:
         if dtype.kind == "f":
             return -np.inf if self.is_maximum else np.inf
         return np.iinfo(dtype).min if self.is_maximum else np.iinfo(dtype).max
+
+
+def is_top_k(statement: Statement) -> bool:
+    """True for the library codelet that is here."""
+    return isinstance(statement, LibraryCall) and statement.codelet == TOP_K.name
+
+
+def elements_of(call: LibraryCall) -> int:
+    """The number of elements that are looked at."""
+    return prod(call.shapes[0])
+
+
+def top_k_us(call: LibraryCall) -> float:
+    """Time of ``call`` by NumPy."""
+    return _TOP_CALL_US + elements_of(call) * _TOP_US
+
+
+def write_top_k(function: Function, call: LibraryCall) -> None:
+    """Append what ``call`` does, row after row.
+
+    Raises:
+        NoKernel: many elements are asked for, or those of a row do not lie side by side.
+    """
+    (keys,), (out,), (shape, found) = call.inputs, call.outputs, call.shapes
+    if found[-1] > _MOST_KEPT or (keys.strides[-1] != 1 and shape[-1] > 1):
+        raise NoKernel("many elements are kept, or rows do not lie side by side")
+    if function.place(keys.buffer) is function.place(out.buffer):
+        raise NoKernel("keys are read where places are written")
+    _top_rows(function, keys, out, (*shape[:-1], 1), (shape[-1], found[-1]), (None, None))
+
+
+def _top_rows(
+    function: Function, keys: Access, out: Access, stack: tuple[int, ...], sizes: tuple[int, int], begins: Begins
+) -> None:
+    """The loops over ``stack``, whose last dimension is one row."""
+    if len(stack) == 1:
+        _TopRow(function, keys, out, begins).write(*sizes)
+        return
+    with function.loop(stack[0]) as number:
+        depth = len(keys.strides) - len(stack)
+        of_keys, of_places = (
+            function.plus(begin, function.times(number, access.strides[depth]))
+            for begin, access in zip(begins, (keys, out), strict=True)
+        )
+        _top_rows(function, keys, out, stack[1:], sizes, (of_keys, of_places))
+
+
+class _TopRow:
+    """The places of one row: ``kept`` has the largest keys so far in falling order, ``out`` where they stand."""
+
+    def __init__(self, function: Function, keys: Access, out: Access, begins: Begins) -> None:
+        self.function, self.keys, self.out = function, keys, out
+        self.begin, self.result = (
+            function.plus(begin, function.code.index(access.offset)) or function.code.index(0)
+            for begin, access in zip(begins, (keys, out), strict=True)
+        )
+        self.dtype, self.places = keys.buffer.dtype, function.pointer(out.buffer)
+
+    def write(self, size: int, count: int) -> None:
+        """Keep the first ``count`` of ``size`` elements, and then those that are larger than the least of the kept."""
+        function, code = self.function, self.function.code
+        self.kept, self.last = code.alloca(count * self.dtype.itemsize), code.index(count - 1)
+        least, nowhere = code.constant(np.iinfo(self.dtype).min, self.dtype), code.constant(np.iinfo(I32).max, I32)
+        with function.loop(count) as number:
+            function.store(self.kept, number, least)
+            function.store(self.places, self._place_of(number), nowhere)
+        with function.loop(count) as number:
+            self._insert(self._key(number), number, count)
+        for number, mask in vectors(function, size - count):
+            first = function.plus(number, code.index(count)) or number
+            larger = self._is_larger(self._key(first, LANES, mask))
+            larger = larger if mask is None else function.ops.both(larger, mask)
+            some = code.value(f"vector.reduction <or>, {larger.name} : {larger.type} into i1")
+            with function.branch(some), function.loop(LANES if mask is None else (size - count) % LANES) as lane:
+                place = function.plus(first, lane) or first
+                key = self._key(place)
+                with function.branch(self._is_larger(key).name):
+                    self._insert(key, place, count)
+
+    def _insert(self, key: Value, place: str, count: int) -> None:
+        """Put an element where it belongs among those that are kept; each that is less, or as large and stands later,
+        moves on, and the last one is lost."""
+        function, ops = self.function, self.function.ops
+        new = key, ops.cast(Value(place, I64), I32)
+        moving = [function.held(each) for each in new]
+        with function.loop(count) as number:
+            at = self._place_of(number)
+            key, place_of_key = (function.read(held, like) for held, like in zip(moving, new, strict=True))
+            other, place_of_other = function.load(self.kept, number, self.dtype), function.load(self.places, at, I32)
+            is_first = ops.both(ops.compare("eq", key, other), ops.compare("slt", place_of_key, place_of_other))
+            goes_here = ops.op("arith.ori", ops.compare("sgt", key, other), is_first)
+            function.store(self.kept, number, ops.select(goes_here, key, other))
+            function.store(self.places, at, ops.select(goes_here, place_of_key, place_of_other))
+            function.write(moving[0], ops.select(goes_here, other, key))
+            function.write(moving[1], ops.select(goes_here, place_of_other, place_of_key))
+
+    def _place_of(self, number: str) -> str:
+        """Where the result for that number lies."""
+        return self.function.plus(self.result, self.function.times(number, self.out.strides[-1])) or self.result
+
+    def _is_larger(self, keys: Value) -> Value:
+        return self.function.ops.compare("sgt", keys, self.function.load(self.kept, self.last, self.dtype))
+
+    def _key(self, at: str, lanes: int = 1, mask: Value | None = None) -> Value:
+        function = self.function
+        place = function.plus(self.begin, at) or at
+        return function.load(function.pointer(self.keys.buffer), place, self.dtype, lanes, mask)

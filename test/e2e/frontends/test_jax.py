@@ -121,6 +121,13 @@ def test_sorts_of_several_operands():
     check(lambda x: (jnp.sort(x), jnp.argsort(x, descending=True), jax.lax.top_k(x, 2), jnp.unique(x, size=4)), x)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32", "uint8", "bool"])
+def test_the_largest_elements_and_their_places(dtype):
+    numbers = np.array([[0.0, -0.0, np.inf, 7, -np.inf, 1, 7], [1, 1, 0, -0.0, 1, 2, 1]], np.float32)
+    x = jnp.array(numbers if "float" in dtype else np.nan_to_num(numbers, posinf=200, neginf=3), dtype)
+    check(lambda x: jax.lax.top_k(x, 4), x)
+
+
 def test_a_training_step():
     def loss(params, x, labels):
         h = jax.nn.gelu(x @ params["w1"] + params["b1"])

@@ -86,4 +86,23 @@ func.func @elements(%table: tensor<800x2xf32>, %ids: tensor<5xi32>) -> tensor<5x
   } -> tensor<5x2xf32>
   return %y : tensor<5x2xf32>
 }
+
+// One row, whose number is a constant.
+// CHECK-LABEL: func.func @columns
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: %[[BLOCKS:.*]] = tensor.expand_shape %{{.*}} output_shape [1, 8, 200]
+// CHECK: %[[BLOCK:.*]] = linalg.index 0
+// CHECK: tensor.extract %[[BLOCKS]][%[[ZERO]], %[[BLOCK]], %{{.*}}]
+func.func @columns(%table: tensor<1x1600xf32>, %ids: tensor<5xi32>) -> tensor<5xf32> {
+  %e = tensor.empty() : tensor<5xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%ids : tensor<5xi32>) outs(%e : tensor<5xf32>) {
+  ^bb0(%id: i32, %o: f32):
+    %zero = arith.constant 0 : index
+    %at = arith.index_cast %id : i32 to index
+    %x = tensor.extract %table[%zero, %at] : tensor<1x1600xf32>
+    linalg.yield %x : f32
+  } -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
 }

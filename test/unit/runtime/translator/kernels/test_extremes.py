@@ -1,12 +1,16 @@
-"""Places of extremes in kernels, beside the library codelets that define them."""
+"""Places of extremes, one or several, in kernels, beside the library codelets that define them."""
+
+from math import prod
 
 import numpy as np
 import pytest
 
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.runtime.engine.engine import Engine
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, row_major
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.parsing import parse_program
+from ipu_mlir.runtime.translator.array_ir.statements import LibraryCall, Origin, Program
 from ipu_mlir.runtime.translator.translate import Translation, translate_arrays
 
 CALLS = [f"first_{call}{nan}" for call in ("maximum", "minimum") for nan in ("", "_after_nan", "_or_nan")]
@@ -45,3 +49,34 @@ def test_kernels_find_what_the_codelet_finds(call: str, dtype: str, shape: tuple
 @pytest.mark.parametrize(("shape", "is_kernel"), [((1, 64, 64), True), ((64, 4096, 1), False), ((1, 4096, 1), False)])
 def test_long_rows_are_left_to_numpy(shape: tuple[int, int, int], is_kernel: bool) -> None:
     assert ("run0.run(" in translated("first_maximum_or_nan", "float32", shape, "auto").source) == is_kernel
+
+
+@pytest.mark.parametrize("kept", [1, 4, 20])
+@pytest.mark.parametrize("shape", [(1, 20), (3, 21), (2, 2, 40)])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_the_largest_elements_are_those_of_the_codelet(dtype: str, shape: tuple[int, ...], kept: int) -> None:
+    rng = np.random.default_rng(7)
+    found = largest(dtype, shape, kept)
+    assert "run0.run(" in found.source
+    for keys in (
+        rng.integers(-3, 4, shape),
+        np.full(shape, np.iinfo(dtype).min),
+        np.broadcast_to(range(shape[-1]), shape),
+    ):
+        given = keys.astype(dtype)
+        (got,) = Engine.of(found).run([given])
+        np.testing.assert_array_equal(got, np.argsort(~given, -1, kind="stable")[..., :kept])
+
+
+def test_many_of_the_largest_are_left_to_numpy() -> None:
+    assert "run_codelet('top_k'" in largest("int32", (2, 200), 65).source
+
+
+def largest(dtype: str, shape: tuple[int, ...], kept: int) -> Translation:
+    """The translation of one call of ``top_k``."""
+    out = (*shape[:-1], kept)
+    keys = Access(Buffer("x", prod(shape), np.dtype(dtype), Role.ARGUMENT, shape), 0, row_major(shape))
+    places = Access(Buffer("p", prod(out), np.dtype(np.int32), Role.TEMPORARY, out), 0, row_major(out))
+    call = LibraryCall((), Origin("top", ""), "top_k", (keys,), (places,), (shape, out), (False,))
+    program = Program("main", (keys.buffer,), (call,), (places,), (out,))
+    return translate_arrays(program, TranslatorOptions(kernels="always"))

@@ -1,0 +1,1 @@
+"""Sorts of StableHLO, and what is chosen by order."""
