@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
 
 
@@ -32,6 +32,8 @@ def half_of(pairs: ir.Value, which: int) -> ir.Value:
     """Half ``which`` of the last dimension, of size 2: the real or the imaginary part of pairs."""
     *shape, _ = pairs.type.shape
     element = pairs.type.element_type
+    if 0 in shape:  # of which upstream puts a slice outside
+        return upstream("tensor").EmptyOp(shape, element).result
     fields = {
         "start_indices": [0] * len(shape) + [which],
         "limit_indices": [*shape, which + 1],

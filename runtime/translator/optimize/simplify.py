@@ -60,8 +60,10 @@ def _simplified(statement: Statement, no_minus_zero: set[Buffer]) -> Statement:
             return node.args[0] if isinstance(node.args[1], Const) else node.args[1]
         found = _change(node)
         if isinstance(found, Apply) and found.call == "absolute" and _is_call(found.args[0], "clip"):
-            clipped = found.args[0]  # of what may be -0
-            return clipped if _is_never_minus_zero(clipped.args[0], no_minus_zero) else found
+            clipped = found.args[0]  # as of a maximum with +0
+            value, low, _ = clipped.args
+            has_sign = not _is_never_minus_zero(value, no_minus_zero)
+            return found if has_sign or not _is_at_least_zero(low) else clipped
         return found
 
     return with_rewritten_values(statement, change)
@@ -69,6 +71,10 @@ def _simplified(statement: Statement, no_minus_zero: set[Buffer]) -> Statement:
 
 def _is_call(node: Expression, call: str) -> TypeGuard[Apply]:
     return isinstance(node, Apply) and node.call == call
+
+
+def _is_at_least_zero(node: Expression) -> bool:
+    return isinstance(node, Const) and bool(node.value >= 0) and not is_minus_zero(node)
 
 
 def _adds_zero_to(node: Apply, buffers: set[Buffer]) -> bool:

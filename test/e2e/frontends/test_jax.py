@@ -166,6 +166,13 @@ def test_calls_of_python_are_refused_by_name():
         ipu.compile(talks, args=[jnp.ones(3)], target=TARGET)
 
 
+def test_fourier_transforms_of_no_elements():
+    def f(stack, columns):
+        return jnp.fft.fft2(stack), jnp.fft.rfft(columns, axis=0), jnp.fft.irfft(stack.astype(jnp.complex64))
+
+    check(f, jnp.ones((0, 3, 4)), jnp.ones((5, 0)))
+
+
 def test_approximate_top_k_is_exact():
     def f(x):
         values, places = jax.lax.approx_max_k(x, 2)

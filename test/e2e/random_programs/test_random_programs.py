@@ -20,6 +20,7 @@ from support.random.casts import casts
 from support.random.control import MOVING_KINDS, VIEWING_KINDS, control_flow
 from support.random.gathers import gathers
 from support.random.layers import layers
+from support.random.limits import expressions_at_limits
 from support.random.maps import any_indices
 from support.random.narrow import narrow_expressions
 from support.random.programs import Program, exact_programs, smooth_chains
@@ -56,6 +57,7 @@ KINDS = {
     "views in control flow": control_flow(VIEWING_KINDS),
     "casts": casts(),
     "narrow floats": narrow_expressions(),
+    "limits": expressions_at_limits(),
 }
 KINDS["outlined calls"] = st.one_of(
     KINDS[kind] for kind in ("mixed", "views", "windows", "gathers", "slices", "scatters", "control flow")

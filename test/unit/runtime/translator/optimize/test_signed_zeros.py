@@ -51,6 +51,11 @@ def assert_same(found: np.ndarray, expected: list[float]) -> None:
         ("%r = arith.minimumf %a, %minus : f32", [-0.0, -0.0, -0.0, -0.0, -1, -0.0, np.nan]),
         ("%r = arith.minimumf %zero, %a : f32", [0, -0.0, 0, -0.0, -1, 0, np.nan]),
         ("%q = arith.maximumf %a, %zero : f32\n%r = arith.minimumf %q, %six : f32", [0, 0, 0, 0, 0, 2, np.nan]),
+        (  # the limit is below 0, so that there is a sign to drop
+            "%p = arith.addf %a, %zero : f32\n%low = arith.constant -0.5 : f32\n%q = arith.maximumf %p, %low : f32\n"
+            "%r = math.absf %q : f32",
+            [0, 0, 0, 0, 0.5, 2, np.nan],
+        ),
     ],
 )
 def test_a_limit(body, expected, run_plain, kernels):
