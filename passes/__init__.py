@@ -18,6 +18,7 @@ from ipu_mlir.passes.importing.set_target import SetTarget
 from ipu_mlir.passes.importing.slice_pads import SlicePads
 from ipu_mlir.passes.importing.specialize_shapes import SpecializeShapes
 from ipu_mlir.passes.importing.stablehlo.check_stablehlo import CheckStablehlo
+from ipu_mlir.passes.importing.stablehlo.convert_callbacks import ConvertCallbacks
 from ipu_mlir.passes.importing.stablehlo.convert_collectives import ConvertCollectives
 from ipu_mlir.passes.importing.stablehlo.convert_control_flow import ConvertControlFlow
 from ipu_mlir.passes.importing.stablehlo.convert_program_calls import ConvertProgramCalls
@@ -135,6 +136,7 @@ PASSES: tuple[type[Pass], ...] = (
     CheckMemory,
     CheckRemoteBuffers,
     CheckStablehlo,
+    ConvertCallbacks,
     CheckStreams,
     CheckSupersteps,
     ConvertCollectives,

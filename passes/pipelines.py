@@ -5,6 +5,7 @@ from ipu_mlir.passes.supersteps.copy_views import BUFFERIZE
 IMPORT_STABLEHLO: tuple[str, ...] = (
     "ipu-check-calls",
     "ipu-pad-bounded-sizes",
+    "ipu-convert-callbacks",
     "ipu-check-stablehlo",
     "ipu-convert-collectives",
     "ipu-outline-branches",

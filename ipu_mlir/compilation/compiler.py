@@ -18,6 +18,7 @@ from ipu_mlir.dialects.support.remembered import remembering
 from ipu_mlir.frontends.stablehlo import import_stablehlo
 from ipu_mlir.frontends.table import Call, OpenProgram, front_end_of, import_program
 from ipu_mlir.passes.importing.dynamic_types import dynamic_sizes
+from ipu_mlir.programs.host_function import HostFunction
 from ipu_mlir.runtime.translator.array_ir.options import KERNELS
 
 if TYPE_CHECKING:
@@ -169,7 +170,8 @@ def _compile(
         if isinstance(imported.program, OpenProgram):
             return ReimportedExecutable(imported.program, lowering, imported.call)
         lowering = lowering.on_replicas(imported.replicas)
-        return compile_module(read_module(imported.program), entry, lowering, imported.call)
+        functions = {name: HostFunction(name, each) for name, each in imported.functions.items()}
+        return compile_module(read_module(imported.program), entry, lowering, imported.call, functions)
     if callable(source):
         from ipu_mlir.programs.trace_all import trace_all
 

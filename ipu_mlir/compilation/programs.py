@@ -125,7 +125,12 @@ class Programs(Mapping[str, "Executable"]):
             if name not in (own := dict.fromkeys(spec.name for spec in specs if not spec.variables)):
                 known = ", ".join(own) or "none"
                 raise RunError(f"there is no remote buffer {name!r}; there are: {known}")
-        return State(variables, shared, turn, queues, RemoteMemory(specs, shared_buffers, {**places, **(files or {})}))
+        state = State(variables, shared, turn, queues, RemoteMemory(specs, shared_buffers, {**places, **(files or {})}))
+        owner: Any
+        for name, owner in self._declared.items():
+            if owner.kind == "function" and name in state.streams.functions:
+                state.streams.functions[name].function = owner.function
+        return state
 
     def __getitem__(self, name: str) -> "Executable":
         if name not in self._programs:

@@ -55,6 +55,8 @@ def imported(source: Any, framework: str | None = None) -> Callable[..., Any]:
                 programs[key] = import_program(front_end, function, *taken.nested(specs))
             except IpuError as error:
                 raise TraceTypeError(str(error)) from error
+            if programs[key].functions:
+                raise TraceTypeError(f"{_name(source)} calls back to Python, which only a program of its own does")
         return _called(trace, _name(source), programs[key], taken, specs)
 
     call.__name__ = _name(source)

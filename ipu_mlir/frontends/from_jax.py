@@ -10,6 +10,7 @@ import numpy as np
 from jax import export
 
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.frontends.of_jax.callbacks import callbacks_of
 from ipu_mlir.frontends.of_jax.calls import JaxCall, MeshCall, Shape
 from ipu_mlir.frontends.of_jax.meshes import is_on_mesh, local_program
 from ipu_mlir.frontends.of_jax.pmaps import as_jitted, is_pmap
@@ -54,9 +55,12 @@ def _exported(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Im
         if is_on_mesh(exported):
             with _shardy(True):
                 again = exporting(*args, **kwargs)
-            return _on_mesh(again.mlir_module(), _call(again, static)) or _as_is(exported, static)
-    except NotImplementedError as error:
-        raise CompileError(f"JAX cannot export {getattr(jitted, '__name__', jitted)}: {error}") from error
+            return _on_mesh(again.mlir_module(), _call(again, static))
+    except NotImplementedError as error:  # as of calls of Python
+        imported = _of_lowered(jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)), static)
+        if not imported.functions:
+            raise CompileError(f"JAX cannot export {getattr(jitted, '__name__', jitted)}: {error}") from error
+        return imported
     return _as_is(exported, static)
 
 
@@ -64,20 +68,21 @@ def _as_is(exported: export.Exported, static: Mapping[int | str, Any]) -> Import
     return Imported(exported.mlir_module_serialized, _call(exported, static))
 
 
-def _of_lowered(lowered: jax.stages.Lowered) -> Imported:
+def _of_lowered(lowered: jax.stages.Lowered, static: Mapping[int | str, Any] | None = None) -> Imported:
     module: Any = lowered.compiler_ir("stablehlo")
     text = module.operation.get_asm(large_elements_limit=None, enable_debug_info=True)
     given, gives = jax.tree.leaves(lowered.in_avals), jax.tree.leaves(lowered.out_info)
     inputs, outputs = (tuple(map(_shape_and_type, avals)) for avals in (given, gives))
-    call = JaxCall(lowered.in_tree, lowered.out_tree, inputs, kept_arguments(lowered), outputs, {})
-    return (_on_mesh(text, call) if "sdy." in text else None) or Imported(text, call)
+    call = JaxCall(lowered.in_tree, lowered.out_tree, inputs, kept_arguments(lowered), outputs, static or {})
+    imported = _on_mesh(text, call) if "sdy." in text else Imported(text, call)
+    return replace(imported, functions=callbacks_of(lowered))
 
 
-def _on_mesh(program: str, call: JaxCall) -> Imported | None:
-    """What one replica computes of a program on several devices; None where its mesh has one."""
+def _on_mesh(program: str, call: JaxCall) -> Imported:
+    """What one replica computes of a program on several devices, or on a mesh of one."""
     local = local_program(program)
-    if local is None:
-        return None
+    if local.replicas == 1:
+        return Imported(local.program, call)
     fields = {name: getattr(call, name) for name in ("in_tree", "out_tree", "inputs", "kept", "outputs", "static")}
     return Imported(local.program, MeshCall(**fields, cut=local.inputs, cut_results=local.outputs), local.replicas)
 

@@ -4,7 +4,7 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ipu_mlir.dialects.support.bindings import ir
@@ -40,11 +40,13 @@ class Imported:
         program: MLIR that ``load_module`` takes: text, bytecode, or a module; or one whose sizes are open.
         call: how it is called; None as any program, with flat arrays.
         replicas: how many copies of it run together.
+        functions: of the host, which it calls while it runs, by name.
     """
 
     program: "str | bytes | ir.Module | OpenProgram"
     call: Call | None = None
     replicas: int = 1
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
+from ipu_mlir.programs.host_function import HostFunction
 from ipu_mlir.programs.remote import RemoteBuffer
 from ipu_mlir.programs.streams import Infeed, Outfeed
 from ipu_mlir.programs.variable import Variable
@@ -13,7 +14,7 @@ from ipu_mlir.tracing.graph import Trace
 from ipu_mlir.tracing.structure import Call
 from ipu_mlir.tracing.surface.traced import TracedFunction
 
-Declared = Variable | Infeed | Outfeed | RemoteBuffer
+Declared = Variable | Infeed | Outfeed | RemoteBuffer | HostFunction
 """What functions share, and sessions have of their own."""
 
 

@@ -93,8 +93,8 @@ def is_on_mesh(exported: export.Exported) -> bool:
     return exported.nr_devices > 1 or any(mark in program for mark in _MARKS)
 
 
-def local_program(program: str) -> Local | None:
-    """What one replica computes of a program with shardings of Shardy; None for a mesh of one device.
+def local_program(program: str) -> Local:
+    """What one replica computes of a program with shardings of Shardy.
 
     Raises:
         CompileError: Shardy cannot cut it.
@@ -112,7 +112,8 @@ def local_program(program: str) -> Local | None:
             (math.prod(sdy.MeshAxisAttr(axis).size for axis in mesh.axes) for mesh in meshes.values()), default=1
         )
         if replicas == 1:
-            return None
+            passmanager.PassManager.parse(_DROP).run(module.operation)
+            return Local(_text_of(module), 1, (), ())
         try:
             passmanager.PassManager.parse(_PROPAGATE).run(module.operation)
         except ir.MLIRError as error:
@@ -129,8 +130,11 @@ def local_program(program: str) -> Local | None:
         number = ir.IntegerType.get_signless(32)
         module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(number, replicas)
         module.operation.attributes["mhlo.num_replicas"] = ir.IntegerAttr.get(number, 1)
-        text = module.operation.get_asm(large_elements_limit=None, enable_debug_info=True)
-    return Local(text, replicas, inputs, outputs)
+        return Local(_text_of(module), replicas, inputs, outputs)
+
+
+def _text_of(module: ir.Module) -> str:
+    return module.operation.get_asm(large_elements_limit=None, enable_debug_info=True)
 
 
 def _shardings(

@@ -10,6 +10,7 @@ import ipu_mlir as ipu
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
+io_callback = pytest.importorskip("jax.experimental").io_callback
 TARGET = ipu.Target(tiles_per_ipu=16)
 
 
@@ -157,13 +158,68 @@ def test_what_cannot_be_imported_is_said():
     assert 'calls "lapack_sgees_ffi", which only the framework' in str(error.value)
 
 
-def test_calls_of_python_are_refused_by_name():
-    def talks(x):
-        jax.debug.print("{}", x)
-        return x
+def calls_back(x, numbers, seen):
+    def in_python(function, kind, *args):
+        return jax.pure_callback(function, jax.ShapeDtypeStruct(args[0].shape, kind), *args)
 
-    with pytest.raises(ipu.CompileError, match=r"JAX cannot export talks: .*host_callbacks"):
-        ipu.compile(talks, args=[jnp.ones(3)], target=TARGET)
+    def note(i):
+        seen.append(int(i))
+
+    def body(i, total):
+        jax.debug.print("{} of {:.1f}", i, total, ordered=True)
+        io_callback(note, None, i, ordered=True)
+        return jax.lax.cond(
+            i % 2 == 0, lambda: total + in_python(lambda i: np.float32(10 * i), jnp.float32, i), lambda: total
+        )
+
+    sine, narrow = in_python(np.sin, x.dtype, x), in_python(np.negative, jnp.bfloat16, x.astype(jnp.bfloat16))
+    more = in_python(lambda a: a + 1, numbers.dtype, numbers)
+    return (
+        jax.lax.fori_loop(0, numbers[0].astype(int), body, jnp.sum(sine)),
+        more,
+        narrow,
+        in_python(np.logical_not, bool, x > 1),
+    )
+
+
+def test_calls_of_python(capsys):
+    args = jnp.arange(3.0), jnp.array([4, 2**32 - 1], jnp.uint32)
+    wanted: list[int] = []
+    expected = jax.jit(partial(calls_back, seen=wanted))(*args)
+    jax.effects_barrier()
+    shown = capsys.readouterr().out
+    seen: list[int] = []
+    exe = ipu.compile(jax.jit(partial(calls_back, seen=seen)), args=args, target=TARGET)
+    for run in (exe, exe.session()):
+        assert_same(run(*args), expected)
+        assert seen == wanted and capsys.readouterr().out == shown
+        seen.clear()
+    assert_same(ipu.compile(jax.jit(partial(calls_back, seen=seen)).lower(*args), target=TARGET)(*args), expected)
+
+
+def test_calls_of_python_in_gradients_and_batches():
+    def loss(x):
+        jax.debug.callback(seen.append, x)
+        return jnp.sum(x**2)
+
+    def total(row):
+        kind = jax.ShapeDtypeStruct((), row.dtype)
+        return jax.pure_callback(lambda a: np.sum(a, -1), kind, row, vmap_method="expand_dims")
+
+    seen: list[jax.Array] = []
+    check(jax.grad(loss), jnp.arange(3.0))
+    assert [np.asarray(each).tolist() for each in seen] == [[0, 1, 2]] * 2
+    check(jax.vmap(total), jnp.ones((3, 5)))
+
+
+def test_errors_in_calls_of_python_are_raised():
+    def fails(x):
+        return jax.pure_callback(lambda a: 1 // 0, x, x)
+
+    with pytest.raises(ZeroDivisionError):
+        ipu.compile(fails, args=[jnp.ones(3)], target=TARGET)(jnp.ones(3))
+    with pytest.raises(ipu.IpuError, match="fails calls back to Python, which only a program of its own does"):
+        ipu.compile(ipu.imported(jax.jit(fails)), args=[np.ones(3, np.float32)], target=TARGET)
 
 
 def test_fourier_transforms_of_no_elements():
