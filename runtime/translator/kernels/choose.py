@@ -51,6 +51,7 @@ from ipu_mlir.runtime.translator.kernels.reductions import saved_order_us, saved
 from ipu_mlir.runtime.translator.kernels.rounds import WORK_WITHOUT_ASKING, asked_every, points, rounds_in
 from ipu_mlir.runtime.translator.kernels.scans import scan_us
 from ipu_mlir.runtime.translator.kernels.scatters import is_scatter, scatter_us
+from ipu_mlir.runtime.translator.kernels.thin_products import thin
 
 _LARGEST_IN_LOOP = 65536  # points of a statement, beyond which its arithmetic outweighs the call of NumPy
 _LARGEST_PRODUCT = 1 << 21  # terms, beyond which two threads of BLAS are faster than one of a kernel
@@ -199,6 +200,10 @@ class Kernels:
         function = Function(self.places, scratch=scratch, block=(group.units, group.block), streamed=streamed)
         per_unit = max(largest_array(statement) // group.units for statement in statements)
         strip = max(1, self.options.strip_elements // max(1, per_unit))
+        if all(
+            isinstance(statement, Dot) and thin(statement) for statement in statements
+        ):  # nothing of it is read again
+            strip = group.units
         parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
         code = function.code
         try:

@@ -8,6 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.contraction import is_matrix, loop_kin
 from ipu_mlir.runtime.translator.array_ir.cost import gemm_us
 from ipu_mlir.runtime.translator.array_ir.expression import Read
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, Elementwise
+from ipu_mlir.runtime.translator.kernels.thin_products import thin
 
 _FEWEST_LANES = 4  # columns from which a vector with a mask beats single numbers
 _FEWEST_ROWS = 64  # for which a factor is turned
@@ -67,6 +68,9 @@ def turned(dot: Dot, loop: int | None = None) -> tuple[Elementwise, Dot] | None:
 
 def beats_blas(dot: Dot, loop: int | None = None) -> bool:
     """True if BLAS needs copies for ``dot``, and registers do without, cut along ``loop``: convolutions mostly."""
+    form = thin(dot)
+    if form is not None:
+        return loop is None or (loop == form.many and form.is_along)
     return (loop is None or loop != lanes_of(dot)) and saved_product_us(dot, loop) > _CALL_US
 
 
@@ -75,6 +79,8 @@ def saved_product_us(dot: Dot, loop: int | None = None) -> float:
     types = {each.buffer.dtype for each in (dot.a, dot.b, dot.out)}
     if len(types) > 1 or dot.out.buffer.dtype.kind not in "fiu":
         return 0.0
+    if thin(dot) is not None:
+        return gemm_us(dot)
     lanes, saved = lanes_of(dot), copied_elements(dot)
     if lanes is None:
         found = turned(dot, loop)

@@ -21,6 +21,7 @@ from ipu_mlir.runtime.translator.kernels.nests import ordered, write_nest
 from ipu_mlir.runtime.translator.kernels.points import Cut, Points
 from ipu_mlir.runtime.translator.kernels.product_forms import lanes_of, turned
 from ipu_mlir.runtime.translator.kernels.reductions import write_reduction
+from ipu_mlir.runtime.translator.kernels.thin_products import thin, write_thin_product
 
 MOST_VECTORS, MOST_ROWS = (2, 8) if __cpu_features__.get("AVX512F") else (1, 6)  # of a tile
 _SUMS = MOST_VECTORS * MOST_ROWS  # of 16 f32 each: they fit into registers with what they are made of
@@ -46,6 +47,10 @@ def write_product(function: Function, dot: Dot, loop: int | None = None, part: C
     Raises:
         NoKernel: there is no form of it.
     """
+    form = thin(dot)
+    if form is not None and (loop is None or (loop == form.many and form.is_along)):
+        write_thin_product(function, dot, form, part)
+        return
     lanes, dtype = lanes_of(dot), dot.out.buffer.dtype
     if lanes is None and (found := turned(dot, loop)):
         copy, dot = found

@@ -8,6 +8,7 @@ import numpy as np
 from ipu_mlir.runtime.translator.array_ir.access import Access, merged_loops
 from ipu_mlir.runtime.translator.array_ir.statements import Dot, FirstExtreme, Reduce
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
+from ipu_mlir.runtime.translator.kernels.arithmetic import Arithmetic
 from ipu_mlir.runtime.translator.kernels.code import LANES, NoKernel, Value, type_text
 from ipu_mlir.runtime.translator.kernels.extremes import write_extreme
 from ipu_mlir.runtime.translator.kernels.kernel_function import Function
@@ -94,6 +95,24 @@ def write_reduction(
     _Reduction(points, what).write()
 
 
+def all_lanes(ops: Arithmetic, value: Value, call: str) -> Value:
+    """All lanes of ``value``: halves with halves."""
+    while value.lanes > 1:
+        lanes = value.lanes // 2
+        halves = []
+        for offset in (0, lanes):
+            kind = type_text(value.dtype, lanes) if lanes > 1 else f"vector<1x{type_text(value.dtype)}>"
+            half = ops.code.value(
+                f"vector.extract_strided_slice {value.name} {{offsets = [{offset}], sizes = [{lanes}], "
+                f"strides = [1]}} : {value.type} to {kind}"
+            )
+            if lanes == 1:
+                half = ops.code.value(f"vector.extract {half}[0] : {type_text(value.dtype)} from {kind}")
+            halves.append(Value(half, value.dtype, lanes))
+        value = apply_call(ops, call, value.dtype, halves)
+    return value
+
+
 class _Reduction:
     """The loops of one reduction: those that are kept outside, those that are reduced inside."""
 
@@ -146,7 +165,7 @@ class _Reduction:
         self._reduced(0, total, start, parts)
         result = self.function.read(total, start)
         if self.across:
-            result = self._combined(result)
+            result = all_lanes(self.ops, result, self.what.call)
         self.points.store(self.what.out, result)
 
     def _reduced(self, depth: int, total: str, start: Value, parts: bool) -> None:
@@ -214,24 +233,6 @@ class _Reduction:
         if mask is not None and self.across:
             after = ops.select(mask, after, before)
         self.function.write(place, after)
-
-    def _combined(self, value: Value) -> Value:
-        """All lanes of ``value``: halves with halves."""
-        code = self.function.code
-        while value.lanes > 1:
-            lanes = value.lanes // 2
-            halves = []
-            for offset in (0, lanes):
-                kind = type_text(value.dtype, lanes) if lanes > 1 else f"vector<1x{type_text(value.dtype)}>"
-                half = code.value(
-                    f"vector.extract_strided_slice {value.name} {{offsets = [{offset}], sizes = [{lanes}], "
-                    f"strides = [1]}} : {value.type} to {kind}"
-                )
-                if lanes == 1:
-                    half = code.value(f"vector.extract {half}[0] : {type_text(value.dtype)} from {kind}")
-                halves.append(Value(half, value.dtype, lanes))
-            value = apply_call(self.ops, self.what.call, value.dtype, halves)
-        return value
 
     def _neutral(self, lanes: int) -> Value:
         call, dtype = self.what.call, self.what.dtype
