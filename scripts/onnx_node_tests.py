@@ -80,8 +80,8 @@ def page(cases, results) -> str:
         "",
         f"Written by `scripts/onnx_node_tests.py` with onnx {onnx.__version__}: {sum(totals.values()):,} of the "
         f"{len(cases):,} node tests of `onnx.backend.test`,",
-        "run by the class `Backend` of `ipu_mlir.onnx_backend`. *Refused by the importer* is what torch-mlir",
-        "does not know, or makes something else of than ONNX says (the front end refuses such models).",
+        "run by the class `Backend` of `ipu_mlir.onnx_backend`. *Refused by the importer* is what no rule covers and",
+        "torch-mlir does not know, or makes something else of than ONNX says (the front end refuses such models).",
         "",
         "| outcome | cases | share |",
         "|---|---|---|",

@@ -19,6 +19,7 @@ from ipu_mlir.dialects.support.diagnostics import DiagnosedError, Diagnostic
 from ipu_mlir.dialects.support.errors import CompileError, RunError
 from ipu_mlir.frontends.of_onnx import reference as by_reference
 from ipu_mlir.frontends.of_onnx.folding import fold_sizes
+from ipu_mlir.frontends.of_onnx.narrow import held, holder
 from ipu_mlir.frontends.of_onnx.rewriting import rewritten
 from ipu_mlir.frontends.of_onnx.sizes import deciding_inputs, named_sizes, with_sizes, with_values
 from ipu_mlir.frontends.of_torch.dialect import TO_LINALG, context, import_safely, lower
@@ -42,6 +43,7 @@ class OnnxCall:
         outputs: the name of each result.
         types: NumPy's type of each result.
         declared: by name, what the model says of the inputs that are no part of the program.
+        is_held: whether the program has numbers of 2 and 4 bits in elements of a wider type.
     """
 
     inputs: tuple[str, ...]
@@ -49,6 +51,7 @@ class OnnxCall:
     types: tuple[np.dtype[Any], ...]
     known: Mapping[str, np.ndarray]
     declared: Mapping[str, onnx.ValueInfoProto]
+    is_held: bool
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The inputs in their order; integers without a sign are bits."""
@@ -62,7 +65,7 @@ class OnnxCall:
                 raise RunError(f"input {name} is {given[name]}, the program was compiled for {value}")
         arrays = {name: self._array(given[name], name) for name in self.inputs if name not in self.known}
         list(named_sizes(self.declared, {name: array.shape for name, array in arrays.items()}))  # refuses them
-        return list(map(signless, arrays.values()))
+        return [signless(held(each) if self.is_held else each) for each in arrays.values()]
 
     def _array(self, value: Any, name: str) -> np.ndarray:
         value = array_of(value) if isinstance(value, onnx.TensorProto) else value
@@ -70,11 +73,14 @@ class OnnxCall:
 
     def unflatten(self, results: Sequence[np.ndarray]) -> Any:
         """The results with the types that the model says."""
-        typed = [
-            result.view(wanted) if wanted.itemsize == result.itemsize else result
-            for result, wanted in zip(results, self.types, strict=True)
-        ]
+        typed = [self._result(result, wanted) for result, wanted in zip(results, self.types, strict=True)]
         return typed[0] if len(typed) == 1 else tuple(typed)
+
+    def _result(self, result: np.ndarray, wanted: np.dtype[Any]) -> np.ndarray:
+        in_program = holder(wanted) if self.is_held else wanted
+        if in_program.itemsize == result.itemsize:
+            result = result.view(in_program)
+        return result.astype(wanted) if in_program != wanted else result
 
     @property
     def result_names(self) -> list[str]:
@@ -197,23 +203,45 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     others = {name: value for name, value in given.items() if name in inputs and name not in known}
     shapes = {name: getattr(value, "shape", None) or array_of(value).shape for name, value in others.items()}
     fixed = rewritten(with_values(with_sizes(model, shapes), known))
-    module = _module(fixed, name)
+    module, is_traced = _module(fixed, name)
     outputs = tuple(each.name for each in model.graph.output)
     declared = {each.name: each for each in fixed.graph.input if each.name in inputs}
-    return Imported(module, OnnxCall(inputs, outputs, tuple(map(_dtype, model.graph.output)), known, declared))
+    return Imported(
+        module, OnnxCall(inputs, outputs, tuple(map(_dtype, model.graph.output)), known, declared, is_traced)
+    )
 
 
-def _module(model: onnx.ModelProto, name: str) -> ir.Module:
-    """By torch-mlir, or, what that refuses or computes in another way than ONNX says, by ONNX's own definitions."""
+_IN_ROUNDS = frozenset(("GRU", "LSTM", "Loop", "RNN", "Scan"))
+"""Ops whose rounds become loops by torch-mlir; by ONNX's definitions each round is ops of its own."""
+
+
+def _module(model: onnx.ModelProto, name: str) -> tuple[ir.Module, bool]:
+    """The program, and whether it was traced through ONNX's own definitions; what these do not trace, or would only
+    round by round, torch-mlir imports where it computes what ONNX says. So it does older models, whose ops the
+    definitions take for those of today.
+    """
+    ways = [lambda: (by_reference.traced(model, name), True), lambda: (_by_torch_mlir(model, name), False)]
+    if 0 < _opset(model) < _KNOWN or any(node.op_type in _IN_ROUNDS for node, _ in _nodes(model.graph, set())):
+        ways.reverse()
     try:
-        _refuse_wrong(model, name)
-        return import_safely("the ONNX model", name, lambda: _linalg(model))
-    except DiagnosedError as error:
-        try:
-            return by_reference.traced(model, name)
-        except CompileError as other:
-            _LOG.debug("%s", other)
-            raise error from None
+        return ways[0]()
+    except CompileError as error:
+        _LOG.debug("%s is imported in the other way: %s", name, error)
+        first = error
+    try:
+        return ways[1]()
+    except CompileError as error:
+        raise (first if isinstance(first, DiagnosedError) else error) from None
+
+
+def _opset(model: onnx.ModelProto) -> int:
+    """The version of ONNX's own ops; 0 if the model has none."""
+    return next((each.version for each in model.opset_import if not each.domain), 0)
+
+
+def _by_torch_mlir(model: onnx.ModelProto, name: str) -> ir.Module:
+    _refuse_wrong(model, name)
+    return import_safely("the ONNX model", name, lambda: _linalg(model))
 
 
 def _load(path: Path) -> onnx.ModelProto:
@@ -235,7 +263,7 @@ def _linalg(model: onnx.ModelProto) -> ir.Module:
     try:
         return _by_torch(model, importer.Config())
     except Exception as error:  # of any kind: what the importer does not know may be a function of what it knows
-        if 0 < next((each.version for each in model.opset_import if not each.domain), 0) < _KNOWN:
+        if 0 < _opset(model) < _KNOWN:
             with contextlib.suppress(Exception):  # then the reason before is the better one
                 converted = onnx.version_converter.convert_version(model, _KNOWN)
                 _refuse_wrong(converted, "")

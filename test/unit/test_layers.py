@@ -85,6 +85,7 @@ ROOMS = (
     "ipu_mlir/tracing/batching",
     "ipu_mlir/tracing/surface",
     "ipu_mlir/inspect",
+    "ipu_mlir/frontends/support",
     "ipu_mlir/frontends/aten",
     "ipu_mlir/frontends/of_jax",
     "ipu_mlir/frontends/of_torch",

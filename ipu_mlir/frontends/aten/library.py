@@ -21,6 +21,7 @@ _MODULES = (
     "products",
     "reductions",
     "resampling",
+    "sampling",
     "shapes",
     "special",
     "windows",

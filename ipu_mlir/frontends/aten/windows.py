@@ -1,15 +1,13 @@
 """Pooling over windows, channels first, with places, paddings and means as PyTorch has them."""
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ipu_mlir.frontends.aten.rules import Later, Made, constant, rule, wide
-from ipu_mlir.specs.tensor_types import kind_of, limits_of
-from ipu_mlir.tracing.emit import Loop, Sum, empty, structured
-from ipu_mlir.tracing.scalar_ops import BODIES
+from ipu_mlir.frontends.support.sliding import pads_around, places_of_largest, slide
+from ipu_mlir.specs.tensor_types import limits_of
 
 
 def _each(given: Any, rank: int, default: Any = None) -> list[int]:
@@ -28,30 +26,6 @@ def _ends(x: Any, made: Sequence[int], kernel: Any, stride: Any, padding: Any, d
     ]
 
 
-def slide(name: str, x: Any, kernel: Any, stride: Any, dilation: Any, counts: Sequence[int], neutral: Any) -> Any:
-    """What ``name`` makes of all elements of each window over the last dimensions of ``x``."""
-    rank, first = len(kernel), len(x.shape) - len(kernel)
-    with x.program.emit("pool"):
-        alone = x.program.wrap(empty(kernel, x.dtype), tuple(kernel), x.dtype)
-    sizes = [*x.shape[:first], *counts]
-    loops = [*map(Loop, sizes), *(Loop(size, "reduction") for size in kernel)]
-    last = len(sizes)
-    along = [Sum((first + axis, last + axis), (stride[axis], dilation[axis])) for axis in range(rank)]
-    body = BODIES[name].for_kind(kind_of(x.dtype))
-    assert body is not None, "numbers have sums and an order"
-    inputs = [(x, (*range(first), *along)), (alone, tuple(range(last, last + rank)))]
-    return structured(
-        x.program, "pool", inputs, loops, tuple(range(last)), x.dtype, lambda a, _, best: body(best, a), neutral
-    )
-
-
-def _pads(x: Any, ends: Sequence[tuple[int, int]], number: Any) -> Any:
-    if not any(map(any, ends)):
-        return x
-    around = [(0, 0)] * (len(x.shape) - len(ends)) + list(ends)
-    return np.pad(x, around, constant_values=np.asarray(number, x.dtype)[()])
-
-
 @rule(
     "max_pool2d_with_indices.default", "max_pool3d_with_indices.default",
 )  # fmt: skip
@@ -64,43 +38,14 @@ def _max_pool_with_places(
     stride, padding, dilation = _each(stride, rank, kernel), _each(padding, rank), _each(dilation, rank)
     counts = made.shape[-rank:]
     least = limits_of(x.dtype)[0]
-    padded = _pads(x, _ends(x, counts, kernel, stride, padding, dilation), least)
+    padded = pads_around(x, _ends(x, counts, kernel, stride, padding, dilation), least)
     best = slide("maximum", padded, kernel, stride, dilation, counts, least)
-    return best, Later(lambda: _places_of(x.shape, padded, best, kernel, stride, padding, dilation, counts))
+    return best, Later(lambda: places_of_largest(x.shape, padded, best, kernel, stride, padding, dilation, counts))
 
 
 @rule("max_pool2d.default", "max_pool1d.default", "max_pool3d.default")
 def _max_pool(x: Any, kernel: Any, *rest: Any, made: Made) -> Any:
     return _max_pool_with_places(x, kernel, *rest, made=made)[0]
-
-
-def _places_of(
-    shape: Any, padded: Any, best: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, counts: Any
-) -> Any:
-    """Where the largest element of each window stands in its image: the first of equal ones."""
-    rank = len(kernel)
-    sizes = shape[-rank:]
-    found = constant(np.full((1,) * len(shape), np.iinfo(np.int64).max))
-    found = np.broadcast_to(found, best.shape)
-    for offsets in reversed(list(product(*map(range, kernel)))):
-        part = padded[
-            (
-                ...,
-                *(
-                    slice(o * d, o * d + (n - 1) * s + 1, s)
-                    for o, d, n, s in zip(offsets, dilation, counts, stride, strict=True)
-                ),
-            )
-        ]
-        place = np.zeros((1,) * rank, np.int64)
-        for axis, (offset, apart, count, step, pad) in enumerate(
-            zip(offsets, dilation, counts, stride, padding, strict=True)
-        ):
-            along = np.arange(count) * step + offset * apart - pad
-            place = place * sizes[axis] + along.reshape([-1, *[1] * (rank - 1 - axis)])
-        is_best = (part == best) | (part != part)
-        found = np.where(is_best, np.broadcast_to(place, counts), found)
-    return found
 
 
 @rule("avg_pool1d.default", "avg_pool2d.default", "avg_pool3d.default")
@@ -112,7 +57,9 @@ def _avg_pool(
     stride, padding = _each(stride, rank, kernel), _each(padding, rank)
     counts, none = made.shape[-rank:], [1] * rank
     x = wide(x)
-    total = slide("add", _pads(x, _ends(x, counts, kernel, stride, padding, none), 0), kernel, stride, none, counts, 0)
+    total = slide(
+        "add", pads_around(x, _ends(x, counts, kernel, stride, padding, none), 0), kernel, stride, none, counts, 0
+    )
     return total * (1 / _elements(x.shape, kernel, stride, padding, counts, with_border, divisor)).astype(x.dtype)
 
 
@@ -163,7 +110,7 @@ def spread_back(gradient: Any, shape: Any, kernel: Any, stride: Any, padding: An
         slice(max(0, -low), size - max(0, -high))
         for (low, high), size in zip(ends, gradient.shape[-rank:], strict=True)
     ]
-    gradient = _pads(gradient[(..., *cut)], [(max(0, low), max(0, high)) for low, high in ends], 0)
+    gradient = pads_around(gradient[(..., *cut)], [(max(0, low), max(0, high)) for low, high in ends], 0)
     return slide("add", gradient, kernel, [1] * rank, [1] * rank, sizes, 0)
 
 

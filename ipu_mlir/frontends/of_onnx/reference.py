@@ -5,7 +5,7 @@ through the same code of NumPy, or a rule of ours where that writes in place or 
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_onnx.folding import DRAWING
 from ipu_mlir.frontends.of_onnx.library import RULES
+from ipu_mlir.frontends.of_onnx.narrow import held, holder, narrow_values
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.operands import tensor
@@ -25,6 +26,8 @@ from ipu_mlir.tracing.surface.tensor import Tensor
 from ipu_mlir.tracing.user_places import Place
 
 _LOCK = threading.Lock()
+_BY_VALUES = frozenset(("TfIdfVectorizer",))
+"""Ops whose definition looks up elements in tables, where it would find none that are traced."""
 
 
 def traced(model: onnx.ModelProto, name: str) -> ir.Module:
@@ -57,13 +60,14 @@ def _spec(value: onnx.ValueInfoProto) -> TensorSpec:
     sizes = tuple(each.dim_value for each in kind.shape.dim)
     if not all(each.HasField("dim_value") for each in kind.shape.dim):
         raise CompileError(f"input {value.name} has sizes that are not known: give example arrays in args")
-    return TensorSpec(sizes, np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)))
+    return TensorSpec(sizes, holder(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type))))
 
 
 def _result(trace: Trace, value: Any, said: onnx.ValueInfoProto) -> Any:
     if not isinstance(value, Symbol | np.ndarray | np.generic):
         raise CompileError(f"result {said.name} is a {type(value).__name__}; a program gives tensors")
-    wanted = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(said.type.tensor_type.elem_type))
+    wanted = holder(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(said.type.tensor_type.elem_type)))
+    value = _as_array(value)
     if value.dtype != wanted:
         raise CompileError(f"result {said.name} has elements of {value.dtype}, the model says {wanted}")
     return value if isinstance(value, Symbol) else tensor(trace, np.ascontiguousarray(value).reshape(value.shape))
@@ -79,13 +83,16 @@ class _Evaluator(ReferenceEvaluator):
         rule = RULES.get((node.domain, node.op_type))
         if rule is None and not isinstance(made, type):
             return made
-        return _of_traced(made if isinstance(made, type) else None, made, rule)
+        narrow = narrow_values(getattr(self.proto_, "graph", self.proto_))
+        return _of_traced(made, rule, narrow) if isinstance(made, type) else made
 
 
-def _of_traced(kind: type | None, made: Any, rule: Any) -> Any:
-    """An implementation that goes by ``rule`` where an input is traced, and else as it is."""
-    if kind is None:
-        return made
+def _of_traced(kind: type, rule: Any, narrow: Mapping[str, np.dtype[Any]]) -> type:
+    """An implementation that goes by ``rule`` where an input is traced, and else as it is.
+
+    Args:
+        narrow: the types of values of 2 and 4 bits, by name.
+    """
 
     def run(self: Any, *args: Any, **options: Any) -> Any:
         if not any(isinstance(each, Symbol) for each in _flat(args)):
@@ -93,12 +100,16 @@ def _of_traced(kind: type | None, made: Any, rule: Any) -> Any:
         attributes = {each: getattr(self, each) for each in self.attributes_names_}
         attributes.update(options.get("linked_attributes") or {})
         attributes |= {"context": options["context"]} if options.get("context") else {}
+        attributes["outputs"] = len(self.onnx_node.output)
+        attributes["types"] = [narrow.get(name) for name in self.onnx_node.input]
         place = Place(f"<{self.onnx_node.op_type}>", 0, 0)
         owner = next(each for each in _flat(args) if isinstance(each, Symbol)).program
         with owner.at(self.onnx_node.name, place):
-            if rule is None:
+            if self.onnx_node.op_type in _BY_VALUES:
+                raise TypeError(f"{self.onnx_node.op_type} looks elements up in a table")
+            found = NotImplemented if rule is None else rule(*map(_as_array, args), **attributes)
+            if found is NotImplemented:
                 return kind.run(self, *map(_as_array, args), **options)  # type: ignore[attr-defined]
-            found = rule(*map(_as_array, args), **attributes)
         return found if isinstance(found, tuple) else (found,)
 
     return type(kind.__name__, (kind,), {"run": run})
@@ -113,7 +124,7 @@ def _flat(values: Any) -> Iterator[Any]:
 
 
 def _as_array(value: Any) -> Any:
-    return np.asarray(value) if isinstance(value, np.generic) else value
+    return held(np.asarray(value)) if isinstance(value, np.generic | np.ndarray) else value
 
 
 @contextmanager

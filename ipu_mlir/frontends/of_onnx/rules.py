@@ -6,12 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ipu_mlir.frontends.of_onnx.narrow import holder, is_narrow, narrowed
+
 _LEAST = np.float32(-np.inf)
 
 
 @dataclass(frozen=True)
 class OnnxRule:
-    """A function that takes the inputs of ops in order, and attributes by name, with ONNX's defaults."""
+    """A function that takes the inputs of ops in order, and attributes by name, with ONNX's defaults.
+
+    Beside the attributes it gets ``outputs``, how many results the node names, and ``types``, of each input its type
+    if it is one of 2 or 4 bits. It gives the result, a tuple of several, or ``NotImplemented`` where ONNX's reference
+    implementation can be traced itself.
+    """
 
     names: tuple[str, ...]
     domain: str
@@ -76,8 +83,10 @@ def _with_bits(x: Any, dtype: np.dtype[Any]) -> Any:
     from ipu_mlir.specs.tensor_types import element_type
     from ipu_mlir.tracing.elementwise import elementwise
 
-    if x.dtype.itemsize != dtype.itemsize or "b" in (x.dtype.kind, dtype.kind):
+    if x.dtype.itemsize != dtype.itemsize:
         raise TypeError(f"BitCast of {x.dtype} to {dtype}: they have different sizes")
+    if "b" in (x.dtype.kind, dtype.kind):  # a byte that is 0 or 1
+        return x.astype(np.uint8).astype(dtype)
     kinds = [each.kind in "iu" for each in (x.dtype, dtype)]
     if all(kinds):
         return x.astype(dtype)
@@ -88,7 +97,7 @@ def _with_bits(x: Any, dtype: np.dtype[Any]) -> Any:
 @rule("ScatterElements", "Scatter")
 def _scatter_elements(x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: Any = "none", **_: Any) -> Any:
     reduction = reduction.decode() if isinstance(reduction, bytes) else reduction or "none"
-    x = _traced_like(x, indices, updates)
+    x = traced_like(x, indices, updates)
     axis = axis or 0
     rank = len(indices.shape)
     places = tuple(
@@ -102,13 +111,24 @@ def _scatter_elements(x: Any, indices: Any, updates: Any, *, axis: int = 0, redu
 @rule("ScatterND")
 def _scatter_nd(x: Any, indices: Any, updates: Any, *, reduction: Any = "none", **_: Any) -> Any:
     reduction = reduction.decode() if isinstance(reduction, bytes) else reduction or "none"
-    x = _traced_like(x, indices, updates)
+    x = traced_like(x, indices, updates)
     places = tuple(indices[..., each] for each in range(indices.shape[-1]))
     how = {"none": "set", "add": "add", "mul": "multiply", "min": "min", "max": "max"}[reduction]
     return getattr(x.at[places], how)(updates)
 
 
-def _traced_like(x: Any, *others: Any) -> Any:
+def known(op: str, value: Any) -> np.ndarray:
+    """An input that decides about sizes.
+
+    Raises:
+        TypeError: it is traced.
+    """
+    if hasattr(value, "program"):
+        raise TypeError(f"{op} has sizes that come when the program runs; give the input in args")
+    return np.asarray(value)
+
+
+def traced_like(x: Any, *others: Any) -> Any:
     """``x`` as a traced tensor, as at least one of ``others`` is."""
     owner = next(each.program for each in (x, *others) if hasattr(each, "program"))
     return x if hasattr(x, "program") else owner.constant(np.ascontiguousarray(x).reshape(x.shape))
@@ -153,20 +173,24 @@ def _dequantize(
 
 @rule("QuantizeLinear")
 def _quantize(
-    x: Any, scale: Any, zero: Any = None, *, axis: int = 1, block_size: int | None = 0, output_dtype: Any = None,
-    **_: Any,
+    x: Any, scale: Any, zero: Any = None, *, types: Any, axis: int = 1, block_size: int | None = 0,
+    output_dtype: Any = None, **_: Any,
 ) -> Any:  # fmt: skip
+    from ml_dtypes import iinfo
     from onnx.helper import tensor_dtype_to_np_dtype
 
     said = np.dtype(tensor_dtype_to_np_dtype(output_dtype)) if output_dtype else np.dtype(np.uint8)
-    dtype = said if zero is None else zero.dtype
-    if dtype.kind not in "iu" or dtype.itemsize > 2:
-        raise TypeError(f"QuantizeLinear to {dtype} is not supported; integers of 8 or 16 bits are")
-    limits = np.iinfo(dtype)
-    found = np.rint(x.astype(np.float32) / _over(x, scale, axis, block_size).astype(np.float32))
+    dtype = said if zero is None else types[2] or zero.dtype
+    found = x.astype(np.float32) / _over(x, scale, axis, block_size).astype(np.float32)
+    if dtype.name.startswith("float4"):
+        return narrowed(found, dtype)
+    if dtype.kind not in "iu" and not is_narrow(dtype):
+        return NotImplemented
+    limits = iinfo(dtype)
+    found = np.rint(found)
     if zero is not None:
         found = found + _over(x, zero, axis, block_size).astype(np.float32)
-    return np.clip(found, float(limits.min), float(limits.max)).astype(np.int32).astype(dtype)
+    return np.clip(found, float(limits.min), float(limits.max)).astype(np.int32).astype(holder(dtype))
 
 
 @rule("DynamicQuantizeLinear")

@@ -26,10 +26,12 @@ _DECIDING: dict[str, tuple[int, ...]] = {
     "MaxUnpool": (2,),
     "Pad": (1, 3),
     "Range": (0, 1, 2),
+    "Resize": (1, 2, 3),
     "Slice": (1, 2, 3, 4),
     "SplitToSequence": (1,),
     "STFT": (1, 3),
     "Trilu": (1,),
+    "Upsample": (1,),
 }
 """By op, the operands whose values say how large results are, or parts on the way to them."""
 _ONLY_SIZES = frozenset(("Shape", "Size"))
@@ -37,11 +39,12 @@ _INTEGERS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
 
 
 def deciding_inputs(model: onnx.ModelProto) -> list[str]:
-    """Names of the inputs with integers, of rank 1 at most, that sizes depend on."""
+    """Names of the inputs of rank 1 at most that sizes depend on: integers, and factors that an op itself takes."""
     weights = {each.name for each in model.graph.initializer}
     made_by = {name: node for node in model.graph.node for name in node.output}
     seen: set[str] = set()
     pending = list(_deciding_values(model.graph))
+    operands = frozenset(pending)
     while pending:
         name = pending.pop()
         node = made_by.get(name)
@@ -52,7 +55,8 @@ def deciding_inputs(model: onnx.ModelProto) -> list[str]:
     return [
         name
         for name, kind in types.items()
-        if name in seen and kind.elem_type in _INTEGERS and kind.HasField("shape") and len(kind.shape.dim) <= 1
+        if name in seen and (kind.elem_type in _INTEGERS or name in operands)
+        if kind.HasField("shape") and len(kind.shape.dim) <= 1
     ]
 
 

@@ -191,3 +191,28 @@ def test_gradients_of_silu_that_autograd_takes_have_a_rule():
     assert op in RULES
     exe = ipu.compile(lambda gradient, x: op(gradient, x), args=[gradient, x], target=ipu.Target(tiles_per_ipu=4))
     torch.testing.assert_close(exe(gradient, x), op(gradient, x))
+
+
+def test_images_are_sampled_between_their_elements():
+    x, grid = numbers(2, 3, 4, 5), numbers(2, 3, 2, 2, seed=1)
+    for kind in ("bilinear", "nearest", "bicubic"):
+        for outside, align in (("zeros", True), ("border", False), ("reflection", False), ("reflection", True)):
+
+            def f(x, grid, settings=(kind, outside, align)):
+                return functional.grid_sample(x, grid, *settings)
+
+            check(f, x, grid, tolerance=1e-5)
+    check(lambda x, grid: functional.grid_sample(x, grid), numbers(1, 2, 3, 4, 2), numbers(1, 2, 2, 1, 3, seed=1))
+
+
+def test_gradients_of_sampled_images_are_those_of_images_and_places():
+    def gradients(settings):
+        def total(x, grid):
+            y = functional.grid_sample(x, grid, *settings)
+            return (y * torch.arange(y.numel()).cos().reshape(y.shape)).sum()
+
+        return lambda x, grid: torch.func.grad(total, (0, 1))(x, grid)
+
+    for settings in (("bilinear", "zeros", False), ("bicubic", "reflection", True)):
+        check(gradients(settings), numbers(2, 3, 4, 5), numbers(2, 3, 2, 2, seed=1), tolerance=1e-5)
+    check(gradients(("bilinear", "border", False)), numbers(1, 2, 3, 4, 2), numbers(1, 2, 2, 1, 3, seed=1))

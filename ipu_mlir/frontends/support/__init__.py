@@ -1,0 +1,1 @@
+"""What rules of several frameworks are made of: convolutions, windows, and samples between elements."""
