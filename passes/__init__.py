@@ -7,6 +7,7 @@ from ipu_mlir.passes.host.forward_copies import ForwardCopies
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
 from ipu_mlir.passes.host.merge_sorts import MergeSorts
 from ipu_mlir.passes.host.replicas.batch_replicas import BatchReplicas
+from ipu_mlir.passes.host.skip_gaps import SkipGaps
 from ipu_mlir.passes.importing.anchor_hints import AnchorHints
 from ipu_mlir.passes.importing.bounded.pad_bounded_sizes import PadBoundedSizes
 from ipu_mlir.passes.importing.clamp_slices import ClampSlices
@@ -190,6 +191,7 @@ PASSES: tuple[type[Pass], ...] = (
     MergeComputeSets,
     MergeReductions,
     MergeSorts,
+    SkipGaps,
     NormalizeIndices,
     OffloadVariables,
     OutlineBranches,

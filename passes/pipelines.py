@@ -181,6 +181,7 @@ TO_HOST: tuple[str, ...] = (
     "ipu-forward-copies",
     "ipu-merge-reductions",
     "ipu-merge-sorts",
+    "ipu-skip-gaps",
     "ipu-batch-replicas",
 )
 """Supersteps -> the same program for one memory: what only undoes placing and partitioning."""

@@ -129,6 +129,16 @@ def test_the_largest_elements_and_their_places(dtype):
     check(lambda x: jax.lax.top_k(x, 4), x)
 
 
+@pytest.mark.parametrize("stride", [(2, 2), (1, 3)])
+def test_transposed_convolutions_and_gradients_of_strided_ones(stride):
+    def f(x, w):
+        strided = jax.vjp(lambda x: jax.lax.conv_general_dilated(x, w, stride, "SAME"), x)
+        return strided[1](strided[0]), jax.lax.conv_general_dilated(x, w, (1, 1), [(1, 2), (0, 3)], lhs_dilation=stride)
+
+    keys = jax.random.split(jax.random.key(0), 2)
+    check(f, jax.random.normal(keys[0], (2, 3, 5, 6)), jax.random.normal(keys[1], (4, 3, 3, 2)))
+
+
 def test_a_training_step():
     def loss(params, x, labels):
         h = jax.nn.gelu(x @ params["w1"] + params["b1"])
