@@ -101,6 +101,7 @@ from ipu_mlir.passes.raising.elements.raise_loads import RaiseLoads
 from ipu_mlir.passes.raising.elements.spread_gathers import SpreadGathers
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
+from ipu_mlir.passes.raising.loops.raise_recurrences import RaiseRecurrences
 from ipu_mlir.passes.raising.ranks.raise_ranks import RaiseRanks
 from ipu_mlir.passes.raising.ranks.split_top_k import SplitTopK
 from ipu_mlir.passes.raising.ranks.spread_sorts import SpreadSorts
@@ -207,6 +208,7 @@ PASSES: tuple[type[Pass], ...] = (
     RaiseExtremes,
     RaiseLoads,
     RaiseLoops,
+    RaiseRecurrences,
     RaiseRanks,
     SpreadGathers,
     SplitTopK,

@@ -119,6 +119,7 @@ PLACE: tuple[str, ...] = (
     "canonicalize",
     "ipu-raise-loops",
     "ipu-raise-counted-loops",
+    "ipu-raise-recurrences",
     "ipu-raise-ranks",
     "ipu-raise-dynamic-slices",
     "ipu-raise-element-ops",

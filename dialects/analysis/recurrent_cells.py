@@ -5,18 +5,49 @@ from collections.abc import Iterator
 from ipu_mlir.dialects.analysis.matchers import constant_of, defining_op
 from ipu_mlir.dialects.support.bindings import ir
 
+RECURRENCE = "ipu.recurrence"
+"""Attribute of a loop over the steps of a recurrent layer, and of the ops that its cells are made of: ``"lstm"``."""
+
+
+FAMILIES = ("lstm", "gru")
+
+
+def family_from_attr(attribute: ir.Attribute) -> str:
+    """The family of codelets that ``ipu.recurrence`` names.
+
+    Raises:
+        ValueError: it names none.
+    """
+    name = ir.StringAttr(attribute).value if isinstance(attribute, ir.StringAttr) else ""
+    if name not in FAMILIES:
+        known = " or ".join(f'"{each}"' for each in FAMILIES)
+        raise ValueError(f"has {RECURRENCE} = {attribute}; a family of codelets is {known}")
+    return name
+
+
+def family_mark(op: ir.Operation) -> dict[str, ir.Attribute]:
+    """``ipu.recurrence`` of ``op``, for the ops that it is divided into; nothing where it has none."""
+    return {RECURRENCE: op.attributes[RECURRENCE]} if RECURRENCE in op.attributes else {}
+
 
 def recurrent_cell(block: ir.Block) -> str | None:
     """The name of the cell that the body ``block`` of an element-wise op computes, or None.
 
     ``lstm_state``: ``sigmoid(f) * c + sigmoid(i) * tanh(g)``. ``lstm_output``: ``sigmoid(o) * tanh(c)``. ``gru_state``:
     ``z * h + (1 - z) * tanh(n)``, where ``z`` may come from elsewhere (with an attention in it, for AUGRU), or
-    ``tanh(n) + z * (h - tanh(n))`` with ``z`` a sigmoid.
+    ``tanh(n) + z * (h - tanh(n))`` with ``z`` a sigmoid. Where a sequence has ended, another value may take its place.
     """
     yielded = list(block.operations)[-1].operation.operands
-    if len(yielded) != 1:
-        return None
-    (value,) = yielded
+    return next((name for value in yielded for each in _choices(value) if (name := _cell(each)) is not None), None)
+
+
+def _choices(value: ir.Value) -> list[ir.Value]:
+    """``value``, or those that a selection chooses it from."""
+    op = defining_op(value, "arith.select")
+    return [value] if op is None else [each for arm in list(op.operands)[1:] for each in _choices(arm)]
+
+
+def _cell(value: ir.Value) -> str | None:
     if any(_is_gate(one) and _is_tanh(other) for one, other in _terms(value, "arith.mulf")):
         return "lstm_output"
     for one, other in _terms(value, "arith.addf"):

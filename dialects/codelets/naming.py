@@ -2,7 +2,7 @@
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest
 from ipu_mlir.dialects.analysis.operand_types import result_dtype
-from ipu_mlir.dialects.analysis.recurrent_cells import recurrent_cell
+from ipu_mlir.dialects.analysis.recurrent_cells import RECURRENCE, recurrent_cell
 from ipu_mlir.dialects.support.bindings import ir
 
 _ARITIES = ("nullary", "unary", "binary", "ternary")
@@ -11,10 +11,13 @@ _ARITIES = ("nullary", "unary", "binary", "ternary")
 def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
     """``operation_dtype`` for the vertices of ``op``; the dtype is that of the first result.
 
-    Cells of LSTM and GRU layers have one name each, whichever front end wrote them.
+    Cells of LSTM and GRU layers have one name each, whichever front end wrote them; in a loop over the steps of such a
+    layer, products and other element-wise ops have names of its family too: ``lstm_product``, ``lstm_gates``.
     """
     name, dtype = op.name.removeprefix("linalg."), result_dtype(op, nest)
     attributes = op.attributes
+    if RECURRENCE in attributes:
+        return f"{_part_of_layer(op, nest)}_{dtype}"
     if "library_call" in attributes:
         return f"{ir.StringAttr(attributes['library_call']).value}_{dtype}"
     if name != "generic":
@@ -32,6 +35,13 @@ def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
     if cell is not None:
         return f"{cell}_{dtype}"
     return f"{_ARITIES[nest.num_inputs] if nest.num_inputs < len(_ARITIES) else 'map'}_{dtype}"
+
+
+def _part_of_layer(op: ir.Operation, nest: LoopNest) -> str:
+    """The name of what ``op`` does in a recurrent layer; whoever wrote a family that there is not reads it here."""
+    cell = recurrent_cell(op.regions[0].blocks[0]) if op.name == "linalg.generic" else None
+    family = str(op.attributes[RECURRENCE]).strip('"')
+    return cell or f"{family}_{'gates' if all(nest.parallel) else 'product'}"
 
 
 def _is_contraction(body: list[ir.Operation], nest: LoopNest) -> bool:

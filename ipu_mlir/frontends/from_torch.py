@@ -23,6 +23,7 @@ from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, in_othe
 from ipu_mlir.frontends.of_torch.constants import bind_last_arguments, constants_last, without_state
 from ipu_mlir.frontends.of_torch.decompositions import decompositions
 from ipu_mlir.frontends.of_torch.dialect import TO_LINALG, context, import_safely, lower
+from ipu_mlir.frontends.of_torch.recurrent import WholeSequences, with_whole_sequences
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.errors import TraceError
@@ -109,6 +110,7 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
             trace_plainly(settings)
             settings.enter_context(_compiling_state_context())  # models ask this before they branch on values
             settings.enter_context(torch.random.fork_rng(devices=[]))  # numbers drawn while tracing are nobody's
+            settings.enter_context(WholeSequences())
             graph = make_fx(flat, decomposition_table=dict(known))(*tensors)
     except Exception as error:  # of any kind: what the function does is the user's
         name = getattr(source, "__name__", None) or type(source).__name__
@@ -162,11 +164,13 @@ def _inputs(leaves: list[Any]) -> tuple[tuple[torch.dtype | None, ...], dict[int
 
 def _module(program: ExportedProgram) -> ir.Module:
     name = type(program.graph_module).__name__
-    decomposed = _decomposed(program, by_rules.decompositions())
+    with with_whole_sequences(program.graph, are_ours=True):
+        decomposed = _decomposed(program, by_rules.decompositions())
     _refuse_changes(decomposed)
     if (module := _by_rules(name, decomposed.graph, lambda _: without_state(decomposed)[1])) is not None:
         return module
-    program = _decomposed(program, decompositions())
+    with with_whole_sequences(program.graph, are_ours=False):
+        program = _decomposed(program, decompositions())
     _refuse_loops(program.graph)
     _refuse_sizes_of_values(program.graph)
     _refuse_lost_signs(program.graph)

@@ -8,6 +8,7 @@ own ops only. Passes that read mappings, parts or the target ask here before the
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ipu_mlir.dialects.analysis.recurrent_cells import RECURRENCE, family_from_attr
 from ipu_mlir.dialects.analysis.variables import VARIABLE, variables_in
 from ipu_mlir.dialects.attributes.attributes import TARGET, mapping_from_attr, parts_from_attr, target_from_attr
 from ipu_mlir.dialects.support.bindings import ir
@@ -21,6 +22,7 @@ _READERS: tuple[tuple[str, Callable[[ir.Attribute], Any]], ...] = (
     (MAP, mapping_from_attr),
     (PARTS, parts_from_attr),
     (TARGET, target_from_attr),
+    (RECURRENCE, family_from_attr),
 )
 
 

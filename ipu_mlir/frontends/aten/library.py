@@ -19,6 +19,7 @@ _MODULES = (
     "orders",
     "polynomials",
     "products",
+    "recurrent",
     "reductions",
     "resampling",
     "sampling",

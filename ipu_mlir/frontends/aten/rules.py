@@ -10,9 +10,11 @@ import numpy as np
 import torch
 
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
+from ipu_mlir.frontends.of_torch.recurrent import SPACE
 from ipu_mlir.tracing.graph import Symbol, current_trace
 
 Rule = Callable[..., Any]
+_SPACES = ("prims.", f"{SPACE}.")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class OpRule:
     """How ops come to NumPy on traced tensors; other rules call it as the function that it is.
 
     Attributes:
-        names: ``add.Tensor`` of ``aten``, ``prims.sum.default``, or ``sum`` for all overloads.
+        names: ``add.Tensor`` of ``aten``, ``prims.sum.default``, ``ipu_mlir.gru.default``; ``sum`` for all overloads.
         function: as it is written.
         apply: the function for what an op gets, which may have other types.
         takes_made: whether it takes ``made``.
@@ -66,7 +68,7 @@ class OpRule:
     def ops(self) -> Iterator[Any]:
         """The ops that ``names`` says, without those that write to their arguments."""
         for name in self.names:
-            space, _, rest = name.partition(".") if name.startswith("prims.") else ("aten", "", name)
+            space, _, rest = name.partition(".") if name.startswith(_SPACES) else ("aten", "", name)
             packet, _, overload = rest.partition(".")
             found = getattr(getattr(torch.ops, space), packet)
             for each in [overload] if overload else found.overloads():

@@ -2,6 +2,7 @@
 
 from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps, reads_operand
+from ipu_mlir.dialects.analysis.recurrent_cells import family_mark
 from ipu_mlir.dialects.codelets.library import LIBRARY
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.support.linalg_builders import bodiless_generic
@@ -43,7 +44,7 @@ def run_in_steps(op: ir.Operation, nest: LoopNest, loop: int, block: int) -> lis
                 for n in range(nest.num_inputs)
             ]
             codelet = _codelet(op)  # whose steps nothing puts together again
-            attributes = codelet or {**marks_of(op), STEP: step_mark(loop, start)}
+            attributes = codelet or {**marks_of(op), **family_mark(op), STEP: step_mark(loop, start)}
             step = bodiless_generic(inputs, [so_far], maps, nest.parallel, attributes)
             _copy_body(op, step)
             made.append(step)

@@ -2,6 +2,7 @@
 
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, indexing_maps
 from ipu_mlir.dialects.analysis.matchers import has_one_use, terminator
+from ipu_mlir.dialects.analysis.recurrent_cells import family_mark
 from ipu_mlir.dialects.attributes.attributes import parts_to_attr
 from ipu_mlir.dialects.costs.op_loops import accumulator, combination
 from ipu_mlir.dialects.mapping.parts import Parts
@@ -69,10 +70,12 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
         parallel = [was or dict(zip(cut, blocks, strict=True)).get(loop) == 1 for loop, was in enumerate(nest.parallel)]
         partial = bodiless_generic(list(op.operands)[: nest.num_inputs], [partials], maps, parallel)
         mark = blocks_mark([Block(loop, block) for loop, block in zip(cut, blocks, strict=True)])
-        for name, attribute in {**marks_of(op), PARTS: parts_to_attr(parts), PARTIALS: mark}.items():
+        family = family_mark(op)
+        for name, attribute in {**marks_of(op), **family, PARTS: parts_to_attr(parts), PARTIALS: mark}.items():
             partial.attributes[name] = attribute
         combined = _combine(partial.results[0], op.operands[nest.num_inputs], len(cut), combiner.name)
-        combined.attributes[COMBINES] = mark
+        for name, attribute in {**family, COMBINES: mark}.items():
+            combined.attributes[name] = attribute
     op.regions[0].blocks[0].append_to(partial.regions[0])
     replace_op(op, [combined.results[0]])
     return partial, combined

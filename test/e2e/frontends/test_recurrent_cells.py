@@ -1,4 +1,4 @@
-"""Cells of recurrent layers are one family of codelets, whichever front end they come from."""
+"""Recurrent layers are loops over one family of codelets, whichever front end they come from."""
 
 import re
 
@@ -12,13 +12,23 @@ X = np.random.default_rng(0).standard_normal((N, T, SIZE)).astype(np.float32)
 TARGET = ipu.Target(tiles_per_ipu=4)
 
 
-def cells(executable):
-    """The cells among the names of codelets, and how many there are of each."""
-    names = re.findall(r'codelet = "((?:lstm|gru)_\w+)_f32"', executable.mlir())
-    return {name: names.count(name) for name in names}
+PARTS = {"lstm": {"product", "state", "output"}, "gru": {"product", "state"}}
+"""What layers of a family are made of; where a front end adds up gates apart from the cell, of ``gates`` as well."""
 
 
-def jax_layer(kind):
+def check(kind, source, args, expected):
+    """One loop over the steps, whose codelets are of one family, gives what the framework gives."""
+    executable = ipu.compile(source, args=args, target=TARGET)
+    text = executable.mlir()
+    assert text.count("scf.for") == 1
+    parts = set(re.findall(r'codelet = "((?:lstm|gru)_\w+)_f32"', text))
+    assert parts - {f"{kind}_gates"} == {f"{kind}_{part}" for part in PARTS[kind]}
+    found = executable(*args)
+    found = found[0] if isinstance(found, tuple) else found
+    np.testing.assert_allclose(np.asarray(found), expected(), rtol=2e-5, atol=2e-6)
+
+
+def jax_layer(kind, lengths=(T, T)):
     jax = pytest.importorskip("jax")
     jnp = jax.numpy
 
@@ -40,9 +50,17 @@ def jax_layer(kind):
         h = (1 - z) * jnp.tanh(b + (r * h) @ u[:, 2 * SIZE :]) + z * h
         return (h,), h
 
+    def step(state, given):
+        x, number = given
+        new, row = (lstm if kind == "lstm" else gru)(state, x)
+        if min(lengths) == T:
+            return new, row
+        goes_on = (number < jnp.asarray(lengths))[:, None]
+        return tuple(jnp.where(goes_on, *pair) for pair in zip(new, state, strict=True)), jnp.where(goes_on, row, 0)
+
     def layer(x):
         state = (jnp.zeros((N, SIZE)),) * (2 if kind == "lstm" else 1)
-        return jax.lax.scan(lstm if kind == "lstm" else gru, state, x.transpose(1, 0, 2))[1]
+        return jax.lax.scan(step, state, (x.transpose(1, 0, 2), jnp.arange(T)))[1]
 
     return layer, [jax.numpy.asarray(X)], lambda: np.asarray(layer(X))
 
@@ -86,11 +104,55 @@ LAYERS = [jax_layer, *(pytest.param(each, marks=pytest.mark.slow) for each in OT
 
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("kind", ["lstm", "gru"])
-def test_cells_have_one_name(kind, layer):
-    source, args, expected = layer(kind)
-    executable = ipu.compile(source, args=args, target=TARGET)
-    found = cells(executable)
-    assert set(found) == ({"lstm_state", "lstm_output"} if kind == "lstm" else {"gru_state"})
-    found = executable(*args)
-    found = found[0] if isinstance(found, tuple) else found
-    np.testing.assert_allclose(np.asarray(found), expected(), rtol=2e-5, atol=2e-6)
+def test_layers_are_one_family(kind, layer):
+    check(kind, *layer(kind))
+
+
+@pytest.mark.parametrize("kind", ["lstm", "gru"])
+def test_sequences_that_end_before_others(kind):
+    check(kind, *jax_layer(kind, lengths=(3, 1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize(
+    ("options", "loops"),
+    [
+        ({"num_layers": 2, "bidirectional": True, "batch_first": True}, 4),
+        ({"bias": False}, 1),
+        ({"proj_size": 2}, 1),
+        ({"nonlinearity": "relu"}, 1),
+    ],
+)
+def test_layers_of_pytorch(name, options, loops):
+    torch = pytest.importorskip("torch")
+    if ("proj_size" in options and name != "LSTM") or ("nonlinearity" in options and name != "RNN"):
+        pytest.skip(f"{name} does not take {', '.join(options)}")
+    torch.manual_seed(0)
+    module, x = getattr(torch.nn, name)(SIZE, 3, **options).eval(), torch.from_numpy(X)
+    executable = ipu.compile(module, args=[x], target=TARGET)
+    assert executable.mlir().count("scf.for") == loops
+    wanted = torch.utils._pytree.tree_leaves(module(x))
+    for found, want in zip(torch.utils._pytree.tree_leaves(executable(x)), wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(found), want.detach().numpy(), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.slow
+def test_layers_in_functions_and_between_random_numbers():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    module, x = torch.nn.GRU(SIZE, 3), torch.from_numpy(X)
+    executable = ipu.compile(lambda x: torch.sin(module(x)[0]), args=[x], target=TARGET)
+    assert executable.mlir().count("scf.for") == 1
+    np.testing.assert_allclose(executable(x), torch.sin(module(x)[0]).detach().numpy(), rtol=2e-5, atol=2e-6)
+
+    def gradient(x):
+        x = x.detach().requires_grad_()
+        return torch.autograd.grad(torch.sin(module(x)[0]).sum(), x)[0]
+
+    wanted = gradient(x)
+    for function in (gradient, torch.func.grad(lambda x: torch.sin(module(x)[0]).sum())):
+        np.testing.assert_allclose(ipu.compile(function, args=[x], target=TARGET)(x), wanted, rtol=2e-5, atol=2e-6)
+    drops = torch.nn.LSTM(SIZE, 3, num_layers=2, dropout=0.5)
+    found = ipu.compile(drops, args=[x], target=TARGET)(x)[0]
+    assert np.isfinite(np.asarray(found)).all()

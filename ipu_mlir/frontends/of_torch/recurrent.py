@@ -1,0 +1,92 @@
+"""Recurrent layers of PyTorch as one op each: PyTorch writes the steps of a sequence one after the other otherwise."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import torch
+from torch._C._functorch import peek_interpreter_stack
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+
+SPACE = "ipu_mlir"
+"""The namespace of our ops."""
+
+_NAMES = {"lstm": "(Tensor, Tensor, Tensor)", "gru": "(Tensor, Tensor)"}
+_NAMES |= {"rnn_tanh": _NAMES["gru"], "rnn_relu": _NAMES["gru"]}
+_LIBRARY = torch.library.Library(SPACE, "DEF")
+
+
+def _define(name: str, results: str) -> tuple[Any, Any]:
+    """The op of PyTorch, and ours that takes and gives the same."""
+    theirs = getattr(torch.ops.aten, name).input
+    states = "Tensor[] hx" if name == "lstm" else "Tensor hx"
+    _LIBRARY.define(
+        f"{name}(Tensor input, {states}, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, "
+        f"bool bidirectional, bool batch_first) -> {results}"
+    )
+    _LIBRARY.impl(name, theirs, "CompositeExplicitAutograd")
+    torch.library.register_fake(f"{SPACE}::{name}", _shapes)
+    torch.library.register_autograd(f"{SPACE}::{name}", partial(_backward, theirs), setup_context=_keep)
+    return theirs, getattr(getattr(torch.ops, SPACE), name).default
+
+
+def _shapes(x: Any, states: Any, weights: Any, has_biases: bool, layers: int, *options: Any) -> Any:
+    states = states if isinstance(states, list | tuple) else [states]
+    directions = states[0].shape[0] // layers
+    return x.new_empty([*x.shape[:2], directions * states[0].shape[2]]), *(torch.empty_like(each) for each in states)
+
+
+def _keep(ctx: Any, inputs: Any, output: Any) -> None:
+    leaves, ctx.form = pytree.tree_flatten(inputs)
+    ctx.others = [None if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    ctx.save_for_backward(*(leaf for leaf in leaves if isinstance(leaf, torch.Tensor)))
+
+
+def _backward(theirs: Any, ctx: Any, *cotangents: Any) -> Any:
+    """The gradient of PyTorch's op, step by step."""
+    with torch.enable_grad():
+        given = [each.detach().requires_grad_() for each in ctx.saved_tensors]
+        rest = iter(given)
+        leaves = [next(rest) if other is None else other for other in ctx.others]
+        results = theirs(*pytree.tree_unflatten(leaves, ctx.form))
+    found = iter(torch.autograd.grad(results, given, cotangents))
+    return tuple(pytree.tree_unflatten([next(found) if each is None else None for each in ctx.others], ctx.form))
+
+
+_OURS = dict(_define(name, results) for name, results in _NAMES.items())
+
+
+def _is_kept(args: Any) -> bool:
+    """False for layers with dropout between them, whose numbers PyTorch draws."""
+    *_, layers, dropout, train, _, _ = args
+    return not (train and dropout and layers > 1)
+
+
+class WholeSequences(TorchFunctionMode):
+    """In the block, recurrent layers on whole sequences are called as ops of ours."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        theirs = getattr(torch.ops.aten, getattr(func, "__name__", ""), None)
+        ours = _OURS.get(getattr(theirs, "input", None))
+        is_transformed = peek_interpreter_stack() is not None  # by torch.func, which does not take ops of others
+        if ours is None or is_transformed or kwargs or len(args) != 9 or not _is_kept(args):
+            return func(*args, **(kwargs or {}))
+        return ours(*args)
+
+
+@contextmanager
+def with_whole_sequences(graph: torch.fx.Graph, are_ours: bool) -> Iterator[None]:
+    """In the block, recurrent layers in ``graph`` are ops of ours, or all are those of PyTorch."""
+    table = _OURS if are_ours else {ours: theirs for theirs, ours in _OURS.items()}
+    before = {
+        node: node.target for node in graph.nodes if node.target in table and (not are_ours or _is_kept(node.args))
+    }
+    for node, target in before.items():
+        node.target = table[target]
+    try:
+        yield
+    finally:
+        for node, target in before.items():
+            node.target = target

@@ -1,0 +1,174 @@
+"""``ipu-raise-recurrences``: loops over the steps of LSTM and GRU layers are one family of codelets."""
+
+from math import prod
+
+from ipu_mlir.dialects.analysis.buffers import element_bytes
+from ipu_mlir.dialects.analysis.control_flow import control_op
+from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured, loop_nest
+from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside, terminator
+from ipu_mlir.dialects.analysis.recurrent_cells import RECURRENCE, recurrent_cell
+from ipu_mlir.dialects.attributes.attributes import module_target
+from ipu_mlir.dialects.costs.sums_of_products import contraction
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.support.bindings import ir, upstream
+from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.support.affine_expressions import as_it_is
+from ipu_mlir.passes.support.clone import Known, clone_into, operands_from_outside
+from ipu_mlir.passes.support.linalg_builders import fill_with, generic
+from ipu_mlir.passes.support.rewriting import list_ops, replace_op
+from ipu_mlir.passes.support.tensor_views import DYNAMIC, slice_offsets
+
+_SHARE = 16
+"""Products of all steps take at most one part in so many of an IPU's memory: they live as long as the loop."""
+
+
+class RaiseRecurrences(Pass):
+    """Mark loops that carry the state of an LSTM or GRU cell, and multiply the inputs of all their steps at once.
+
+    The loop and the products and element-wise ops that its cells are made of get ``ipu.recurrence``, ``"lstm"`` or
+    ``"gru"``: their codelets have names of that family, ``lstm_product``, ``lstm_gates``, ``lstm_state`` and
+    ``lstm_output``, whichever front end wrote the layer. A product of the input of a step and weights is a row of the
+    product of the whole sequence, which is computed before the loop: the accumulating units are fuller, and a step has
+    one superstep less. PopLibs calls that ``preCalcWeights``. It needs memory as long as the loop runs: where that
+    would be more than a sixteenth of an IPU, each step multiplies its own.
+
+    Needs:  linalg on tensors, loops that count (``ipu-raise-counted-loops``), rows as slices.
+    Leaves: ``ipu.recurrence`` on loops with such cells, and in them no product of a row of a sequence and weights that
+            there is memory for.
+    """
+
+    name = "ipu-raise-recurrences"
+
+    def run(self, module: ir.Operation) -> None:
+        with module.context:
+            target = module_target(module)
+            for loop in list_ops(module, "scf.for"):
+                ops = _ops_of_cells(loop)
+                family = next((cell.partition("_")[0] for op in ops if (cell := _cell(op))), None)
+                if family is None:
+                    continue
+                for op in (loop, *ops):
+                    op.attributes[RECURRENCE] = ir.StringAttr.get(family)
+                for op in ops:
+                    _multiply_before(op, loop, target)
+
+
+def _cell(op: ir.Operation) -> str | None:
+    return recurrent_cell(op.regions[0].blocks[0]) if op.name == "linalg.generic" else None
+
+
+def _ops_of_cells(loop: ir.Operation) -> list[ir.Operation]:
+    """The products and element-wise ops of ``loop`` from which its cells follow, cells that it carries among them."""
+    block = loop.regions[0].blocks[0]
+    order = [op.operation for op in block.operations]
+    carried = set(list(block.arguments)[1:])
+    needed = _needed([terminator(block)], loop)
+    cells = [op for op in order if op in needed and _cell(op) and _takes(op, carried, loop)]
+    needed = _needed(cells, loop)
+    return [op for op in order if op in needed and is_structured(op) and _computes(op)]
+
+
+def _takes(op: ir.Operation, carried: set[ir.Value], loop: ir.Operation) -> bool:
+    return any(value in carried for each in _needed([op], loop) for value in operands_from_outside(each))
+
+
+def _needed(ops: list[ir.Operation], loop: ir.Operation) -> set[ir.Operation]:
+    """``ops`` and those right in ``loop`` that compute what they take."""
+    found, pending = set(ops), list(ops)
+    while pending:
+        for value in operands_from_outside(pending.pop()):
+            op = defining_op(value)
+            if op is not None and op not in found and is_made_inside(value, loop):
+                found.add(op)
+                pending.append(op)
+    return found
+
+
+def _computes(op: ir.Operation) -> bool:
+    """True for ops on floats that are neither fills nor copies nor gathers nor library calls."""
+    nest = loop_nest(op)
+    body = len(op.regions[0].blocks[0].operations) if len(op.regions) else 0
+    if nest is None or nest.loads or "library_call" in op.attributes or body < 2:
+        return False
+    return any(isinstance(result.type.element_type, ir.FloatType) for result in op.results)
+
+
+def _multiply_before(op: ir.Operation, loop: ir.Operation, target: Target) -> None:
+    """Let a product of a row of a sequence be a row of the product of the sequence, if there is memory for that."""
+    nest, rounds = loop_nest(op), _rounds(loop)
+    if nest is None or rounds is None or len(op.results) != 1 or contraction(op, nest) is None:
+        return
+    inputs = list(op.operands)[: nest.num_inputs]
+    found = [(number, row) for number, value in enumerate(inputs) if (row := _row_of(value, loop)) is not None]
+    fill = defining_op(op.operands[nest.num_inputs], "linalg.fill")
+    if len(found) != 1 or fill is None:
+        return
+    ((number, row),) = found
+    others = [value for place, value in enumerate(inputs) if place != number]
+    if any(is_made_inside(value, loop) for value in (*others, fill.operands[0])):
+        return
+    steps, kind = row.operands[0].type.shape[0], op.results[0].type
+    num_bytes = steps * prod(kind.shape) * element_bytes(kind.element_type)
+    if steps <= rounds and num_bytes * _SHARE <= target.tiles_per_ipu * target.bytes_per_tile:
+        _write(op, number, row, fill.operands[0], loop)
+
+
+def _rounds(loop: ir.Operation) -> int | None:
+    row = control_op(loop)
+    return None if row is None else row.trip_count(loop)
+
+
+def _row_of(value: ir.Value, loop: ir.Operation) -> ir.Operation | None:
+    """The slice of a whole row, without its axis, of a tensor from outside of ``loop``."""
+    op = defining_op(value, "tensor.extract_slice")
+    if op is None or not is_made_inside(value, loop) or is_made_inside(op.operands[0], loop):
+        return None
+    whole, first, *others = op.operands[0].type, *slice_offsets(op)
+    is_row = list(value.type.shape) == list(whole.shape)[1:] and isinstance(first, ir.Value)
+    return op if is_row and all(each == 0 for each in others) else None
+
+
+def _write(op: ir.Operation, number: int, row: ir.Operation, start: ir.Value, loop: ir.Operation) -> None:
+    """Put the product of the whole sequence before ``loop``, and a slice of it in the place of ``op``.
+
+    Args:
+        number: of the operand that is a row.
+        start: what the sums begin with.
+    """
+    tensor, kind, maps = upstream("tensor"), op.results[0].type, indexing_maps(op)
+    assert maps is not None, "it has a loop nest"
+    steps, loops = row.operands[0].type.shape[0], maps[0].n_dims + 1
+    later = ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(each) for each in range(1, loops)])
+    with_steps = [
+        ir.AffineMap.get(
+            loops,
+            0,
+            [
+                *([ir.AffineExpr.get_dim(0)] if place in (number, len(maps) - 1) else []),
+                *(as_it_is(each.compose(later)) for each in each_map.results),
+            ],
+        )
+        for place, each_map in enumerate(maps)
+    ]
+    nest = loop_nest(op)
+    assert nest is not None, "it has a loop nest"
+    inputs = list(op.operands)[: nest.num_inputs]
+    inputs[number] = row.operands[0]
+    old = op.regions[0].blocks[0]
+    with ir.InsertionPoint(loop), op.location:
+        empty = tensor.EmptyOp([steps, *kind.shape], kind.element_type).result
+        filled = fill_with(start, empty).results[0]
+
+        def body(arguments: list[ir.Value]) -> list[ir.Value]:
+            known: Known = dict(zip(old.arguments, arguments, strict=True))
+            *ops, end = [each.operation for each in old.operations]
+            for each in ops:
+                clone_into(each, known)
+            return [known.get(value, value) for value in end.operands]
+
+        whole = generic(inputs, [filled], with_steps, [True, *nest.parallel], body).results[0]
+    sizes, first = [1, *kind.shape], slice_offsets(row)[0]
+    with ir.InsertionPoint(op), op.location:
+        offsets, steps_of_slice = [DYNAMIC, *(0 for _ in kind.shape)], [1] * len(sizes)
+        part = tensor.ExtractSliceOp(kind, whole, [first], [], [], offsets, sizes, steps_of_slice).result
+    replace_op(op, [part])
