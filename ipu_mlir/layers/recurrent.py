@@ -20,11 +20,14 @@ class LSTM(Layer):
 
     Attributes:
         sequence: whether it gives what each step gives, or the last one alone.
+        recompute: what a gradient computes again, as ``ipu.scan`` takes it: ``"elementwise"`` ops, or all of a step
+            from its ``"inputs"``, so that the products of states and weights are not stored.
     """
 
     inputs: int
     units: int
     sequence: bool = True
+    recompute: str = "elementwise"
     w: Initialiser = glorot_uniform
     u: Initialiser = _ORTHOGONAL
 
@@ -51,7 +54,7 @@ class LSTM(Layer):
             return (h, c), h
 
         empty = np.zeros((x.shape[0], self.units), x.dtype)
-        return _unrolled(step, (empty, empty), given, self.sequence)
+        return _unrolled(self, step, (empty, empty), given)
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,14 @@ class GRU(Layer):
 
     Attributes:
         sequence: whether it gives what each step gives, or the last one alone.
+        recompute: what a gradient computes again, as ``ipu.scan`` takes it: ``"elementwise"`` ops, or all of a step
+            from its ``"inputs"``, so that the products of states and weights are not stored.
     """
 
     inputs: int
     units: int
     sequence: bool = True
+    recompute: str = "elementwise"
     w: Initialiser = glorot_uniform
     u: Initialiser = _ORTHOGONAL
 
@@ -88,7 +94,7 @@ class GRU(Layer):
             h = keep * h + (1 - keep) * np.tanh(candidate + sigmoid(reset + own_reset) * own_candidate)
             return (h,), h
 
-        return _unrolled(step, (np.zeros((x.shape[0], self.units), x.dtype),), given, self.sequence)
+        return _unrolled(self, step, (np.zeros((x.shape[0], self.units), x.dtype),), given)
 
 
 def _weights(layer: LSTM | GRU, rng: np.random.Generator, gates: int, dtype: Any) -> dict[str, np.ndarray]:
@@ -100,7 +106,7 @@ def _parts(x: Any, units: int) -> list[Any]:
     return [x[:, first : first + units] for first in range(0, x.shape[1], units)]
 
 
-def _unrolled(step: Any, carry: Any, given: Any, sequence: bool) -> Any:
+def _unrolled(layer: LSTM | GRU, step: Any, carry: Any, given: Any) -> Any:
     """What ``step`` gives along the second dimension of ``given``."""
-    carry, rows = scan(step, carry, np.swapaxes(given, 0, 1))
-    return np.swapaxes(rows, 0, 1) if sequence else carry[0]
+    carry, rows = scan(step, carry, np.swapaxes(given, 0, 1), recompute=layer.recompute)
+    return np.swapaxes(rows, 0, 1) if layer.sequence else carry[0]

@@ -2,7 +2,8 @@
 
 The backward loop computes again what it needs of an iteration. It cannot do so with what the iteration takes from the
 one before, nor with what an op gives that has an effect; and it does not with sums, products and the like, which cost
-more than their results take up. Those are stored, one element of a tensor for each iteration.
+more than their results take up, unless the loop says ``ipu.recompute = "inputs"``. Those are stored, one element of a
+tensor for each iteration.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,6 +19,10 @@ from ipu_mlir.passes.autodiff.backward import NotDifferentiable
 from ipu_mlir.passes.support.clone import Known, clone_into
 
 arith, tensor = upstream("arith"), upstream("tensor")
+
+RECOMPUTE = "ipu.recompute"
+"""Of a loop: ``"inputs"`` where its gradient computes all of an iteration again, from what that takes from the one
+before; ``"elementwise"``, as without it, where it computes element-wise ops again and reads sums and products."""
 
 _PURE = ("arith.", "math.", "tensor.", "linalg.", "complex.")
 
@@ -91,16 +96,18 @@ def store_for(
         known: for values of the forward loop's body, what they are in the copy of it in the backward loop.
 
     Raises:
-        NotDifferentiable: something has to be stored, and the number of iterations is known only at run time.
+        NotDifferentiable: something has to be stored, and the number of iterations is known only at run time; or the
+            loop names no way to compute again.
     """
     block = backward.regions[0].blocks[0]
     effects = erase_unused(block)
     body = body_of(forward)
     carried = list(body.arguments)[len(body.arguments) - len(forward.results) :]
     stored = [_Stored(value, value) for value in carried if _uses_in(value, backward)]
+    again = _computes_again(forward)
     of_copy = {copy: value for value, copy in known.items()}
     for op in reversed([each.operation for each in block.operations]):
-        if op in effects or _costs_more(op):
+        if op in effects or (not again and _costs_more(op)):
             own = [result for result in op.results if list(result.uses) and result in of_copy]
             stored += [_Stored(of_copy[result], result) for result in own if _can_be_stored(result)]
             if op in effects and any(list(result.uses) and not _can_be_stored(result) for result in op.results):
@@ -122,6 +129,14 @@ def store_for(
             user.operands[operand] = value
     erase_unused(block)
     return dict(zip(forward.results, results, strict=True))
+
+
+def _computes_again(forward: ir.Operation) -> bool:
+    """True for a loop whose gradient computes sums and products again as well."""
+    said = str(forward.attributes[RECOMPUTE]) if RECOMPUTE in forward.attributes else '"elementwise"'
+    if said not in ('"elementwise"', '"inputs"'):
+        raise NotDifferentiable(forward, f'has {RECOMPUTE} = {said}; it is "elementwise" or "inputs"')
+    return said == '"inputs"'
 
 
 def _uses_in(value: ir.Value, op: ir.Operation) -> list[tuple[ir.Operation, int]]:

@@ -26,7 +26,13 @@ arith, scf, tensor = upstream("arith"), upstream("scf"), upstream("tensor")
 
 
 def scan(
-    f: Callable[[Any, Any], Any], init: Any, xs: Any = None, length: int | None = None, *, reverse: bool = False
+    f: Callable[[Any, Any], Any],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    *,
+    reverse: bool = False,
+    recompute: str = "elementwise",
 ) -> tuple[Any, Any]:
     """``f(carry, x)`` for each ``x`` along the first axis of ``xs``: the last carry, and all results one upon another.
 
@@ -39,10 +45,14 @@ def scan(
         xs: tensors, nested as they like, of one first size; None for a loop that is counted alone.
         length: how many iterations there are; needed where ``xs`` has no tensors.
         reverse: from the last to the first; results stand where their elements do.
+        recompute: what a gradient computes again of an iteration: ``"elementwise"`` ops, and it reads sums and products
+            that the loop has stored, or all from its ``"inputs"``, which takes less memory and more cycles.
 
     Raises:
         TypeError, ValueError: ``f`` gives something else than it takes, or sizes differ; names the leaf.
     """
+    if recompute not in ("elementwise", "inputs"):
+        raise TraceValueError(f'scan: recompute={recompute!r}; it is "elementwise" or "inputs"')
     over = tree(xs, "xs")
     rounds = _rounds("scan", over, length)
     trace = current_trace()
@@ -79,8 +89,9 @@ def scan(
             scf.YieldOp([*values[: len(specs)], *filled])
     with trace.emit("scan"):
         buffers = [empty(spec.shape, spec.dtype) for spec in stacked]
+        attributes = {"ipu.recompute": ir.StringAttr.get(recompute)} if recompute != "elementwise" else None
     operands = [*bounds, *values_of(trace, start.leaves, specs), *buffers]
-    results = make_op(trace, scf.ForOp, operands, [*specs, *stacked], [body])
+    results = make_op(trace, scf.ForOp, operands, [*specs, *stacked], [body], attributes)
     return start.nested(results[: len(specs)]), result.nested(results[len(specs) :])
 
 

@@ -149,3 +149,20 @@ func.func private @f(%a: tensor<3x2xf32>) -> tensor<3x3xf32> {
 }
 func.func private @df(tensor<3x2xf32>, tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x2xf32>)
     attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
+
+// -----
+
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  // expected-error @below {{'scf.for' op has ipu.recompute = "all"; it is "elementwise" or "inputs" (in the gradient of @f)}}
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%c = %x) -> tensor<4xf32> {
+    %s = math.tanh %c : tensor<4xf32>
+    scf.yield %s : tensor<4xf32>
+  } {ipu.recompute = "all"}
+  return %r : tensor<4xf32>
+}
+
+func.func private @df(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+    attributes {ipu.gradient = {of = @f, by = array<i64: 0>}}
