@@ -19,11 +19,11 @@ from torch.utils import _pytree as pytree
 from ipu_mlir.dialects.support.bindings import extra, ir
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.aten import program as by_rules
+from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequences
 from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, in_other_form, to_numpy
 from ipu_mlir.frontends.of_torch.constants import bind_last_arguments, constants_last, without_state
 from ipu_mlir.frontends.of_torch.decompositions import decompositions
 from ipu_mlir.frontends.of_torch.dialect import TO_LINALG, context, import_safely, lower
-from ipu_mlir.frontends.of_torch.recurrent import WholeSequences, with_whole_sequences
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.errors import TraceError

@@ -7,7 +7,7 @@ import numpy as np
 
 from ipu_mlir.frontends.aten.activations import sigmoid
 from ipu_mlir.frontends.aten.rules import rule, wide
-from ipu_mlir.frontends.of_torch.recurrent import SPACE
+from ipu_mlir.frontends.aten.sequences import SPACE
 from ipu_mlir.tracing.control.scans import scan
 
 Cell = Callable[[tuple[Any, ...], Any, Any, Any], tuple[Any, ...]]

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
-from ipu_mlir.frontends.of_torch.recurrent import SPACE
+from ipu_mlir.frontends.aten.sequences import SPACE
 from ipu_mlir.tracing.graph import Symbol, current_trace
 
 Rule = Callable[..., Any]
