@@ -12,7 +12,7 @@ from ipu_mlir.dialects.support.bindings import compiled, ir, passmanager
 _MENTION = re.compile(r"\b(?:stablehlo|chlo|vhlo|mhlo)\.\w")
 _MENTION_IN_BYTES = re.compile(rb"stablehlo|StableHLO_v|vhlo")
 _MARK = re.compile(r'"mhlo\.|\bsdy\.')
-_OF_MHLO = re.compile(r"\bmhlo\.(\w+) (%[\w#]+) : (tensor<[^>]*>)")
+_OF_MHLO = re.compile(r"\bmhlo\.(\w+) (%[\w#]+) : (tensor<[^<>]*(?:<[^>]*>)?>)")
 _PORTABLE = b"StableHLO_v"
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.framework.tensor_util import constant_value
 
 from ipu_mlir.compilation.entry import entry_of
 from ipu_mlir.compilation.sources import read_module
@@ -26,7 +27,7 @@ from ipu_mlir.tensorflow.custom_calls import is_token
 from ipu_mlir.tensorflow.devices import SYSTEM
 from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers
-from ipu_mlir.tensorflow.source_lines import line_of, with_user_lines
+from ipu_mlir.tensorflow.source_lines import line_of, ops_of, with_user_lines
 from ipu_mlir.tensorflow.variables import offloaded, own_handle, tracing, variable_of
 from ipu_mlir.tracing.graph import dense_attribute
 
@@ -166,6 +167,7 @@ def text_of(
                     f"TensorFlow cannot compile {name}, which uses a table or another resource of the host; "
                     "look it up before, as in dataset.map"
                 )
+        _refuse_arrays_that_grow(concrete.graph, name, written_in or concrete.graph)
         try:
             text = wrapper.experimental_get_compiler_ir(*specs)(stage="stablehlo")
         except (ValueError, tf.errors.OpError) as error:
@@ -184,6 +186,23 @@ def text_of(
     updates = {number: place for number, place in aliases.items() if number >= count}
     constants.update(dict.fromkeys(tokens, np.int32(0)))
     return Text(text, len(specs), variables, constants, updates, tf.nest.map_structure(_spec, outputs))
+
+
+def _refuse_arrays_that_grow(graph: FuncGraph, name: str, written_in: Any) -> None:
+    """Refuse arrays that are made without an element and grow, of which XLA drops all that is written.
+
+    Raises:
+        CompileError: there is one.
+    """
+    ops = [op for _, op in ops_of(graph)]
+    empty = next((op for op in ops if op.type == "TensorListReserve" and constant_value(op.inputs[1]) == 0), None)
+    writes = (op for op in ops if op.type == "TensorListSetItem")
+    if empty is not None and any(op.get_attr("resize_if_index_out_of_bounds") for op in writes):
+        line = line_of(empty.name, written_in)
+        raise CompileError(
+            f"TensorFlow cannot compile {name}: a TensorArray of 0 elements grows{f' ({line})' if line else ''}, and "
+            "those of programs have a fixed size; give it its size"
+        )
 
 
 def _in_bytes(constant: re.Match[str]) -> str:

@@ -42,20 +42,26 @@ def line_of(name: str, graph: Any) -> str | None:
     return found and found.removesuffix(":0").replace('"', "")
 
 
-def _lines(graph: Any, wanted: set[str], caller: str = "") -> Iterator[tuple[str, str]]:
+def ops_of(graph: Any, caller: str = "") -> Iterator[tuple[str, Any]]:
+    """The ops of ``graph`` and of the bodies of its loops, branches and calls, by names with those of the callers."""
+    for op in graph.get_operations():
+        name = caller + op.name
+        yield name, op
+        for attribute in _BODIES:
+            if attribute in op.node_def.attr:
+                inner = graph._get_function(op.get_attr(attribute).name)
+                if inner is not None and hasattr(inner, "graph"):
+                    yield from ops_of(inner.graph, name + "/" if attribute == "f" else caller)
+
+
+def _lines(graph: Any, wanted: set[str]) -> Iterator[tuple[str, str]]:
     """By name of an op of those that are wanted, the line of the user that made it, as MLIR writes it.
 
     An op of a function has its own name, or one that begins with that of the op that calls it.
     """
-    for op in graph.get_operations():
-        name = caller + op.name
+    for name, op in ops_of(graph):
         for known in {op.name, name} & wanted:
             for frame in reversed(op.traceback or ()):  # what was imported has none
                 if not frame.filename.startswith(_THEIRS) and Path(frame.filename).suffix == ".py":
                     yield known, f'"{frame.filename}":{frame.lineno}:0'
                     break
-        for attribute in _BODIES:
-            if attribute in op.node_def.attr:
-                inner = graph._get_function(op.get_attr(attribute).name)
-                if inner is not None and hasattr(inner, "graph"):
-                    yield from _lines(inner.graph, wanted, name + "/" if attribute == "f" else caller)

@@ -17,6 +17,7 @@ from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 from ipu_mlir.runtime.engine.remote import RemoteArray
 from ipu_mlir.runtime.engine.state import Cell, RemoteCell
 from ipu_mlir.runtime.translator.translate import RemoteSpec, Variable
+from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 
 _TRACING = threading.local()
 
@@ -77,7 +78,8 @@ class Resident:
 
     def give(self, cell: Cell, value: np.ndarray) -> None:
         """Let ``cell`` have ``value``, for each replica."""
-        cell.give(value.view(f"i{value.itemsize}") if value.dtype.kind == "u" else value)
+        bits = value.view(f"i{value.itemsize}") if value.dtype.kind == "u" else value
+        cell.give(as_in_programs(bits, bits.dtype))
         self._current.add(cell)
 
     def value(self, cell: Cell) -> np.ndarray:
@@ -85,7 +87,7 @@ class Resident:
         wanted = np.dtype(self._variable.dtype.as_numpy_dtype)
         value = cell.value(self._variable.name)
         value = value[0] if cell.variable.replicas else value
-        return value.view(wanted) if wanted.kind == "u" else value
+        return as_for_users(value, wanted) if wanted.kind in "cu" else value
 
     def changed(self, cell: Cell) -> None:
         """A run has given ``cell`` a value."""

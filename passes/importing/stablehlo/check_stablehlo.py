@@ -5,7 +5,12 @@ from ipu_mlir.passes.core.base import Pass, Refusals
 from ipu_mlir.passes.importing.stablehlo.convert_collectives import COLLECTIVES
 from ipu_mlir.passes.importing.stablehlo.expand_linear_algebra import is_linear_algebra
 from ipu_mlir.passes.importing.stablehlo.read_program_calls import broken_call, broken_symbols, is_program_call
-from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import is_identity_call, is_top_k, sets_whole_size
+from ipu_mlir.passes.importing.stablehlo.simplify_stablehlo import (
+    IDENTITIES,
+    is_identity_call,
+    is_top_k,
+    sets_whole_size,
+)
 from ipu_mlir.passes.importing.stablehlo.split_complex import is_splittable
 from ipu_mlir.passes.support.rewriting import list_ops
 
@@ -56,6 +61,8 @@ def _reason(op: ir.Operation) -> str | None:
         return None
     if op.name in _REFUSED:
         return _REFUSED[op.name]
+    if op.name in IDENTITIES:
+        return None
     if dialect in ("mhlo", "sdy", "vhlo") and op.name not in _MARKS:
         return f"is no op of StableHLO; export the program as StableHLO without {dialect}"
     if name == "custom_call" and not (is_identity_call(op) or is_linear_algebra(op) or is_top_k(op)):

@@ -77,7 +77,7 @@ def test_ragged_results(strategy):
     assert found.to_list() == [[1, 2], [3]]
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int32", "uint8", "uint32", "int64", "bool"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int32", "uint8", "uint32", "int64", "bool", "complex64"])
 def test_element_types_of_arguments_variables_and_results(strategy, dtype):
     with strategy.scope():
         v = tf.Variable(tf.cast([1, 0, 3], dtype))
@@ -94,6 +94,32 @@ def test_element_types_of_arguments_variables_and_results(strategy, dtype):
     np.testing.assert_array_equal(old, tf.cast([1, 0, 3], dtype))
     np.testing.assert_array_equal(strategy.run(swap, args=(x,)), x)
     np.testing.assert_array_equal(v, x)
+
+
+def test_a_complex_variable_in_a_loop(strategy):
+    with strategy.scope():
+        v = tf.Variable(tf.complex([1.0, -2.0], [0.0, 3.0]))
+
+    @compiled
+    def turn(n):
+        for _ in tf.range(n):
+            v.assign(v * 1j)
+        return v[1]
+
+    assert strategy.run(turn, args=(tf.constant(3),)) == -1j * (-2 + 3j)
+    assert v.numpy().tolist() == [-1j, 3 + 2j]
+
+
+def test_an_array_that_grows_from_nothing_is_refused(strategy):
+    @compiled
+    def gather(x, n):
+        found = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        for i in tf.range(n):
+            found = found.write(i, x * 2.0)
+        return found.stack()
+
+    with pytest.raises(CompileError, match=r"a TensorArray of 0 elements grows \(.*test_strategy.py:\d+\).*its size"):
+        strategy.run(gather, args=(tf.ones(3), tf.constant(4)))
 
 
 def test_functions_share_variables_and_python_reads_and_assigns_them(strategy, tmp_path):
