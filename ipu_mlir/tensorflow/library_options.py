@@ -33,6 +33,13 @@ _NO_EFFECT = {
 }
 """Why an option of the libraries has no effect."""
 
+_OF_MULTI_CONV = {
+    **_NO_EFFECT,
+    **dict.fromkeys(("perConvReservedTiles", "cycleBackOff"), "convolutions that share a superstep are planned alone"),
+    "availableMemoryProportion": "it is one for all convolutions, which convolutions.poplar_options sets",
+}
+"""The same of those that one operator takes."""
+
 
 @dataclass(frozen=True)
 class LibraryOptions:
@@ -72,6 +79,27 @@ def library_options(groups: Mapping[str, Mapping[str, Any]]) -> LibraryOptions:
                 known = ("availableMemoryProportion", "partialsType", "use16BitPartials", *_NO_EFFECT)
                 raise ValueError(f"{where} is no option of the libraries; there are {', '.join(sorted(known))}")
     return LibraryOptions(tuple(partition.items()), tuple(sums.items()))
+
+
+def partials_of(options: Mapping[str, str]) -> str | None:
+    """``native`` or ``f32`` for sums that are not complete, as options of one ``multi_conv`` say; None if they do not.
+
+    Raises:
+        ValueError: no library has such an option, or it does not take that value.
+    """
+    found = None
+    for name, value in options.items():
+        where = f"multi_conv: {name}"
+        if name == "availableMemoryProportion":
+            _proportion(where, value)
+        if name in ("partialsType", "partialType", "use16BitPartials"):
+            found = _partials(where, name, value)
+        elif name in _OF_MULTI_CONV:
+            _LOG.warning("%s has no effect here: %s", where, _OF_MULTI_CONV[name])
+        else:
+            known = ("partialsType", "use16BitPartials", *_OF_MULTI_CONV)
+            raise ValueError(f"{where} is no option of the libraries; there are {', '.join(sorted(known))}")
+    return found
 
 
 def _proportion(where: str, value: Any) -> float:

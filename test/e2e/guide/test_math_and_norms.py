@@ -162,6 +162,29 @@ def test_options_of_convolutions_are_text():
         nn.multi_conv(options="planType")
     with pytest.raises(TypeError, match="options as text by name, got 'a': 1"):
         nn.multi_conv(lambda: None, options={"a": 1})
+    with pytest.raises(ValueError, match="multi_conv: a is no option of the libraries; there are availableMemory"):
+        nn.multi_conv(lambda: None, options={"a": "1"})
+    with pytest.raises(ValueError, match="multi_conv: partialsType is 'int', expected one of half"):
+        nn.multi_conv(lambda: None, options={"partialsType": "int"})
+
+
+def test_convolutions_are_summed_as_their_options_say(strategy, caplog):
+    @tf.function(jit_compile=True)
+    def step(x, w):
+        def convolve(x):
+            return tf.nn.conv2d(x, w, 1, "SAME")
+
+        wide = nn.multi_conv(convolve, options={"partialsType": "float", "availableMemoryProportion": "0.4"})(x)
+        return wide, nn.multi_conv(options={"partialsType": "half"})(convolve)(x[:, :3])
+
+    x, w = np.ones((1, 4, 4, 8), np.float16), np.ones((1, 1, 8, 3), np.float16)
+    with strategy.scope():
+        for found in strategy.run(step, args=(x, w)):
+            assert (found.numpy() == 8).all()
+    (program,) = strategy._programs._programs.values()
+    text = program.executable.mlir("l1")
+    assert "4x4x3xf32>" in text and "3x4x3xf32>" not in text
+    assert "availableMemoryProportion has no effect here: it is one for all convolutions" in caplog.text
 
 
 def test_drawn_classes_that_are_true_have_no_part_in_the_softmax(strategy):

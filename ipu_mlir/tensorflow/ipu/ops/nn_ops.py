@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import tensorflow as tf
@@ -13,6 +14,8 @@ from ipu_mlir.tensorflow.ipu.ops.ctc import (
     ctc_loss_with_log_probs,
 )
 from ipu_mlir.tensorflow.ipu.ops.sampled_losses import nce_loss, sampled_softmax_loss
+from ipu_mlir.tensorflow.library_options import partials_of
+from ipu_mlir.tensorflow.placement import named
 
 __all__ = [
     "ctc_beam_search_decoder",
@@ -67,11 +70,12 @@ def multi_conv(func: Callable[..., Any] | None = None, options: Mapping[str, str
     the decorator says so in the program and changes nothing of the result.
 
     Args:
-        options: of the machine's library for convolutions, by name, which are checked and have no effect here: the
-            planner asks for the memory of a tile.
+        options: of the library for convolutions, by name. ``partialsType`` and ``use16BitPartials`` say in which
+            type these convolutions are summed; the log says why others have no effect.
 
     Raises:
         TypeError: the options are no dictionary of text.
+        ValueError: the library has no such option, or it does not take that value.
     """
     if options is not None and not isinstance(options, Mapping):
         raise TypeError(f"multi_conv takes options as a dictionary of text by name, got {type(options).__name__}")
@@ -80,10 +84,12 @@ def multi_conv(func: Callable[..., Any] | None = None, options: Mapping[str, str
             raise TypeError(f"multi_conv takes options as text by name, got {key!r}: {value!r}")
     if func is None:
         return functools.partial(multi_conv, options=options)
+    partials = partials_of(options or {})
 
     @functools.wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
-        with tf.name_scope("multi_conv"):
+        in_type = nullcontext() if partials is None else named(f"ipu.partials.{partials}")
+        with tf.name_scope("multi_conv"), in_type:
             return func(*args, **kwargs)
 
     return called
