@@ -183,6 +183,7 @@ TO_HOST: tuple[str, ...] = (
     "ipu-merge-reductions",
     "ipu-merge-sorts",
     "ipu-skip-gaps",
+    "ipu-inline-gathered",
     "ipu-batch-replicas",
 )
 """Supersteps -> the same program for one memory: what only undoes placing and partitioning."""
