@@ -1,5 +1,6 @@
 """``ipu-raise-recurrences``: loops over the steps of LSTM and GRU layers are one family of codelets."""
 
+from dataclasses import dataclass
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
@@ -9,7 +10,6 @@ from ipu_mlir.dialects.analysis.matchers import defining_op, is_made_inside, ter
 from ipu_mlir.dialects.analysis.recurrent_cells import RECURRENCE, recurrent_cell
 from ipu_mlir.dialects.attributes.attributes import module_target
 from ipu_mlir.dialects.costs.sums_of_products import contraction
-from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.support.affine_expressions import as_it_is
@@ -18,10 +18,8 @@ from ipu_mlir.passes.support.linalg_builders import fill_with, generic
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
 from ipu_mlir.passes.support.tensor_views import DYNAMIC, slice_offsets
 
-_SHARE = 16
-"""Products of all steps take at most one part in so many of an IPU's memory: they live as long as the loop."""
 
-
+@dataclass(frozen=True)
 class RaiseRecurrences(Pass):
     """Mark loops that carry the state of an LSTM or GRU cell, and multiply the inputs of all their steps at once.
 
@@ -30,7 +28,7 @@ class RaiseRecurrences(Pass):
     ``lstm_output``, whichever front end wrote the layer. A product of the input of a step and weights is a row of the
     product of the whole sequence, which is computed before the loop: the accumulating units are fuller, and a step has
     one superstep less. PopLibs calls that ``preCalcWeights``. It needs memory as long as the loop runs: where that
-    would be more than a sixteenth of an IPU, each step multiplies its own.
+    would be more than ``memory-proportion`` of an IPU, a sixteenth by default, each step multiplies its own.
 
     Needs:  linalg on tensors, loops that count (``ipu-raise-counted-loops``), rows as slices.
     Leaves: ``ipu.recurrence`` on loops with such cells, and in them no product of a row of a sequence and weights that
@@ -39,9 +37,12 @@ class RaiseRecurrences(Pass):
 
     name = "ipu-raise-recurrences"
 
+    memory_proportion: float = 0.0625
+
     def run(self, module: ir.Operation) -> None:
         with module.context:
             target = module_target(module)
+            most_bytes = self.memory_proportion * target.tiles_per_ipu * target.bytes_per_tile
             for loop in list_ops(module, "scf.for"):
                 ops = _ops_of_cells(loop)
                 family = next((cell.partition("_")[0] for op in ops if (cell := _cell(op))), None)
@@ -50,7 +51,7 @@ class RaiseRecurrences(Pass):
                 for op in (loop, *ops):
                     op.attributes[RECURRENCE] = ir.StringAttr.get(family)
                 for op in ops:
-                    _multiply_before(op, loop, target)
+                    _multiply_before(op, loop, most_bytes)
 
 
 def _cell(op: ir.Operation) -> str | None:
@@ -93,7 +94,7 @@ def _computes(op: ir.Operation) -> bool:
     return any(isinstance(result.type.element_type, ir.FloatType) for result in op.results)
 
 
-def _multiply_before(op: ir.Operation, loop: ir.Operation, target: Target) -> None:
+def _multiply_before(op: ir.Operation, loop: ir.Operation, most_bytes: float) -> None:
     """Let a product of a row of a sequence be a row of the product of the sequence, if there is memory for that."""
     nest, rounds = loop_nest(op), _rounds(loop)
     if nest is None or rounds is None or len(op.results) != 1 or contraction(op, nest) is None:
@@ -109,7 +110,7 @@ def _multiply_before(op: ir.Operation, loop: ir.Operation, target: Target) -> No
         return
     steps, kind = row.operands[0].type.shape[0], op.results[0].type
     num_bytes = steps * prod(kind.shape) * element_bytes(kind.element_type)
-    if steps <= rounds and num_bytes * _SHARE <= target.tiles_per_ipu * target.bytes_per_tile:
+    if steps <= rounds and num_bytes <= most_bytes:
         _write(op, number, row, fill.operands[0], loop)
 
 

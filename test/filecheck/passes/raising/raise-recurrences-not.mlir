@@ -1,4 +1,5 @@
 // RUN: ipu-opt %s --ipu-raise-recurrences | filecheck %s
+// RUN: ipu-opt %s --ipu-raise-recurrences='memory-proportion=0.1' | filecheck %s --check-prefix=MORE
 // 384 bytes for the products of all steps are more than a sixteenth of what a single tile of 4,096 bytes has.
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #mk = affine_map<(d0, d1, d2) -> (d0, d2)>
@@ -6,6 +7,8 @@
 #mn = affine_map<(d0, d1, d2) -> (d0, d1)>
 
 module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 1, bytes_per_tile = 4096}>} {
+// MORE:        linalg.generic {{.*}} outs(%{{.*}} : tensor<3x2x16xf32>)
+// MORE:        scf.for
 // CHECK-LABEL: func.func @no_memory_for_all_products(
 // CHECK-NOT:   linalg.generic
 // CHECK:       scf.for
