@@ -54,9 +54,9 @@ def _sort_all(*operands: Array) -> tuple[Array, ...]:
 def _order(rows: list[Array]) -> Array:
     """The order of the tuples along the last dimension.
 
-    Two integers of 32 bits are sorted as one. If the second ones are in order, their places stand for them: no two
-    tie, so that NumPy may use its fastest sort. The stable one finds runs that are in order already, and
-    merges them.
+    Two integers of 32 bits are sorted as one, if no third one decides between tuples. If the second ones are in order,
+    their places stand for them: no two tie, so that NumPy may use its fastest sort. The stable one finds runs that are
+    in order already, and merges them.
     """
     first, *others = rows
     if others and first.dtype.itemsize <= 4 and others[0].dtype == np.int32:
@@ -66,8 +66,10 @@ def _order(rows: list[Array]) -> Array:
             both.sort(-1)
             both &= 0xFFFFFFFF
             return both
-        both |= others[0].astype(np.int64) + (1 << 31)
-        return np.argsort(both, -1, "stable")
+        rest = others[1:]
+        if not rest or rest[0].dtype.kind == "f" or _is_in_order(*rest):
+            both |= others[0].astype(np.int64) + (1 << 31)
+            return np.argsort(both, -1, "stable")
     return np.lexsort(rows[::-1], -1) if others else np.argsort(first, -1, "stable")
 
 

@@ -25,6 +25,13 @@ def test_long_sort_is_that_of_numpy_on_both_executors(size):
         np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
 
 
+def test_long_sort_by_three_keys():
+    keys = np.random.default_rng(1).integers(0, 3, (3, 1500)).astype(np.int32)
+    target = ipu.Target(tiles_per_ipu=4, bytes_per_tile=65536)
+    program = ipu.compile(lambda *keys: np.lexsort(keys), args=[*keys], target=target)
+    np.testing.assert_array_equal(program(*keys), np.lexsort(keys))
+
+
 def cycles(size, target):
     program = ipu.compile(lambda x: np.sort(x), args=[ipu.TensorSpec((size,))], target=target)
     found = program.profile().execution.cycles

@@ -46,6 +46,17 @@ def test_rows_of_which_the_second_operand_counts(shape, padding):
         np.testing.assert_array_equal(fast, slow)
 
 
+@pytest.mark.parametrize("shape", [(3, 1, 1, 1, 1, 50), (2, 2, 1, 2, 2, 9)])
+@pytest.mark.parametrize("kinds", [("i4", "i4", "i4"), ("i1", "i4", "i8", "i2"), ("i8", "i8", "i4")])
+def test_keys_that_tie_leave_the_order_to_the_next_one(shape, kinds):
+    rng = np.random.default_rng(11)
+    keys = [rng.integers(0, 3, shape).astype(kind) for kind in kinds]
+    operands = [*keys, rng.permutation(keys[0].size).astype(np.int32).reshape(shape)]
+    each = [tuple(np.arange(size) for size in shape)] * len(operands)
+    for fast, slow in zip(SORT_TUPLES.vectorised(*operands), SORT_TUPLES.per_tile(each, *operands), strict=True):
+        np.testing.assert_array_equal(fast, slow)
+
+
 def test_a_vertex_of_the_second_direction_puts_the_larger_row_first():
     operands = tuples((1, 2, 1, 2, 1, 4), ("i4",), seed=3)
     places = [(np.arange(1), np.array([1]), np.arange(1), np.arange(2), np.arange(1), np.arange(4))] * 2
