@@ -124,6 +124,8 @@ class Kernels:
             if isinstance(each, Dot):
                 is_beside = points(each) <= _LARGEST_BESIDE and lanes_of(each) is not None
                 return always or is_beside or saved_product_us(each) > gained_by_threads_us(each)
+            if isinstance(each, FirstExtreme):  # along rows NumPy is faster, whatever is saved beside it
+                return always or extreme_us(each) > 0
             is_call = is_scatter(each) or is_random(each) or is_factor(each) or is_top_k(each)
             return always or is_call or isinstance(each, Elementwise | Reduce | Scan)
 
@@ -200,10 +202,8 @@ class Kernels:
         function = Function(self.places, scratch=scratch, block=(group.units, group.block), streamed=streamed)
         per_unit = max(largest_array(statement) // group.units for statement in statements)
         strip = max(1, self.options.strip_elements // max(1, per_unit))
-        if all(
-            isinstance(statement, Dot) and thin(statement) for statement in statements
-        ):  # nothing of it is read again
-            strip = group.units
+        if all(isinstance(each, Dot) and thin(each) for each in statements):
+            strip = group.units  # nothing of it is read again
         parts = self._parts(statements, lambda each: ordered(each, loops[id(each)], group.units))
         code = function.code
         try:

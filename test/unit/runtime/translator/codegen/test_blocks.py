@@ -235,6 +235,7 @@ PRODUCT = """program @main(%a, %b) -> (%z[{n}*d0 + d1] : {m}x{n}) {{
         (32, 256, 784, 2, False, True),  # its threads would spin for longer than the product takes
         (32, 256, 784, 64, False, True),
         (512, 512, 512, 2, True, True),  # as many threads of ours, which sleep when they are done
+        (32, 16, 200_000, 2, False, True),  # each thread would pack a whole factor
         (512, 512, 512, 64, False, False),  # many threads are worth it
     ],
 )
