@@ -67,8 +67,8 @@ def _worker_1x1_cycles(points: Size, dtype: str, machine: Machine, zeroing: bool
     if dtype == "f32":
         zero = (2 + 8 * points) if zeroing else 0
         return choose(points == 0, 24, choose(points == 1, 47, 46) + zero + turns)
-    some = 17 + 27 if element_type(dtype).unit == "f8" else choose(points == 1, 31, choose(points == 2, 40, 37))
-    few = choose(points == 0, 20, some)
+    some = 17 + 27 if element_type(dtype).unit == "f8" else choose(points == 1, 32, choose(points == 2, 41, 37))
+    few = choose(points == 0, 21, some)
     return few + turns + (0 if zeroing else 1) - 7
 
 
@@ -111,16 +111,20 @@ def horizontal_mac_cycles(
     dtype: str,
     machine: Machine,
 ) -> Size:
-    """``ConvPartialHorizontalMac``: dot products over the input channels, without AMP."""
+    """``ConvPartialHorizontalMac``: dot products over the input channels, without AMP.
+
+    The workers share the field for one output channel after another, in f16 for two at a time.
+    """
     share = per_worker(field, machine)
     rows = ceil_div(share, row)
     vectors = ceil_div(in_channels, machine.vector_width(dtype))
     if dtype == "f32":
-        start, zero, dots, dot = 58, 9, out_channels, 7 + vectors
+        start, zero, at_once, dot = 58, 9, 1, 7 + vectors
     else:
-        start, zero, dots, dot = 65, 10, ceil_div(out_channels, 2), 14 + 2 * vectors  # two channels in one loop
-    worker = 16 + kernel * (16 + 19 * rows + share * (7 + dots * dot))
-    return start + machine.workers * zero + groups * (23 + 15 + 10 + machine.workers * worker)
+        start, zero, at_once, dot = 63, 10, 2, 14 + 2 * vectors
+    worker = 16 + kernel * (16 + 19 * rows + share * (7 + dot))
+    inner = ceil_div(out_channels, at_once) * (10 + machine.workers * worker)
+    return start + machine.workers * zero + groups * (23 + 15 + inner)
 
 
 def vertical_mac_cycles(groups: Size, field: Size, kernel: Size, machine: Machine) -> Size:

@@ -91,7 +91,7 @@ def vertex_cycles(op: ScalarOp, machine: Machine, in_place: bool = False) -> int
     if op.shape is Shape.UNARY or op.name in ("abs", "bits"):
         return 20 + machine.workers * (33 if op.name == "exp" else 17)
     if op.name == "scaled_add":
-        return 21 + 11 + 13 + 12 + 6 + machine.workers * 29
+        return 21 + 11 + 7 + 12 + machine.workers * 22
     if in_place:
         return 11 + machine.workers * 58
     return 11 + machine.workers * (29 if op.dtype == "f32" else 26)

@@ -18,12 +18,12 @@ from typing import overload
 import numpy as np
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes, memory_mapping, strides_and_offset
-from ipu_mlir.dialects.machine.links import link_cycles
+from ipu_mlir.dialects.machine.links import link_cycles, places_between, relay_cycles
 from ipu_mlir.dialects.machine.machine import Machine, machine_of
 from ipu_mlir.dialects.machine.selection import physical_ipus
 from ipu_mlir.dialects.machine.size_arithmetic import Size, ceil_div, larger
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.mapping.ipu_traffic import ipu_traffic
+from ipu_mlir.dialects.mapping.ipu_traffic import crossing_traffic, ipu_traffic
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.mapping import Mapping, family_with_distinct_tiles
 from ipu_mlir.dialects.mapping.traffic import Traffic, exchange_traffic
@@ -158,6 +158,9 @@ def _pairs_of_neighbours(num_tiles: int, machine: Machine) -> IntArray:
     return np.stack([first, first + 1])
 
 
+_FEWEST_TO_PASS_ON = 4  # IPUs: of fewer, no IPU passes anything on
+
+
 Side = tuple[Mapping, View]
 """Where a buffer lies, and which of its elements are meant."""
 
@@ -170,7 +173,7 @@ class ExchangeCost:
         busy_cycles: for how many cycles each tile sends or receives, shape ``(num_tiles,)``; the exchange takes as
             long as the tile that takes longest.
         inter_ipu_cycles: of the busiest link, or of the IPU with most on all of its links; what an IPU passes on for
-            others counts.
+            others counts. What several IPUs need is sent to each, or passed on, whichever is faster.
         sync_cycles: of the sync of all IPUs that an exchange between them has; 0 on one chip.
         bytes_received, bytes_sent: of all tiles; what several tiles receive is sent once.
         bytes_received_worst: of the tile that receives most.
@@ -211,7 +214,7 @@ def cost_between(source: Side, dest: Side, element_size: int, target: Target) ->
     machine = machine_of(target)
     traffic = exchange_traffic(*source, *dest, target.num_tiles)
     between = ipu_traffic(*source, *dest, target.ipus, target.tiles_per_ipu)
-    links = link_cycles(between.between * element_size, physical_ipus(target), machine) if target.ipus > 1 else 0
+    links = cycles_of_links(source, dest, element_size, target)
     return ExchangeCost(
         busy_cycles=exchange_cycles_per_tile(traffic, element_size, machine, groups_of(dest[0], target.num_tiles)),
         inter_ipu_cycles=links,
@@ -222,6 +225,27 @@ def cost_between(source: Side, dest: Side, element_size: int, target: Target) ->
         bytes_from_other_ipus=between.received * element_size,
         bytes_to_other_ipus=between.sent * element_size,
     )
+
+
+def cycles_of_links(source: Side, dest: Side, element_size: int, target: Target) -> int:
+    """Cycles that giving ``dest`` the elements of ``source`` takes on the links, by the faster way.
+
+    What several IPUs need is sent to each of them, or passed on from one to the next.
+    """
+    if target.ipus == 1:
+        return 0
+    machine, ipus = machine_of(target), physical_ipus(target)
+    traffic = ipu_traffic(*source, *dest, target.ipus, target.tiles_per_ipu)
+    sent_to_each = link_cycles(traffic.between * element_size, ipus, machine)
+    pairs = [ipu // 2 for ipu in ipus]
+    if target.ipus < _FEWEST_TO_PASS_ON or pairs != sorted(pairs) or sent_to_each <= target.ipus * machine.hop_cycles:
+        return sent_to_each
+    crossing = [
+        crossing_traffic(*source, *dest, target.ipus, target.tiles_per_ipu, 2 * pair)
+        for pair in places_between(pairs[-1] + 1)
+    ]
+    passed_on = relay_cycles(np.array(crossing) * element_size, traffic.received * element_size, machine)
+    return min(sent_to_each, passed_on)
 
 
 def crosses_ipus(source: Side, dest: Side, target: Target) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -129,13 +130,28 @@ def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machi
         turned = horizontal_mac_cycles(groups, outs, last(work.out_channels), ins, field, kernel, dtype, machine)
         kept = {"field": swapped, "out_channels": one}.get(work.weights)
         return smaller(smaller(best, turned), smaller(one, swapped) if kept is None else kept)
-    many = amp_nx1_cycles(groups, field, row, ins, outs, kernel, dtype, machine)
-    expanded = moves.copy_cycles(groups * field * ins * kernel, dtype, machine)
-    expanded = expanded + amp_1x1_cycles(groups, field, ins * kernel, outs, dtype, machine)
-    best = smaller(best, choose(kernel == 1, one, smaller(many, expanded)))
+    best = smaller(best, amp_nx1_cycles(groups, field, row, ins, outs, kernel, dtype, machine))
+    for moved in _windows_as_channels(work.kernel):
+        channels, rest = ins * size(moved), size(tuple(loop for loop in work.kernel if loop not in moved))
+        copied = moves.copy_cycles(groups * field * channels, dtype, machine)
+        product = amp_1x1_cycles(groups, field, channels, outs, dtype, machine)
+        if len(moved) < len(work.kernel):
+            product = choose(
+                rest == 1, product, amp_nx1_cycles(groups, field, row, channels, outs, rest, dtype, machine)
+            )
+        best = smaller(best, choose(size(moved) == 1, product, copied + product))
     if dtype == "f16" and not work.in_channels and not work.out_channels:
         best = smaller(best, vertical_mac_cycles(groups, field, kernel, machine))
     return best
+
+
+def _windows_as_channels(kernel: Loops) -> list[Loops]:
+    """The loops of a window that may be input channels instead, of which AMP takes a group at once: some, or all.
+
+    >>> _windows_as_channels((5, 6))
+    [(5,), (6,), (5, 6)]
+    """
+    return [moved for count in range(1, len(kernel) + 1) for moved in combinations(kernel, count)]
 
 
 def _preparation_cycles(work: Contraction, size: LoopSize, machine: Machine) -> Size:

@@ -56,3 +56,34 @@ def link_cycles(between: IntArray, ipus: tuple[int, ...], machine: Machine) -> i
     of_link, of_ipu = link_loads(between, ipus)
     seconds = max(of_link / machine.neighbour_bytes_per_second, of_ipu / machine.ipu_link_bytes_per_second)
     return ceil(seconds * machine.clock_hz)
+
+
+def relay_cycles(crossing: IntArray, received: IntArray, machine: Machine) -> int:
+    """Cycles of an exchange that comes to each IPU once and is passed on from there.
+
+    Each side of the ladder carries a half, and the IPUs of a pair give each other what came on their side. That an
+    exchange is compiled like this is assumed; a ring of a collective goes the same way.
+
+    Args:
+        crossing: bytes that pass from one pair to the next, shape ``(places, 2)``, a column for each direction.
+        received: bytes that each shard needs from others.
+
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> relay_cycles(np.array([[64_000, 64_000]]), np.array([48_000] * 4), IPU2)
+    1529
+    """
+    rail = crossing.max(initial=0) / 2
+    rung = received.max(initial=0) / 2
+    of_ipu = crossing.sum(axis=1).max(initial=0) / 2 + rung
+    seconds = max(max(rail, rung) / machine.neighbour_bytes_per_second, of_ipu / machine.ipu_link_bytes_per_second)
+    hops = (len(received) + 1) // 2
+    return ceil(seconds * machine.clock_hz) + hops * machine.hop_cycles
+
+
+def places_between(pairs: int) -> list[int]:
+    """Between which pairs of a ladder most may pass, as numbers of the upper pair: at both ends and in the middle.
+
+    >>> places_between(2), places_between(32)
+    ([1], [1, 16, 31])
+    """
+    return sorted({1, (pairs + 1) // 2, pairs - 1} - {0})

@@ -30,6 +30,7 @@ class Machine:
     f16_vector_width: int
     exchange_bytes_per_cycle: int
     sync_cycles: int
+    start_cycles: int
     external_sync_cycles: int
     tiles_per_shared_bus: int
     amp_units: int

@@ -58,6 +58,7 @@ class Target:
     io_tiles: int = 0  # of an IPU, its last ones: kept free of the program, for data on the way in and out
     emulated: bool = False  # no real machine: a program that does not fit its memory is compiled all the same
     external_sync_cycles: int = OF_CHIP  # of the IPUs of one device
+    start_cycles: int = OF_CHIP  # of a vertex
     tiles_per_shared_bus: int = OF_CHIP
     amp_units: int = OF_CHIP
     amp_weight_bytes_per_unit: int = OF_CHIP

@@ -41,8 +41,10 @@ def boxes_on_ipus(family: Family, tiles_per_ipu: int) -> Boxes:
     ipus = family.tiles // tiles_per_ipu
     shape = family.shape[:-1]
     found: list[tuple[int, Box]] = []
-    for ipu in np.unique(ipus):
-        found += [(int(ipu), box) for box in _boxes(np.unique(classes[ipus == ipu]), shape)]
+    order = np.argsort(ipus, kind="stable")
+    held_on, begins = np.unique(ipus[order], return_index=True)
+    for ipu, members in zip(held_on, np.split(classes[order], begins[1:]), strict=True):
+        found += [(int(ipu), box) for box in _boxes(_distinct(members), shape)]
     factors = tuple(_unions(factor, [box[axis] for _, box in found]) for axis, factor in enumerate(family.factors))
     owners = np.array([ipu for ipu, _ in found], dtype=np.int64)
     return Boxes(family.base, family.first_tile, factors, np.zeros(1, dtype=np.int64), owners)
@@ -56,6 +58,8 @@ def _boxes(cells: IntArray, shape: tuple[int, ...]) -> list[Box]:
     """
     if len(shape) <= 1:
         return [(cells,)[: len(shape)]] if len(cells) else []
+    if cells[-1] - cells[0] + 1 == len(cells):
+        return _boxes_of_run(int(cells[0]), int(cells[-1]) + 1, shape)
     inner = int(np.prod(shape[1:]))
     rows, row = np.unique(cells // inner, return_inverse=True)
     columns, column = np.unique(cells % inner, return_inverse=True)
@@ -65,6 +69,33 @@ def _boxes(cells: IntArray, shape: tuple[int, ...]) -> list[Box]:
     for number, alike in _equal_rows(grid):
         boxes += [(rows[alike], *rest) for rest in _boxes(columns[grid[number]], shape[1:])]
     return boxes
+
+
+def _boxes_of_run(first: int, stop: int, shape: tuple[int, ...]) -> list[Box]:
+    """The cells from ``first`` to ``stop`` of a grid, as ``_boxes`` gives them."""
+    if first == stop:
+        return []
+    if len(shape) == 1:
+        return [(np.arange(first, stop),)]
+    inner = int(np.prod(shape[1:]))
+    (row, begin), (last, end) = divmod(first, inner), divmod(stop, inner)
+    if row == last:
+        pieces = [(row, row + 1, begin, end)]
+    else:
+        whole = row + (begin > 0)
+        pieces = [(row, whole, begin, inner), (whole, last, 0, inner), (last, last + 1, 0, end)]
+    return [
+        (np.arange(low, high), *rest)
+        for low, high, left, right in pieces
+        if low < high
+        for rest in _boxes_of_run(left, right, shape[1:])
+    ]
+
+
+def _distinct(cells: IntArray) -> IntArray:
+    """The different ones in rising order; those of a run are so already."""
+    steps = np.diff(cells)
+    return cells if (steps > 0).all() else cells[np.append(True, steps > 0)] if (steps >= 0).all() else np.unique(cells)
 
 
 def _equal_rows(grid: BoolArray) -> list[tuple[int, IntArray]]:

@@ -3,7 +3,7 @@
 An element that several tiles of an IPU need comes to it once. Elements that several IPUs need come to each of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -60,10 +60,25 @@ def traffic_between_groups(
     return None if found is None else found.between
 
 
+def crossing_traffic(
+    source: Mapping, source_view: View, dest: Mapping, dest_view: View, ipus: int, tiles_per_ipu: int, at: int
+) -> tuple[int, int]:
+    """Elements needed by IPUs from ``at`` on that only those below it hold, and the other way round.
+
+    An element counts once, however many IPUs need it.
+    """
+    side = max(at, ipus - at)  # both sides are groups of so many IPUs, of which those at the ends have no tiles
+    shift = (side - at) * tiles_per_ipu
+    give, take = (replace(each, first_tile=each.first_tile + shift) for each in (source, dest))
+    between = ipu_traffic(give, source_view, take, dest_view, 2, side * tiles_per_ipu).between
+    return int(between[0, 1]), int(between[1, 0])
+
+
 _MOST_LOOKED_AT = 1 << 24
 """Elements times groups, for a picture of the traffic."""
 
 
+@lru_cache(maxsize=1024)
 def _without_elements(
     source: Mapping, source_view: View, dest: Mapping, dest_view: View, ipus: int, tiles_per_ipu: int
 ) -> IpuTraffic | None:

@@ -284,7 +284,7 @@ class StepCosts:
         sizes, number = distinct_sizes(parts)
         return VertexCost(
             tiles=parts.tiles(),
-            cycles=cycles_of_parts(work, parts, self._machine),
+            cycles=self._machine.start_cycles + cycles_of_parts(work, parts, self._machine),
             flops=flops_of_parts(work, parts),
             code_bytes=code_bytes(work),
             state_bytes=int(vertex_state_bytes(work, sizes, operands, self._machine)[number].sum()),

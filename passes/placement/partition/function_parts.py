@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.collectives import COLLECTIVES
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op, flows, is_terminator, terminator
 from ipu_mlir.dialects.analysis.host_calls import TO_HOST
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, is_structured, loop_nest
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess, memory_accesses
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
-from ipu_mlir.dialects.analysis.shards import SHARD, TO_SHARD, shard_attribute, shard_of
+from ipu_mlir.dialects.analysis.shards import ALL_IPUS, SHARD, TO_SHARD, shard_attribute, shard_of
 from ipu_mlir.dialects.attributes.attributes import mapping_from_attr, parts_from_attr, parts_to_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.mapping import Mapping
@@ -27,7 +28,8 @@ from ipu_mlir.passes.placement.partition.proportions import MemoryProportions
 from ipu_mlir.passes.placement.partition.reduction_steps import run_in_steps
 from ipu_mlir.passes.placement.partition.split_reduction import cut_reductions, split_reduction
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
-from ipu_mlir.passes.placement.planner.operation import InSteps, Operation, Planner
+from ipu_mlir.passes.placement.planner.on_ipus import ipus_for, ipus_of, spread
+from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation, Planner
 from ipu_mlir.passes.support.initial_values import is_filled_here, is_initial_fill
 from ipu_mlir.passes.support.placement_hints import (
     BLOCK_HOMES,
@@ -37,6 +39,7 @@ from ipu_mlir.passes.support.placement_hints import (
     argument_hints,
     wishes,
 )
+from ipu_mlir.passes.support.rewriting import list_ops
 from ipu_mlir.passes.support.tensor_views import view_of
 
 
@@ -67,6 +70,7 @@ class FunctionPartition:
         self.called = called
         self.homes = Homes(function, planner, target, refuse)
         self.first_tiles = FirstTiles(planner, target, self.homes.known)
+        self._least_ipus = ipus_for(_bytes_of_all(function), target) if target.ipus > 1 else 1
 
     def run(self) -> Boundary:
         """Decide, and write it into the function; the functions that it calls are decided before."""
@@ -150,7 +154,11 @@ class FunctionPartition:
         shard = shard_of(op)
         operation = operation_of(op, nest, accesses, self.homes.known, self.proportions, self.target)
         left = self.homes.budget.bytes_left(tiles_of_shard(shard, self.target))
-        operation = replace(operation, temporary_bytes=min(operation.temporary_bytes, left))
+        operation = replace(
+            operation,
+            temporary_bytes=min(operation.temporary_bytes, left),
+            least_ipus=self.target.ipus if shard == ALL_IPUS else self._least_ipus,
+        )
         if is_step:
             operation = replace(operation, step_loops=())
         if op.name == "linalg.fill":
@@ -192,7 +200,7 @@ class FunctionPartition:
         """Homes for what ``op`` reads and does not lie anywhere yet, and for what it makes."""
         reads, writes = ([x for x in accesses if x.written == written] for written in (False, True))
         for access, use in zip(reads, operation.inputs, strict=True):
-            self.homes.settle(access.value, use.needed(parts))
+            self.homes.settle(access.value, use.needed(parts), self._shared(op, use, parts))
         for value in list(op.operands)[: nest.num_inputs]:
             if isinstance(value.type, ir.RankedTensorType):
                 self.homes.of(value)  # those whose elements do not matter
@@ -202,6 +210,12 @@ class FunctionPartition:
                 self.refuse(op, "has parts that write one element from two tiles; do not cut a loop the result lacks")
             self.homes.known[result] = home
             self._settle_init(access, home, parts)
+
+    def _shared(self, op: ir.Operation, use: OperandUse, parts: Parts) -> Mapping | None:
+        """Where what several parts of ``op`` need lies on some of several IPUs; None where the whole target has it."""
+        if self.target.ipus == 1 or use.home is not None or shard_of(op) is not None or self.target.io_tiles:
+            return None
+        return spread(use, parts, replace(self.target, ipus=ipus_of(use.needed(parts), self.target)))
 
     def _parts(self, op: ir.Operation, operation: Operation) -> Parts | InSteps:
         """The parts that the user gave, or those that a placement of the result asks for, or the planner's."""
@@ -267,6 +281,14 @@ class FunctionPartition:
                 "change the hint or the shard"
             )
         return None
+
+
+def _bytes_of_all(function: ir.Operation) -> int:
+    """Of all arguments and results in ``function``, as if all lived at once."""
+    values = [value for op in list_ops(function) for value in op.results]
+    values += [value for op in (function, *list_ops(function)) for b in blocks_of(op) for value in b.arguments]
+    tensors = [each.type for each in values if isinstance(each.type, ir.RankedTensorType)]
+    return sum(prod(each.shape) * element_bytes(each.element_type) for each in tensors)
 
 
 def _on_shard(ops: Sequence[ir.Operation], shard: int | None) -> list[ir.Operation]:

@@ -7,7 +7,7 @@ from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.control_flow import blocks_of, control_op
 from ipu_mlir.dialects.analysis.index import plain_index
 from ipu_mlir.dialects.analysis.loop_nest import is_structured
-from ipu_mlir.dialects.analysis.shards import TO_SHARD, argument_shards, shard_of
+from ipu_mlir.dialects.analysis.shards import ALL_IPUS, TO_SHARD, argument_shards, shard_of
 from ipu_mlir.dialects.attributes.attributes import mapping_to_attr
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.build import one_tile
@@ -45,13 +45,19 @@ class Homes:
         """The home of each of ``values``; None for one that is no tensor."""
         return [self.of(value) if isinstance(value.type, ir.RankedTensorType) else None for value in values]
 
-    def settle(self, value: ir.Value, needed: Mapping) -> None:
-        """A tensor that lies nowhere yet lies where its first reader needs it, if that is a home for all of it."""
+    def settle(self, value: ir.Value, needed: Mapping, shared: Mapping | None = None) -> None:
+        """A tensor that lies nowhere yet lies where its first reader needs it, if that is a home for all of it.
+
+        Args:
+            shared: where it lies if it is not; None for evenly over all tiles.
+        """
         root, _ = view_of(value) or (value, None)
         if root in self.known:
             return
         if needed.elements == prod(root.type.shape) and needed.is_home():
             self.decide(root, needed)
+        elif shared is not None and self._shard(root) in (None, ALL_IPUS):
+            self.decide(root, shared)
         else:
             self.of(value)
 

@@ -17,6 +17,7 @@ class Candidate:
         origin: how they were found.
         compute, brought, combined: cycles, as in ``Estimate``.
         temporary, resident: bytes on the fullest tile, as in ``Estimate``.
+        links: cycles on the links between IPUs, with the syncs of these exchanges.
     """
 
     parts: Parts
@@ -27,10 +28,11 @@ class Candidate:
     temporary: int
     resident: int
     fits: bool
+    links: int = 0
 
     @property
     def total(self) -> int:
-        return self.compute + self.brought + self.combined
+        return self.compute + self.brought + self.combined + self.links
 
 
 def candidates_of(operation: Operation, question: Question, origins: dict[Parts, str]) -> list[Candidate]:

@@ -182,4 +182,4 @@ def _combination(question: Question, blocks: IntArray) -> tuple[IntArray, IntArr
         cycles += cycles_for_bytes(received, received, machine) + cycles_of(add, sizes, machine)
         size += received + result.elements(blocks) * result.element_bytes
     split = partials > 1
-    return np.where(split, cycles + machine.sync_cycles, 0), np.where(split, size, 0)
+    return np.where(split, cycles + machine.start_cycles + machine.sync_cycles, 0), np.where(split, size, 0)

@@ -18,6 +18,7 @@ def explain(operation: Operation, candidates: Sequence[Candidate], chosen: Candi
     for each in sorted(candidates, key=lambda one: (one is not chosen, not one.fits, one.total)):
         numbers = (each.compute, each.brought, each.combined, each.total, each.temporary, each.resident)
         mark, note = "*" if each is chosen else " ", "" if each.fits else ", too large"
+        note += f", {each.links:,} on links" if each.links else ""
         columns = "".join(f"{number:>12,}" for number in numbers)
         lines.append(f"{mark} {columns}  {_cuts(each.parts)} ({each.origin}{note})")
     if isinstance(chosen, InSteps):

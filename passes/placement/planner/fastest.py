@@ -1,7 +1,7 @@
 """The planner: the parts that take the fewest cycles within the memory of a tile."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
 
@@ -13,10 +13,13 @@ from ipu_mlir.passes.placement.planner.balanced import Balanced, result_grains
 from ipu_mlir.passes.placement.planner.candidates import Candidate, candidates_of, rank
 from ipu_mlir.passes.placement.planner.estimate import Operand, Question
 from ipu_mlir.passes.placement.planner.follow import parts_that_follow
-from ipu_mlir.passes.placement.planner.grids import parts_of_grid
+from ipu_mlir.passes.placement.planner.grids import parts_of_grid, parts_on_each_ipu
+from ipu_mlir.passes.placement.planner.on_ipus import numbers_of_ipus, with_links
 from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation
 from ipu_mlir.passes.placement.planner.search import best_grids
-from ipu_mlir.passes.placement.planner.steps import in_steps
+from ipu_mlir.passes.placement.planner.steps import in_steps, step_of
+
+_COMPARED = 6  # grids for a share of each loop
 
 Listener = Callable[[Operation, list[Candidate], Candidate | InSteps], None]
 """Told of every decision: the operation, what was considered, what was taken."""
@@ -29,6 +32,7 @@ class Fastest:
     Cycles are those of the largest part, of bringing the operands that do not lie where the parts need them, and of
     combining partial results where a reduction is split. Where every candidate needs more than the operation's
     ``temporary_bytes``, or than a tile has, it runs in steps if that helps; if not, the one that needs least is taken.
+    Of several IPUs it takes one, or two, or four, and so on, with what goes over the links: it may leave some idle.
 
     Attributes:
         grain_bytes: the fastest dimension of a result is cut at multiples of this many bytes, because a tile writes
@@ -49,6 +53,18 @@ class Fastest:
         """The answer of the planner, found anew; the listener is told."""
         if operation.work is None or 0 in operation.extents:
             return Balanced(self.grain_bytes)(operation, target)
+        if target.ipus == 1:
+            question, found = self._considered(operation, target)
+            candidates = candidates_of(operation, question, found)
+            chosen = _best(question, operation, candidates)
+        else:
+            candidates, chosen = self._on_several_ipus(operation, target)
+        if self.listener is not None:
+            self.listener(operation, candidates, chosen)
+        return chosen if isinstance(chosen, InSteps) else chosen.parts
+
+    def _considered(self, operation: Operation, target: Target) -> tuple[Question, dict[Parts, str]]:
+        """The question about ``operation`` on all tiles of ``target``, and the parts to compare, with their origin."""
         question = question_of(operation, target, self.grain_bytes, self.most_partials)
         followers = [
             parts for parts in _followers(operation, target) if _partials(operation, parts) <= question.most_partials
@@ -58,13 +74,65 @@ class Fastest:
             for grid, fastest in best_grids(question):
                 found.setdefault(parts_of_grid(grid, operation.extents, fastest), "grid")
             found.setdefault(Balanced(self.grain_bytes)(operation, target), "balanced")
-        candidates = candidates_of(operation, question, found)
-        chosen: Candidate | InSteps = min(candidates, key=rank)
-        if not min(candidates, key=lambda each: each.total).fits:
-            chosen = in_steps(question, operation.step_loops, chosen) or chosen
-        if self.listener is not None:
-            self.listener(operation, candidates, chosen)
-        return chosen if isinstance(chosen, InSteps) else chosen.parts
+        return question, found
+
+    def _on_several_ipus(self, operation: Operation, target: Target) -> tuple[list[Candidate], Candidate | InSteps]:
+        """The best of what was found on one IPU, on two, and so on: more of them are taken where that is faster."""
+        every: list[Candidate] = []
+        choices: list[Candidate | InSteps] = []
+        for count in numbers_of_ipus(operation.least_ipus, target.ipus):
+            part = replace(target, ipus=count)
+            question, candidates = self._with_links(operation, part, target, every)
+            if candidates:
+                every += candidates
+                best = _best(question, operation, candidates)
+                choices.append(best if isinstance(best, Candidate) else self._best_steps(operation, best, part, target))
+        return every, min(choices, key=_cycles)
+
+    def _with_links(
+        self, operation: Operation, part: Target, target: Target, others: Sequence[Candidate]
+    ) -> tuple[Question, list[Candidate]]:
+        """The question on ``part`` of all IPUs, and candidates there that may be better than ``others``."""
+        question, found = self._considered(operation, part)
+        if part.ipus > 1:
+            found |= dict.fromkeys(self._on_equal_shares(operation, part), "grid on each IPU")
+        return question, with_links(operation, candidates_of(operation, question, found), part, target, others)
+
+    def _best_steps(self, operation: Operation, steps: InSteps, part: Target, target: Target) -> InSteps:
+        """``steps`` or twice as many, with the cycles that they take with their links."""
+        found = []
+        for block in dict.fromkeys((steps.block, -(-steps.block // 2))):
+            step = step_of(operation, steps.loop, block)
+            best = min(self._with_links(step, part, target, ())[1], key=rank)
+            count = -(-operation.extents[steps.loop] // block)
+            found.append((not best.fits, InSteps(steps.loop, block, count * best.total)))
+        return min(found, key=lambda each: (each[0], each[1].cycles))[1]
+
+    def _on_equal_shares(self, operation: Operation, target: Target) -> Iterator[Parts]:
+        """Parts of which each IPU has a share of one loop to itself: operands that this loop indexes stay on it."""
+        one = replace(target, ipus=1)
+        for loop in operation.cuttable:
+            share = -(-operation.extents[loop] // target.ipus)
+            if operation.extents[loop] < target.ipus:
+                continue
+            extents = tuple(share if at == loop else each for at, each in enumerate(operation.extents))
+            question = question_of(replace(operation, extents=extents), one, self.grain_bytes, self.most_partials)
+            for grid, fastest in best_grids(question)[:_COMPARED]:
+                yield from parts_on_each_ipu(grid, operation.extents, loop, fastest, question.grains[loop], target)
+
+
+def _cycles(choice: Candidate | InSteps) -> tuple[bool, int]:
+    if isinstance(choice, InSteps):
+        return False, choice.cycles
+    return not choice.fits, choice.total
+
+
+def _best(question: Question, operation: Operation, candidates: list[Candidate]) -> Candidate | InSteps:
+    """The best of ``candidates``, or steps where the fastest does not fit and they are better."""
+    best = min(candidates, key=rank)
+    if min(candidates, key=lambda each: each.total).fits:
+        return best
+    return in_steps(question, operation.step_loops, best) or best
 
 
 @lru_cache(maxsize=1024)

@@ -1,11 +1,12 @@
 """Grids: the ways to cut the loops of an operation into blocks that a planner compares."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import lcm
 
 import numpy as np
 
 from ipu_mlir.dialects.machine.size_arithmetic import product_over
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.mapping.loops import IntArray
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 
@@ -78,6 +79,30 @@ def parts_of_grid(blocks: Sequence[int], extents: Sequence[int], fastest: int | 
             loops[loop] = PartLoop(loops[loop].block, extents[loop], step)
         step *= count
     return Parts(tuple(loops))
+
+
+def parts_on_each_ipu(
+    blocks: Sequence[int], extents: Sequence[int], shared: int, fastest: int, grain: int, target: Target
+) -> Iterator[Parts]:
+    """Parts of which each IPU of ``target`` has an equal share of the loop ``shared``, cut into ``blocks`` there.
+
+    A block of that loop takes so many tiles that those of an IPU fill it; it is cut into as many, and into a power of
+    two, so that ops that differ in other loops have equal shares.
+
+    >>> each = parts_on_each_ipu((2, 4), (8, 8), 0, 1, 1, Target(ipus=2, tiles_per_ipu=6))
+    >>> [parts.loops[0] for parts in each]
+    [PartLoop(block=2, extent=8, tile_step=2), PartLoop(block=2, extent=8, tile_step=3)]
+    """
+    inside = [extent if loop == shared else blocks[loop] for loop, extent in enumerate(extents)]
+    inner = parts_of_grid(inside, extents, fastest)
+    tiles = target.num_compute_tiles // target.ipus
+    fitting = [count for count in range(1, tiles // inner.num_parts + 1) if target.tiles_per_ipu % count == 0]
+    powers = [count for count in fitting if count & (count - 1) == 0]
+    for count in dict.fromkeys((*fitting[-1:], *powers[-1:])):
+        block = -(-extents[shared] // (target.ipus * count * grain)) * grain
+        loops = list(inner.loops)
+        loops[shared] = PartLoop(block, extents[shared], target.tiles_per_ipu // count)
+        yield Parts(tuple(loops))
 
 
 def _numbers_of_parts(most: int, num_tiles: int, ratio: float) -> list[int]:

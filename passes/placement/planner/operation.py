@@ -60,6 +60,7 @@ class Operation:
         temporary_bytes: what operands that are brought for it, and partial results, may take on a tile.
         location: where it stands in the source, for messages; operations that differ in nothing else are equal.
         inits: what outputs start from, where that is read and lies somewhere already.
+        least_ipus: how many IPUs it takes at least, of several, so that the whole program finds room.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Operation:
     temporary_bytes: int = 1 << 62
     location: str = field(default="", compare=False)
     inits: tuple[OperandUse, ...] = ()
+    least_ipus: int = 1
 
     @property
     def reads(self) -> tuple[OperandUse, ...]:
@@ -97,10 +99,12 @@ class InSteps:
     Attributes:
         loop: one of the operation's ``step_loops``.
         block: iterations of each step.
+        cycles: of all steps, estimated.
     """
 
     loop: int
     block: int
+    cycles: int = field(default=0, compare=False)
 
 
 Planner = Callable[[Operation, Target], Parts | InSteps]

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ipu_mlir.dialects.analysis.index import Index
 from ipu_mlir.passes.placement.planner.candidates import Candidate
 from ipu_mlir.passes.placement.planner.estimate import Operand, Question, estimate, fits
-from ipu_mlir.passes.placement.planner.operation import InSteps
+from ipu_mlir.passes.placement.planner.operation import InSteps, OperandUse, Operation
 from ipu_mlir.passes.placement.planner.search import best_grids
 
 _MOST_STEPS = 64  # the program grows with them
@@ -29,10 +30,31 @@ def in_steps(question: Question, loops: tuple[int, ...], whole: Candidate) -> In
         found = estimate(step, np.array([best_grids(step)[0][0]], dtype=np.int64))
         if fits(step, found).all():
             cycles = int(found.total[0]) * -(-question.extents[loop] // block)
-            return None if whole.fits and whole.total <= cycles else InSteps(loop, block)
+            return None if whole.fits and whole.total <= cycles else InSteps(loop, block, cycles)
         if found.temporary[0] < least:
-            least, smallest = int(found.temporary[0]), InSteps(loop, block)
+            cycles = int(found.total[0]) * -(-question.extents[loop] // block)
+            least, smallest = int(found.temporary[0]), InSteps(loop, block, cycles)
     return None if whole.fits else smallest
+
+
+def step_of(operation: Operation, loop: int, block: int) -> Operation:
+    """``operation`` for ``block`` iterations of ``loop``, a step of it."""
+    left_out = operation.extents[loop] - block
+
+    def part_of(uses: tuple[OperandUse, ...]) -> tuple[OperandUse, ...]:
+        return tuple(replace(use, shape=_shape_of_step(use.indices, use.shape, loop, left_out)) for use in uses)
+
+    return replace(
+        operation,
+        extents=tuple(block if at == loop else extent for at, extent in enumerate(operation.extents)),
+        inputs=part_of(operation.inputs),
+        inits=part_of(operation.inits),
+        step_loops=(),
+    )
+
+
+def _shape_of_step(indices: tuple[Index, ...], shape: tuple[int, ...], loop: int, left_out: int) -> tuple[int, ...]:
+    return tuple(size - left_out * abs(index.coefficients[loop]) for index, size in zip(indices, shape, strict=True))
 
 
 def _step_of(question: Question, loop: int, block: int) -> Question:
@@ -41,8 +63,7 @@ def _step_of(question: Question, loop: int, block: int) -> Question:
     extents = tuple(block if at == loop else extent for at, extent in enumerate(question.extents))
 
     def part_of(operand: Operand) -> Operand:
-        sizes = zip(operand.indices, operand.shape, strict=True)
-        shape = tuple(size - left_out * abs(index.coefficients[loop]) for index, size in sizes)
+        shape = _shape_of_step(operand.indices, operand.shape, loop, left_out)
         return replace(operand, shape=shape, placed=True)  # a slice has no home of its own
 
     return replace(question, extents=extents, inputs=tuple(map(part_of, question.inputs)))

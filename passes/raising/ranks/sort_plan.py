@@ -82,7 +82,7 @@ def _plan(elements: int, rows: int, parts: int, element_bytes: tuple[int, ...], 
     width = -(-elements // (rows * parts))
     plan = SortPlan(rows, parts, width, 0)
     here = _tile_bytes(plan, element_bytes)
-    exchange = int(cycles_for_bytes(here, here, machine)) + machine.sync_cycles
+    exchange = int(cycles_for_bytes(here, here, machine)) + machine.sync_cycles + machine.start_cycles
     cycles = 0
     for blocks, ways, pairs, height, beside, each in plan.steps():
         of_tile = -(-2 * blocks * ways * pairs * beside // max(rows, 2))

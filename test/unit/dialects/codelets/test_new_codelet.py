@@ -12,6 +12,7 @@ import ipu_mlir
 from ipu_mlir.dialects.codelets.codelet import LibraryCodelet
 from ipu_mlir.dialects.codelets.library import LIBRARY, register
 from ipu_mlir.dialects.costs.footprint import SUPERVISOR_CODE_BYTES
+from ipu_mlir.dialects.machine.machine import IPU2
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.memory.report import memory_report
 from ipu_mlir.runtime.per_tile.executor import PerTileExecutor
@@ -35,7 +36,7 @@ def test_a_new_codelet_is_placed_run_costed_and_counted_in_memory(median: Librar
         np.testing.assert_array_equal(found, np.median(x, 1))
     assert "run_codelet('median'" in exe.source()
     cycles = exe.profile().execution.cycles.compute
-    assert cycles == 100 + 10 * 1 * 5, "two of six workers have one of two rows each"
+    assert cycles == IPU2.start_cycles + 100 + 10 * 1 * 5, "two of six workers have one of two rows each"
     report = memory_report(exe.module())
     assert report.categories["scratch"].on(0) == 4 * 5
     assert report.categories["vertex_code"].on(0) == SUPERVISOR_CODE_BYTES + MEDIAN.code_bytes

@@ -100,7 +100,16 @@ def test_the_ipu_that_gives_most_counts_as_well() -> None:
     assert found.inter_ipu_cycles == -(-(2 << 20) * 1325 // 64_000)
     scattered = cost(one_tile(1 << 20), Mapping(1 << 20, (MappingLoop(1 << 16, 1 << 20, 1, 1),)), ipus=4)
     assert scattered.bytes_from_other_ipus.tolist() == [0, 1 << 20, 1 << 20, 1 << 20]
-    assert scattered.inter_ipu_cycles == -(-(2 << 20) * 1325 // 64_000)  # what IPU 2 gets, and passes on to IPU 3
+    half = -(-(1 << 20) * 1325 // 64_000)  # of what IPUs 2 and 3 get, on each side of the ladder
+    assert scattered.inter_ipu_cycles == half + 2 * IPU2.hop_cycles
+
+
+def test_what_several_ipus_need_is_passed_on():
+    everywhere = Mapping(1 << 20, (MappingLoop(1 << 20, 1 << 20, 1, 0), MappingLoop(1, 4, 0, 4)))
+    found = cost(one_tile(1 << 20), everywhere, ipus=4)
+    assert found.bytes_from_other_ipus.tolist() == [0, 4 << 20, 4 << 20, 4 << 20]
+    half = -(-(2 << 20) * 1325 // 64_000)  # on each side
+    assert found.inter_ipu_cycles == half + 2 * IPU2.hop_cycles
 
 
 def test_an_exchange_within_each_ipu_needs_no_links() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ipu_mlir.dialects.mapping import ipu_traffic as module
 from ipu_mlir.dialects.mapping.build import blocks, by_rows, linear, one_tile
-from ipu_mlir.dialects.mapping.ipu_traffic import ipu_traffic
+from ipu_mlir.dialects.mapping.ipu_traffic import crossing_traffic, ipu_traffic
 from ipu_mlir.dialects.mapping.mapping import Mapping, MappingLoop
 from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
 from ipu_mlir.dialects.mapping.views import View
@@ -54,6 +54,22 @@ def expected(source: Mapping, dest: Mapping) -> list[int]:
 @pytest.mark.parametrize("dest", HOMES)
 def test_an_ipu_gets_what_it_needs_and_does_not_hold(source: str, dest: str) -> None:
     assert received(HOMES[source], HOMES[dest]) == expected(HOMES[source], HOMES[dest])
+
+
+@pytest.mark.parametrize("source", HOMES)
+@pytest.mark.parametrize("dest", ["linear", "columns", "everywhere"])
+@pytest.mark.parametrize("at", [1, 2])
+def test_what_passes_between_two_ipus_counts_once(source: str, dest: str, at: int) -> None:
+    def on(mapping: Mapping, tiles: range) -> set[int]:
+        return {int(x) for tile in tiles for x in mapping.elements_on(tile)}
+
+    below, above = range(TILES * at), range(TILES * at, TILES * IPUS)
+    have, need = HOMES[source], HOMES[dest]
+    up, down = (
+        len(on(need, there) & on(have, here) - on(have, there)) for here, there in ((below, above), (above, below))
+    )
+    view = View.whole(SHAPE)
+    assert crossing_traffic(have, view, need, view, IPUS, TILES, at) == (up, down)
 
 
 def test_what_many_tiles_need_comes_once() -> None:

@@ -150,7 +150,10 @@ def test_ops_have_the_names_and_places_of_the_source(profile: Profile) -> None:
 
 def test_exchanges_have_the_names_of_what_they_copy(profile: Profile) -> None:
     names = {step.name for step in profile.compilation.steps if step.name.startswith("exchange")}
-    assert names == ({"exchange of %w", "exchange of linalg.generic"} if profile.target.num_tiles > 1 else set())
+    if profile.target.ipus == 1:
+        assert names == ({"exchange of %w", "exchange of linalg.generic"} if profile.target.num_tiles > 1 else set())
+    else:
+        assert names <= {"exchange of %w", "exchange of linalg.generic"}
 
 
 def test_balance_is_the_mean_over_the_slowest(profile: Profile) -> None:
@@ -249,6 +252,6 @@ def test_what_is_no_profile_is_refused(profile: Profile, path: list[str], value:
 def test_the_summary_says_where_cycles_go(profile: Profile) -> None:
     text = profile.summary()
     assert f"{profile.total_cycles:,}" in text
-    assert ("links between IPUs" in text) is (profile.target.ipus > 1)
+    assert ("links between IPUs" in text) is (profile.execution.cycles.inter_ipu > 0)
     assert "fits" in text and "linalg.matmul at layer.mlir:9:8" in text
     assert repr(profile) == f"<Profile of main on ipu2: {profile.total_cycles:,} cycles>"

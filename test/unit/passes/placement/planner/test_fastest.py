@@ -171,7 +171,8 @@ def test_partial_results_cost_an_exchange_and_a_sum():
     here = 64 * 64 // 64
     add = Reduction("f32", "f32", (0,), (1,), False, (), ADD)
     summed = cycles_of(add, np.array([[here, 4]]), machine)[0]
-    assert found.combined == 4 * here * 4 // machine.exchange_bytes_per_cycle + summed + machine.sync_cycles
+    moved = 4 * here * 4 // machine.exchange_bytes_per_cycle
+    assert found.combined == moved + summed + machine.start_cycles + machine.sync_cycles
 
 
 def test_a_window_reads_its_halo():

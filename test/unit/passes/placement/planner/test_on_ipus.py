@@ -1,0 +1,78 @@
+"""How many of several IPUs the planner takes."""
+
+from math import prod
+
+import numpy as np
+import pytest
+
+import ipu_mlir as ipu
+from ipu_mlir.dialects.analysis.index import Index
+from ipu_mlir.dialects.costs.work import Contraction
+from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.dialects.mapping.parts import PartLoop, Parts
+from ipu_mlir.passes.placement.planner.fastest import Fastest
+from ipu_mlir.passes.placement.planner.on_ipus import spread
+from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
+
+FOUR = Target(ipus=4, tiles_per_ipu=16)
+
+
+def use(dimensions, extents, allocation=None):
+    shape = tuple(extents[d] for d in dimensions)
+    allocation = allocation or shape
+    strides = tuple(prod(allocation[d + 1 :]) for d in range(len(shape)))
+    indices = tuple(Index(tuple(int(loop == d) for loop in range(len(extents)))) for d in dimensions)
+    return OperandUse(indices, shape, strides, 0, prod(allocation), 4)
+
+
+def matmul(side, **more):
+    extents = (side,) * 3
+    work = Contraction("f32", (), (0,), (1,), (2,), ())
+    inputs, outputs = (use((0, 2), extents), use((2, 1), extents)), (use((0, 1), extents),)
+    return Operation("linalg.matmul", "matmul_f32", extents, (True, True, False), inputs, outputs, work, **more)
+
+
+def test_a_small_op_leaves_ipus_idle():
+    parts = Fastest()(matmul(16), FOUR)
+    assert isinstance(parts, Parts) and parts.max_tile < FOUR.tiles_per_ipu
+
+
+def test_a_large_op_has_a_share_of_one_loop_on_each_ipu():
+    parts = Fastest()(matmul(1024), FOUR)
+    assert isinstance(parts, Parts) and parts.max_tile >= 3 * FOUR.tiles_per_ipu
+    on_ipu = parts.tiles() // FOUR.tiles_per_ipu
+    rows, columns = (
+        [{*parts.bounds()[0][on_ipu == one, loop].tolist()} for one in range(FOUR.ipus)] for loop in range(2)
+    )
+    assert _are_disjoint(rows) or _are_disjoint(columns)
+
+
+def _are_disjoint(sets: list[set[int]]) -> bool:
+    return sum(map(len, sets)) == len(set().union(*sets))
+
+
+def test_what_needs_room_takes_more_ipus():
+    parts = Fastest()(matmul(64, least_ipus=3), FOUR)
+    assert isinstance(parts, Parts) and parts.max_tile >= FOUR.tiles_per_ipu
+
+
+@pytest.mark.parametrize("allocation", [(64, 64), (256, 64)])
+def test_parts_that_need_the_same_share_it_out(allocation):
+    """Also of an allocation of which they need a block of rows, as in steps."""
+    parts = Parts((PartLoop(4, 64, 4), PartLoop(16, 64, 1), PartLoop(64, 64, 0)))
+    columns = use((2, 1), (64, 64, 64), allocation)
+    home = spread(columns, parts, FOUR)
+    assert home.is_home()
+    tiles, counts = home.elements_per_tile()
+    assert tiles.tolist() == list(range(64)) and set(counts.tolist()) == {prod(allocation) // 64}
+    assert columns.needed(parts).overlap(home)[1].sum() == columns.elements * 64 // allocation[0]
+
+
+def test_more_ipus_are_not_slower():
+    specs = [ipu.TensorSpec((256, 256), np.float16)] * 2
+    cycles = []
+    for ipus in (1, 4):
+        target = Target(ipus=ipus, tiles_per_ipu=8)
+        found = ipu.compile(lambda a, b: np.tanh(a @ b), args=specs, target=target).profile().execution.cycles
+        cycles.append(found.compute + found.exchange + found.inter_ipu)
+    assert cycles[-1] < cycles[0] / 2
