@@ -99,7 +99,8 @@ def compile(
         args: for a Python function its arguments, a ``TensorSpec`` or an example array for each tensor; of several
             functions, those of each by its name.
         kwargs: its arguments by name, for functions of other frameworks.
-        target: the machine; without one that which the module names, or one IPU of the default kind.
+        target: the machine; without one that which the module or the ``@ipu.function`` names, or one IPU of the default
+            kind.
         pipeline: pipeline text or a list of passes that replaces the default passes.
         planner: a callable that decides the partition of each op instead of the default.
         available_memory_proportion: the share of a tile's memory that operands brought to it and partial results of one
@@ -128,7 +129,7 @@ def compile(
         if kernels not in (None, *KERNELS):
             raise CompileError(f"kernels={kernels!r} is none of {', '.join(map(repr, KERNELS))}")
         lowering = plan_lowering(
-            target,
+            _named_target(source) if target is None else target,
             pipeline,
             planner,
             available_memory_proportion,
@@ -141,6 +142,19 @@ def compile(
         return _compile(source, entry, args, kwargs or {}, lowering)
     except IpuError as error:
         raise for_the_user(error, source) from error.__cause__
+
+
+def _named_target(source: Any) -> "Target | None":
+    """The target that functions name, if ``source`` is one of them or several."""
+    functions = [each for each in (source.values() if isinstance(source, Mapping) else [source]) if callable(each)]
+    if not functions:
+        return None
+    from ipu_mlir.compilation.function import Function
+
+    named = [each.target for each in functions if isinstance(each, Function) and each.target is not None]
+    if any(each != named[0] for each in named):
+        raise CompileError("functions that are compiled together name different targets; pass target=")
+    return named[0] if named else None
 
 
 def for_the_user(error: IpuError, source: Any) -> IpuError:

@@ -65,6 +65,11 @@ class Function(TracedFunction):
         self._programs = Programs()
         self._programs_of: dict[int, Programs] = {}
 
+    @property
+    def target(self) -> "Target | None":
+        """The machine that it is for; None for the default one."""
+        return self._target
+
     def __get__(self, instance: Any, owner: Any = None) -> "Function":
         """As a method of ``instance``: what it reads from ``self`` is part of the program, as it is when traced."""
         if instance is None or not hasattr(type(self._python), "__get__"):

@@ -197,3 +197,12 @@ def test_a_method_compiles_once():
 )
 def test_functions_of_numpy_and_partial_ones(given, args):
     np.testing.assert_allclose(ipu.function(target=SMALL)(given)(*args), given(*args), rtol=1e-6)
+
+
+def test_a_function_is_compiled_for_the_target_that_it_names():
+    x = np.ones(4, np.float32)
+    one, other = (ipu.function(lambda x: x + 1, target=ipu.Target(tiles_per_ipu=tiles)) for tiles in (2, 3))
+    assert ipu.compile(one, args=[x]).profile().target.tiles_per_ipu == 2
+    assert ipu.compile(one, args=[x], target=ipu.Target(tiles_per_ipu=5)).profile().target.tiles_per_ipu == 5
+    with pytest.raises(ipu.CompileError, match="name different targets; pass target="):
+        ipu.compile({"one": one, "other": other}, args={"one": [x], "other": [x]})
