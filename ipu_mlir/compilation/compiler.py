@@ -149,9 +149,9 @@ def _named_target(source: Any) -> "Target | None":
     functions = [each for each in (source.values() if isinstance(source, Mapping) else [source]) if callable(each)]
     if not functions:
         return None
-    from ipu_mlir.compilation.function import Function
+    from ipu_mlir.tracing.surface.traced import TracedFunction  # what programs of other kinds never need
 
-    named = [each.target for each in functions if isinstance(each, Function) and each.target is not None]
+    named = [each.target for each in functions if isinstance(each, TracedFunction) and each.target is not None]
     if any(each != named[0] for each in named):
         raise CompileError("functions that are compiled together name different targets; pass target=")
     return named[0] if named else None

@@ -60,15 +60,9 @@ class Function(TracedFunction):
     def __init__(
         self, python: Callable[..., Any], target: "Target | None" = None, static: frozenset[str] = frozenset()
     ) -> None:
-        super().__init__(python, static)
-        self._target = target
+        super().__init__(python, static, target)
         self._programs = Programs()
         self._programs_of: dict[int, Programs] = {}
-
-    @property
-    def target(self) -> "Target | None":
-        """The machine that it is for; None for the default one."""
-        return self._target
 
     def __get__(self, instance: Any, owner: Any = None) -> "Function":
         """As a method of ``instance``: what it reads from ``self`` is part of the program, as it is when traced."""
@@ -168,7 +162,7 @@ class Function(TracedFunction):
         from ipu_mlir.compilation.lowering import plan_lowering
 
         trace, call = self.trace_beside(None, args, kwargs, "main")
-        executable = compile_module(trace.module, "main", plan_lowering(self._target), call, trace.declared)
+        executable = compile_module(trace.module, "main", plan_lowering(self.target), call, trace.declared)
         assert isinstance(executable, Executable), "all sizes of a traced function are known"
         return executable
 
@@ -196,7 +190,7 @@ def function(
 
     Args:
         python: takes and returns tensors, nested as it likes; a function, a method, or anything that can be called.
-        target: the machine, where the function is called directly.
+        target: the machine, where the function is called directly, and where ``compile`` names none.
         static_argnames: parameters whose arguments are no tensors but part of the program, whatever they are, as long
             as they can be hashed; another value is another program.
 

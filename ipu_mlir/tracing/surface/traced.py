@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.specs.specs import TensorSpec, spec_of
 from ipu_mlir.tracing.errors import TraceError, TraceTypeError, at_the_users_line, of_a_call, of_a_framework
@@ -20,9 +21,12 @@ from ipu_mlir.tracing.widths import WIDE, has_numpy_widths, warn
 
 
 class TracedFunction:
-    """A Python function that becomes a program for given arguments."""
+    """A Python function that becomes a program for given arguments; on ``target``, where it names one."""
 
-    def __init__(self, python: Callable[..., Any], static: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, python: Callable[..., Any], static: frozenset[str] = frozenset(), target: Target | None = None
+    ) -> None:
+        self.target = target
         self.__name__ = getattr(python, "__name__", type(python).__name__)
         self._signature = _signature(python)
         functools.update_wrapper(cast(Any, self), python)
