@@ -55,12 +55,12 @@ def _start_together(fill: ir.Operation, partial: ir.Operation, combination: ir.O
     """True if the partial results start from what is neutral for the one combiner of both halves."""
     first, second = plain_combiner(partial), plain_combiner(combination)
     start = fill.operands[0].owner
-    if first is None or second is None or first.name != second.name or isinstance(start, ir.Block):
+    if first is None or first != second or isinstance(start, ir.Block):
         return False
     result = partial.operands[len(partial.operands) - 1]
     if start.name != "arith.constant" or fill.operands[1] != result:
         return False
-    return start.operation.attributes["value"] == neutral(first.name, result.type.element_type)
+    return start.operation.attributes["value"] == neutral(first, result.type.element_type)
 
 
 def unite(halves: Halves, writes: MemoryWrites) -> ir.Operation:

@@ -119,8 +119,7 @@ def _broken_combination(op: ir.Operation, nest: LoopNest) -> str | None:
     if (
         [[index.plain_loop for index in indices] for indices in nest.indices] != [[*combined, *kept], kept]
         or nest.parallel != (True,) * rank + (False,) * len(blocks)
-        or plain_combiner(op) is None
-        or len(op.regions[0].blocks[0].operations) != 2
+        or [each.operation.name for each in op.regions[0].blocks[0].operations] != [plain_combiner(op), "linalg.yield"]
     ):
         return f"has {COMBINES}, but does more than combine the first dimensions of its operand; remove the mark"
     return None

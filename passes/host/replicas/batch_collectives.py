@@ -114,7 +114,7 @@ def _writer_of_partials(memory: ir.Value, combiner: str) -> ir.Operation | None:
         return None
     begin, found = fill.operands[0].owner, plain_combiner(writer)
     nest = loop_nest(writer)
-    if nest is None or found is None or found.name != combiner or "library_call" in writer.attributes:
+    if nest is None or found is None or found != combiner or "library_call" in writer.attributes:
         return None
     if writer.operands[len(writer.operands) - 1] != memory or isinstance(begin, ir.Block):
         return None

@@ -13,6 +13,8 @@ from ipu_mlir.passes.support.placement_hints import PARTS
 from ipu_mlir.passes.support.reduction_marks import COMBINES, PARTIALS, Block, blocks_mark, marks_of
 from ipu_mlir.passes.support.rewriting import replace_op
 
+_ADDED = {"arith.subf": "arith.addf", "arith.subi": "arith.addi"}
+
 
 def can_split(op: ir.Operation, nest: LoopNest) -> bool:
     """True if the reduced loops of ``op`` may be cut: one result, one combiner, and that has a neutral element."""
@@ -23,10 +25,10 @@ def can_split(op: ir.Operation, nest: LoopNest) -> bool:
     return plain_combiner(op) is not None
 
 
-def plain_combiner(op: ir.Operation) -> ir.Operation | None:
-    """The operation that joins an element to the only result, if that is all that is done to the result.
+def plain_combiner(op: ir.Operation) -> str | None:
+    """The operation that joins partial results of ``op``, if joining elements is all that is done to its only result.
 
-    It has a neutral element.
+    It has a neutral element. What subtracts elements from its result has partial results that are added.
     """
     combiner = combination(op)
     if combiner is None or accumulator(op) not in list(combiner.operands):
@@ -34,7 +36,10 @@ def plain_combiner(op: ir.Operation) -> ir.Operation | None:
     yielded = terminator(op.regions[0].blocks[0]).operands[0]
     if yielded != combiner.results[0] or not has_one_use(accumulator(op)):
         return None
-    return combiner if neutral(combiner.name, accumulator(op).type) is not None else None
+    joins = combiner.name
+    if joins in _ADDED and combiner.operands[0] == accumulator(op):
+        joins = _ADDED[joins]
+    return joins if neutral(joins, accumulator(op).type) is not None else None
 
 
 def cut_reductions(nest: LoopNest, parts: Parts) -> tuple[int, ...]:
@@ -56,11 +61,11 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
     cut = cut_reductions(nest, parts)
     result = op.results[0].type
     maps = indexing_maps(op)
-    combiner = combination(op)
+    combiner = plain_combiner(op)
     assert maps is not None and combiner is not None and cut, "split_reduction of an op that can_split refuses"
     blocks = [parts.loops[loop].block for loop in cut]
     counts = [-(-nest.extents[loop] // block) for loop, block in zip(cut, blocks, strict=True)]
-    nothing = neutral(combiner.name, result.element_type)
+    nothing = neutral(combiner, result.element_type)
     with ir.InsertionPoint(op), op.location:
         value = upstream("arith").ConstantOp(result.element_type, nothing).result
         empty = upstream("tensor").EmptyOp([*counts, *result.shape], result.element_type).result
@@ -73,7 +78,7 @@ def split_reduction(op: ir.Operation, nest: LoopNest, parts: Parts) -> tuple[ir.
         family = family_mark(op)
         for name, attribute in {**marks_of(op), **family, PARTS: parts_to_attr(parts), PARTIALS: mark}.items():
             partial.attributes[name] = attribute
-        combined = _combine(partial.results[0], op.operands[nest.num_inputs], len(cut), combiner.name)
+        combined = _combine(partial.results[0], op.operands[nest.num_inputs], len(cut), combiner)
         for name, attribute in {**family, COMBINES: mark}.items():
             combined.attributes[name] = attribute
     op.regions[0].blocks[0].append_to(partial.regions[0])

@@ -38,7 +38,7 @@ func.func @not_added(%x: memref<2x7xf32>, %p: memref<3x2xf32>) {
   linalg.generic {indexing_maps = [#x, #blocks], iterator_types = ["parallel", "reduction"]}
     ins(%x : memref<2x7xf32>) outs(%p : memref<3x2xf32>) attrs = {ipu.partials = array<i64: 1, 3>} {
   ^bb0(%a: f32, %c: f32):
-    %0 = arith.subf %c, %a : f32
+    %0 = arith.divf %c, %a : f32
     linalg.yield %0 : f32
   }
   return
@@ -102,6 +102,21 @@ func.func @two_results(%x: memref<7xf32>, %y: memref<f32>, %z: memref<f32>) {
     %0 = arith.addf %c, %a : f32
     %1 = arith.mulf %d, %a : f32
     linalg.yield %0, %1 : f32, f32
+  }
+  return
+}
+
+// -----
+
+#p = affine_map<(m, s) -> (s, m)>
+#m = affine_map<(m, s) -> (m)>
+func.func @subtracted(%p: memref<3x2xf32>, %o: memref<2xf32>) {
+  // expected-error @below {{has ipu.combines, but does more than combine the first dimensions of its operand; remove the mark}}
+  linalg.generic {indexing_maps = [#p, #m], iterator_types = ["parallel", "reduction"]}
+    ins(%p : memref<3x2xf32>) outs(%o : memref<2xf32>) attrs = {ipu.combines = array<i64: 1, 3>} {
+  ^bb0(%a: f32, %c: f32):
+    %0 = arith.subf %c, %a : f32
+    linalg.yield %0 : f32
   }
   return
 }

@@ -66,3 +66,29 @@ func.func @the_planner_splits_a_long_sum(%x: tensor<4096xf32>) -> tensor<f32> {
   return %y : tensor<f32>
 }
 }
+
+// -----
+
+// Elements that are subtracted from a total: partial results are subtracted from nothing, and added to it.
+// CHECK-LABEL: func.func @what_is_subtracted_is_split_as_well
+// CHECK: %[[ZERO:.*]] = arith.constant -0.0
+// CHECK: %[[FILLED:.*]] = linalg.fill {{{.*}}} ins(%[[ZERO]]
+// CHECK: %[[PARTIAL:.*]] = linalg.generic
+// CHECK-SAME: outs(%[[FILLED]] : tensor<4x8xf32>) attrs = {{{.*}}ipu.partials = array<i64: 1, 16>
+// CHECK: arith.subf %{{.*}}out, %{{.*}}in
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%[[PARTIAL]] : tensor<4x8xf32>) outs(%arg1 : tensor<8xf32>) attrs = {ipu.combines = array<i64: 1, 16>
+// CHECK: arith.addf
+#parts = #ipu.parts<[[8, 8, 0], [16, 64, 1]], 0>
+module attributes {ipu.target = #ipu.target<{tiles_per_ipu = 16}>} {
+func.func @what_is_subtracted_is_split_as_well(%x: tensor<64x8xf32>, %total: tensor<8xf32>) -> tensor<8xf32> {
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>],
+    iterator_types = ["parallel", "reduction"], ipu.parts = #parts} ins(%x : tensor<64x8xf32>)
+    outs(%total : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.subf %out, %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+}
