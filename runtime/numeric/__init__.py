@@ -19,7 +19,6 @@ from ipu_mlir.runtime.numeric.codelet_calls import require, run_codelet
 from ipu_mlir.runtime.numeric.error_function import erf, erfc
 from ipu_mlir.runtime.numeric.floats import is_normal, larger, round_half_away, smaller
 from ipu_mlir.runtime.numeric.integers import (
-    bounded_integer,
     ceil_divide,
     count_leading_zeros,
     count_ones,
@@ -38,7 +37,7 @@ _OWN: dict[str, Callable[..., Any]] = narrow_float_functions() | {
     for each in (
         *(first_maximum, first_maximum_after_nan, first_maximum_or_nan),
         *(first_minimum, first_minimum_after_nan, first_minimum_or_nan),
-        *(bounded_integer, saturated_integer, ceil_divide, divide_to_zero, integer_power),
+        *(saturated_integer, ceil_divide, divide_to_zero, integer_power),
         *(count_leading_zeros, count_ones, count_trailing_zeros),
         *(clip, erf, erfc, is_normal, larger, odd_double, odd_multiply_add, round_half_away, smaller),
         *(positive_bool, require, run_codelet, select, select_bool),

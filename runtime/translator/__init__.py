@@ -7,13 +7,9 @@
 ``results``             what is returned is fresh, whole and its own
 ``forward_copies``      copies, transposes and fills become accesses and scalars; what nobody reads is gone
 ``argument_numbers``    floats of 16 or 8 bits become numbers in f32 where they are read first, gathered ones alone
-``counted_loops``       ``while`` loops that count become loops over numbers
 ``control``             loops and branches hold such statements; ``timeline`` says when things happen in them
-``simplify``            constants folded, bodies in the spellings that NumPy runs fastest; same bits
-``constants``           what depends on constants alone is done at once
 ``decompose``           reductions become contractions, one-ufunc reductions, scans, and element-wise work around them
 ``propagate_layouts``   products are stored in the order in which they are read
-``dynamic_slices``      updates of slices write the slice alone
 ``lookup_tables``       a chain of operations on one float of 16 or 8 bits becomes a table of all its values
 ``blocks``              runs of statements that share a loop over cache-sized blocks, on two threads
 ``coalescing``          results are written over operands that die

@@ -8,9 +8,6 @@ from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Program
 from ipu_mlir.runtime.translator.optimize.argument_numbers import with_gathered_numbers, with_late_numbers
-from ipu_mlir.runtime.translator.optimize.constants import with_constants
-from ipu_mlir.runtime.translator.optimize.counted_loops import with_counted_loops
-from ipu_mlir.runtime.translator.optimize.dynamic_slices import with_dynamic_slices
 from ipu_mlir.runtime.translator.optimize.forward_copies import without_copies
 from ipu_mlir.runtime.translator.optimize.lookup_tables import with_lookup_tables
 from ipu_mlir.runtime.translator.optimize.merge_loops import with_merged_loops
@@ -19,8 +16,6 @@ from ipu_mlir.runtime.translator.optimize.reductions.decompose import decomposed
 from ipu_mlir.runtime.translator.optimize.reductions.split_rows import with_split_rows
 from ipu_mlir.runtime.translator.optimize.rename_buffers import with_versions
 from ipu_mlir.runtime.translator.optimize.results import with_fresh_results
-from ipu_mlir.runtime.translator.optimize.simplify import simplified
-from ipu_mlir.runtime.translator.optimize.update_state import with_updated_state
 
 
 @dataclass(frozen=True)
@@ -48,13 +43,8 @@ ARRAY_PASSES: tuple[ArrayPass, ...] = (
     ArrayPass("own-results", with_fresh_results),
     ArrayPass("forward-copies", without_copies),
     ArrayPass("gather-bits", with_gathered_numbers),
-    ArrayPass("count-loops", with_counted_loops),
-    ArrayPass("simplify", simplified),
-    ArrayPass("fold-constants", with_constants),
     ArrayPass("decompose-reductions", decomposed, has_options=True),
     ArrayPass("propagate-layouts", with_layouts),
-    ArrayPass("update-slices", with_dynamic_slices),
-    ArrayPass("update-state", with_updated_state),
     ArrayPass("look-up-tables", with_lookup_tables, has_options=True),
     ArrayPass("widen-arguments", with_late_numbers),
     ArrayPass("merge-loops", with_merged_loops, has_options=True),

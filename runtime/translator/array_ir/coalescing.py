@@ -4,7 +4,7 @@ Hand-written NumPy says ``g *= -lr; g += p``. The same happens here when the ope
 the same size in the same order of elements.
 """
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role, digits_of_cover
+from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.expression import reads
 from ipu_mlir.runtime.translator.array_ir.live_ranges import live_ranges, overlap, touching
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, SliceUpdate, Statement
@@ -84,19 +84,6 @@ def _in_place_pairs(statement: Statement) -> list[tuple[Buffer, Buffer]]:
         and same_elements(source, out, statement)
         and all(other == source or other.buffer is not source.buffer for other in sources)
     ]
-
-
-def whole_copy(statement: Statement) -> tuple[Buffer, Buffer] | None:
-    """(to, from) if all that ``statement`` does is to give a buffer all of another one that is just like it."""
-    source = statement.copied() if isinstance(statement, Elementwise) else None
-    if not isinstance(statement, Elementwise) or source is None:
-        return None
-    (out,), (value,) = statement.outputs, statement.values
-    a, b = out.buffer, source.buffer
-    if a is b or (a.elements, a.dtype, value.dtype) != (b.elements, b.dtype, b.dtype):
-        return None
-    is_whole = digits_of_cover(out, statement.extents) is not None and same_elements(source, out, statement)
-    return (a, b) if is_whole else None
 
 
 def stays(statement: Elementwise, places: dict[Buffer, Buffer]) -> bool:

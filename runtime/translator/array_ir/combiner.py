@@ -8,6 +8,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     Const,
     Expression,
     Read,
+    apply,
     uses_accumulator,
 )
 
@@ -36,7 +37,17 @@ def combiner_of(value: Expression) -> tuple[str, bool, Expression] | None:
             return None  # the bits of floats
         (value,) = value.args
         unsigned = True
-    if not isinstance(value, Apply) or value.call not in COMBINERS or len(value.args) != 2:
+    if not isinstance(value, Apply):
+        return None
+    if value.call == "subtract" and isinstance(value.args[0], Accumulator) and not uses_accumulator(value.args[1]):
+        return "add", unsigned, _negative(value.args[1])
+    if value.call == "select" and value.dtype.kind in "iu" and isinstance(value.args[2], Accumulator):
+        condition, more, _ = value.args  # a count: what is not counted adds 0
+        found = combiner_of(more)
+        if found is None or found[0] != "add" or uses_accumulator(condition):
+            return None
+        return "add", unsigned, Apply(value.dtype, "select", (condition, found[2], Const.of(0, value.dtype)))
+    if value.call not in COMBINERS or len(value.args) != 2:
         return None
     for running, other in (value.args, value.args[::-1]):
         if unsigned:
@@ -52,6 +63,13 @@ def combiner_of(value: Expression) -> tuple[str, bool, Expression] | None:
                     other = Read(running.dtype, other.args[0].access)
             return value.call, unsigned, other
     return None
+
+
+def _negative(term: Expression) -> Expression:
+    """Minus ``term``; a product is negated in its first factor."""
+    if isinstance(term, Apply) and term.call == "multiply":
+        return apply("multiply", apply("negative", term.args[0]), term.args[1])
+    return apply("negative", term)
 
 
 def is_neutral(call: str, unsigned: bool, init: Expression) -> bool:

@@ -112,11 +112,6 @@ def arguments(node: Expression) -> tuple[Expression, ...]:
     return (node.index,) if isinstance(node, Gather) else ()
 
 
-def is_minus_zero(node: Expression) -> bool:
-    """True for the constant -0 of floats."""
-    return isinstance(node, Const) and node.dtype.kind == "f" and bool(node.value == 0 and np.signbit(node.value))
-
-
 def postorder(roots: Iterable[Expression]) -> list[Expression]:
     """Every node once, arguments before users, the heavier argument first (that needs fewer temporaries)."""
     return list(dict.fromkeys(chain.from_iterable(map(_nodes, roots))))

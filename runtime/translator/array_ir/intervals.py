@@ -1,11 +1,10 @@
 """Intervals in which integers are known to lie before a program runs."""
 
-from collections.abc import Mapping
 from math import prod
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
+from ipu_mlir.runtime.translator.array_ir.access import Access
 from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read
 from ipu_mlir.runtime.translator.array_ir.iota import numbers
 
@@ -16,14 +15,10 @@ _SMALL = 1024  # elements of a constant that are looked at
 
 
 class Ranges:
-    """The intervals of the integer values of one body, whose loops run ``extents`` times.
+    """The intervals of the integer values of one body, whose loops run ``extents`` times."""
 
-    ``held`` are those of what buffers hold, where the buffers do not say so themselves.
-    """
-
-    def __init__(self, extents: tuple[int, ...], held: Mapping[Buffer, Interval] | None = None) -> None:
+    def __init__(self, extents: tuple[int, ...]) -> None:
         self.extents = extents
-        self._held = held or {}
         self._known: dict[int, tuple[Expression, Interval | None]] = {}
 
     def of(self, node: Expression) -> Interval | None:
@@ -92,9 +87,8 @@ class Ranges:
 
     def _read(self, access: Access) -> Interval | None:
         """The elements of a small constant, or of the numbers 0, 1, 2, ... however many they are."""
-        known = access.buffer.bounds or self._held.get(access.buffer)
-        if known is not None:
-            return known
+        if access.buffer.bounds is not None:
+            return access.buffer.bounds
         value = access.buffer.value
         if value is None or value.dtype.kind not in "iub":
             return None

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ipu_mlir.runtime.translator.array_ir.access import Access
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Gather, Read, apply
-from ipu_mlir.runtime.translator.array_ir.intervals import Ranges
+from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, Read, apply
 from ipu_mlir.runtime.translator.array_ir.iota import numbers
 
 
@@ -43,17 +41,6 @@ def linear_part(index: Expression, rank: int) -> Linear:
                     rest = None if part.rest is None else apply("multiply", part.rest, factor)
                     return Linear(tuple(k * c for c in part.coefficients), k * part.constant, rest)
     return Linear(none, 0, index)
-
-
-def read_if_linear(gather: Gather, ranges: Ranges) -> Expression:
-    """``gather``, or a read if its index follows from the loops."""
-    part, interval = linear_part(gather.index, len(ranges.extents)), ranges.of(gather.index)
-    if part.rest is not None or interval is None or interval[0] < 0 or interval[1] >= gather.limit:
-        return gather
-    access = gather.access
-    steps = zip(access.strides, part.coefficients, strict=True)
-    strides = tuple(stride + gather.stride * coefficient for stride, coefficient in steps)
-    return Read(gather.dtype, Access(access.buffer, access.offset + gather.stride * part.constant, strides))
 
 
 def _sum(a: Expression | None, b: Expression | None, call: str) -> Expression | None:

@@ -1,11 +1,11 @@
 """Statements with other accesses or other loops: the mechanical part of every rewriting step."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer
-from ipu_mlir.runtime.translator.array_ir.control import Control, all_statements
+from ipu_mlir.runtime.translator.array_ir.control import Control
 from ipu_mlir.runtime.translator.array_ir.expression import Expression, Gather, Read, rewrite
 from ipu_mlir.runtime.translator.array_ir.statements import (
     Check,
@@ -96,25 +96,6 @@ def statements_with_other_buffers(statements: Sequence[Statement], others: Mappi
 
 def _with_other_buffer(access: Access, others: Mapping[Buffer, Buffer]) -> Access:
     return replace(access, buffer=others[access.buffer]) if access.buffer in others else access
-
-
-def in_outer_block(program: Program, opened: Set[int]) -> Program:
-    """``program``, in which buffers of the blocks ``opened`` belong to the blocks around those."""
-    if not opened:
-        return program
-    used = {
-        access.buffer
-        for statement in all_statements(program.statements)
-        for access in (*statement.sources(), *statement.dests())
-    }
-    moved = {buffer: buffer.home for buffer in used if not opened.isdisjoint(buffer.home or ())}
-    return with_other_buffers(
-        program,
-        {
-            buffer: replace(buffer, home=tuple(number for number in home or () if number not in opened))
-            for buffer, home in moved.items()
-        },
-    )
 
 
 def with_loop_split(statement: Statement, loop: int, inner: int) -> Statement:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.runtime.translator.array_ir.expression import Apply, Const, Expression, apply, bits, cast
+from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Apply, Const, Expression, apply, bits, cast
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
 
 BOOL, F64 = np.dtype(np.bool_), np.dtype(np.float64)
@@ -142,6 +142,22 @@ def _float_to_integer_power(operands: Operands, dtype: Any, attribute: Attribute
     return apply("power", base, cast(exponent, dtype))
 
 
+def _extreme(call: str, ordered: str) -> Callable[[Operands, Any, Attribute], Expression]:
+    """``arith.maximumf``, ``arith.minimumf``: +0 is above -0, of which NumPy's ``call`` gives either.
+
+    Where no two zeros can meet, ``call`` is enough. A running value of a reduction is compared by ``call``.
+    """
+
+    def lowering(operands: Operands, dtype: Any, attribute: Attribute) -> Expression:
+        if any(isinstance(each, Accumulator) or (isinstance(each, Const) and each.value != 0) for each in operands):
+            return apply(call, *operands)
+        if call == "maximum" and any(isinstance(each, Const) and not np.signbit(each.value) for each in operands):
+            return apply("absolute", apply(call, *operands))
+        return apply(ordered, *operands)
+
+    return lowering
+
+
 LOWERINGS: dict[str, Callable[[Operands, Any, Attribute], Expression]] = {
     "arith.cmpf": compare_floats,
     "arith.cmpi": compare_integers,
@@ -155,6 +171,8 @@ LOWERINGS: dict[str, Callable[[Operands, Any, Attribute], Expression]] = {
     "arith.remsi": _signed_remainder,
     "arith.remui": _unsigned_remainder,
     "arith.shrsi": _signed_shift_right,
+    "arith.maximumf": _extreme("maximum", "larger"),
+    "arith.minimumf": _extreme("minimum", "smaller"),
     "arith.extf": _float_cast,
     "arith.truncf": _float_cast,
     "arith.fptosi": _float_to_signed,

@@ -45,8 +45,6 @@ SCALAR_OPS: dict[str, ScalarOp] = {
     "arith.divf": ScalarOp("divide"),
     "arith.remf": ScalarOp("fmod"),
     "arith.negf": ScalarOp("negative"),
-    "arith.maximumf": ScalarOp("maximum"),
-    "arith.minimumf": ScalarOp("minimum"),
     "arith.maxnumf": ScalarOp("fmax"),
     "arith.minnumf": ScalarOp("fmin"),
     # choice

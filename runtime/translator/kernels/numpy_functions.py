@@ -313,7 +313,6 @@ _RULES: dict[str, Rule] = {
     "select_bool": _select,
     "positive_bool": _same,
     "saturated_integer": _saturated,
-    "bounded_integer": _saturated,
     "cast": _cast,
     "bits": _bits,
     "round_to_f16": _round_to_f16,

@@ -12,7 +12,15 @@ from ipu_mlir.runtime.translator.kernels.kernel_function import Function
 from ipu_mlir.runtime.translator.kernels.nests import vectors
 from ipu_mlir.runtime.translator.kernels.numpy_functions import apply_call
 from ipu_mlir.runtime.translator.kernels.points import Points
-from ipu_mlir.runtime.translator.optimize.single_scatters import COMBINE, counting_axis
+
+COMBINE = {
+    "scatter_set": None,
+    "scatter_add": "add",
+    "scatter_mul": "multiply",
+    "scatter_max": "maximum",
+    "scatter_min": "minimum",
+}
+"""The ufunc by which scatters combine a new element with what they find; None if they replace it."""
 
 _CALL_US, _ELEMENT_US, _ROW_US = 12.0, 0.011, 0.0017  # of NumPy's: a scatter, and each element, in a row
 _FEWEST_LANES = 4  # elements of a row from which a vector with a mask beats single numbers
@@ -75,7 +83,7 @@ class _Scatter:
         """True if the last axis counts the elements of rows that lie side by side, here and there."""
         if not self.rank or self.whole[-1] < _FEWEST_LANES:
             return False
-        axis = counting_axis(self.call.inputs[self.rank - 1], self.call.shapes[self.rank - 1], self.extents[-1])
+        axis = _counting_axis(self.call.inputs[self.rank - 1], self.call.shapes[self.rank - 1], self.extents[-1])
         others = (*self.indexes[:-1], self.guard)
         stands = all(not access.strides[-1] for access in others)
         return axis == -1 and stands and self.out.strides[-1] == 1 and self.update.strides[-1] in (0, 1)
@@ -144,5 +152,15 @@ def points_of(call: LibraryCall) -> int:
 def scatter_us(call: LibraryCall) -> float:
     """Time of a scatter by NumPy: elements have an index each, those of a row one."""
     rank = len(call.shapes[-1])
-    by_rows = rank and counting_axis(call.inputs[rank - 1], call.shapes[rank - 1], call.shapes[-1][-1]) == -1
+    by_rows = rank and _counting_axis(call.inputs[rank - 1], call.shapes[rank - 1], call.shapes[-1][-1]) == -1
     return _CALL_US + points_of(call) * (_ROW_US if by_rows else _ELEMENT_US)
+
+
+def _counting_axis(index: Access, shape: tuple[int, ...], extent: int) -> int | None:
+    """The axis, from the last one, along which ``index`` is 0, 1, 2, ... and nothing else, for a whole dimension."""
+    long = [axis for axis, n in enumerate(shape) if n > 1]
+    value = index.buffer.value
+    if value is None or len(long) != 1 or shape[long[0]] != extent or (stride := index.strides[long[0]]) < 1:
+        return None
+    seen = value[index.offset :][: extent * stride : stride]
+    return long[0] - len(shape) if np.array_equal(seen, np.arange(extent)) else None

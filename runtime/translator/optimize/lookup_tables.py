@@ -17,6 +17,7 @@ from ipu_mlir.runtime.numeric.narrow_floats import NAMES, bits_dtype, bits_of, o
 from ipu_mlir.runtime.translator.array_ir.access import Access, Buffer, Role
 from ipu_mlir.runtime.translator.array_ir.control import in_blocks
 from ipu_mlir.runtime.translator.array_ir.cost import call_us, take_us
+from ipu_mlir.runtime.translator.array_ir.evaluation import evaluated
 from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
     Const,
@@ -33,7 +34,6 @@ from ipu_mlir.runtime.translator.array_ir.options import TranslatorOptions
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Program, Statement
 from ipu_mlir.runtime.translator.array_ir.types import unsigned
 from ipu_mlir.runtime.translator.optimize.argument_numbers import numbers_of
-from ipu_mlir.runtime.translator.optimize.simplify import call_by_name
 
 _GIVEN = {of_bits(name): name for name in NAMES}
 _ROUNDED = {round_to(name): name for name in NAMES}
@@ -186,15 +186,14 @@ def _all_values(inside: Sequence[Expression], source: Expression, name: str) -> 
     """The last of ``inside`` for every value of ``source``, by the bits of that."""
     entries = np.arange(1 << 8 * bits_dtype(name).itemsize).astype(bits_dtype(name))
     found: dict[int, np.ndarray] = {}
-    with np.errstate(all="ignore"):
-        for node in inside:
-            if node is source:
-                found[id(node)] = function(of_bits(name))(entries, np.empty(entries.shape, np.float32))
-            elif isinstance(node, Const):
-                found[id(node)] = np.array([node.value])
-            else:
-                assert isinstance(node, Apply), "only calls follow from their arguments"
-                found[id(node)] = call_by_name(node.call, [found[id(arg)] for arg in node.args], node.dtype)
+    for node in inside:
+        if node is source:
+            found[id(node)] = function(of_bits(name))(entries, np.empty(entries.shape, np.float32))
+        elif isinstance(node, Const):
+            found[id(node)] = np.array([node.value])
+        else:
+            assert isinstance(node, Apply), "only calls follow from their arguments"
+            found[id(node)] = evaluated(node.call, [found[id(arg)] for arg in node.args], node.dtype)
     return found[id(inside[-1])]
 
 

@@ -159,7 +159,9 @@ class _Emission:
             slot.uses += self.uses[id(node)] - 1
 
     def _takeable(self, node: Expression) -> Expression:
-        """A gather in a form that one call can do."""
+        """A gather in a form that one call can do; the bits of a constant as a constant."""
+        if isinstance(node, Apply) and node.call == "bits" and isinstance(node.args[0], Const):
+            return Const(node.dtype, np.asarray(node.args[0].value).view(node.dtype)[()])
         found = sliced(node, self.axes, self.ranges) if isinstance(node, Gather) else None
         if found is not None:
             return found

@@ -8,10 +8,10 @@ import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import Access, temporary
 from ipu_mlir.runtime.translator.array_ir.combiner import combiner_of
+from ipu_mlir.runtime.translator.array_ir.evaluation import evaluated
 from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Apply, Expression, Read, uses_accumulator
 from ipu_mlir.runtime.translator.array_ir.statements import Fold
 from ipu_mlir.runtime.translator.array_ir.transform import with_loop_split
-from ipu_mlir.runtime.translator.optimize.simplify import call_by_name
 
 _FEWEST_POINTS = 64  # of the reduced loop: below, the steps of one scan are no more than those of two
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
@@ -140,7 +140,7 @@ def _evaluated(node: Expression, running: list[np.ndarray], terms: dict[int, np.
         return None
     args = [_evaluated(arg, running, terms) for arg in node.args]
     known = [arg for arg in args if arg is not None]
-    return call_by_name(node.call, known, node.dtype) if len(known) == len(args) else None
+    return evaluated(node.call, known, node.dtype) if len(known) == len(args) else None
 
 
 def _alike(comparison: Apply, terms: list[int]) -> bool:

@@ -14,6 +14,7 @@ from ipu_mlir.runtime.translator.array_ir.expression import (
     Apply,
     Expression,
     Read,
+    bits,
     loops_of,
     reads,
     rewrite,
@@ -25,7 +26,6 @@ from ipu_mlir.runtime.translator.optimize.reductions.chunks import in_chunks
 from ipu_mlir.runtime.translator.optimize.reductions.exact_floats import exact_product
 from ipu_mlir.runtime.translator.optimize.reductions.partial_products import loops_alone, summed_products
 from ipu_mlir.runtime.translator.optimize.reductions.wide_sums import widened
-from ipu_mlir.runtime.translator.optimize.simplify import simplify
 
 
 def decomposed(program: Program, options: TranslatorOptions) -> Program:
@@ -66,8 +66,7 @@ def _combined(fold: Fold, call: str, unsigned: bool, term: Expression, options: 
         part: Expression = Read(out.buffer.dtype, target)
         if unsigned:
             seen = np.dtype(f"u{out.buffer.dtype.itemsize}")
-            both = (Apply(seen, "bits", (init,)), Apply(seen, "bits", (part,)))
-            (value,) = simplify((Apply(out.buffer.dtype, "bits", (Apply(seen, call, both),)),))
+            value = bits(Apply(seen, call, (bits(init, seen), bits(part, seen))), out.buffer.dtype)
         else:
             value = Apply(out.buffer.dtype, call, (init, part))
         statements.append(Elementwise(parallel_extents(fold), fold.origin, (out,), (value,)))

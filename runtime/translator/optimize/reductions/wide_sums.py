@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from ipu_mlir.runtime.translator.array_ir.access import temporary
-from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Apply, Read, apply, uses_accumulator
+from ipu_mlir.runtime.translator.array_ir.combiner import combiner_of
+from ipu_mlir.runtime.translator.array_ir.expression import Accumulator, Apply, Read, apply
 from ipu_mlir.runtime.translator.array_ir.statements import Elementwise, Fold
 from ipu_mlir.runtime.translator.array_ir.transform import parallel_extents
 from ipu_mlir.runtime.translator.importing.narrow_floats import not_rounded
@@ -23,19 +24,16 @@ def widened(fold: Fold) -> tuple[Fold, Elementwise] | None:
         return None
     (value,), (out,) = fold.values, fold.outputs
     inner, rounding = not_rounded(value)
-    if rounding is None or not isinstance(inner, Apply) or inner.call != "add":
+    found = None if rounding is None else combiner_of(inner)
+    if rounding is None or found is None or found[0] != "add":
         return None
-    for running, term in (inner.args, inner.args[::-1]):
-        if isinstance(running, Accumulator) and not uses_accumulator(term):
-            break
-    else:
-        return None
+    term = found[2]
     extents = parallel_extents(fold)
     loops = sorted((loop for loop, n in enumerate(extents) if n > 1), key=lambda loop: -out.strides[loop])
     wide = temporary(f"{out.buffer.name}_wide", F32, fold.extents, loops)
     product, _ = not_rounded(term)
     if isinstance(product, Apply) and product.call == "multiply":
         term = product  # exact in f32, and not rounded before it is summed
-    total = Apply(F32, inner.call, (Accumulator(F32, running.index), term))
+    total = apply("add", Accumulator(F32, 0), term)
     folded = replace(fold, outputs=(wide,), values=(total,))
     return folded, Elementwise(extents, fold.origin, (out,), (apply(rounding, Read(F32, wide)),))

@@ -19,7 +19,6 @@ CASES = [
     *((round_to(name), F32, (x,)) for name in NARROW for x in (F32(1.3), F64(1 + 2.0**-11 + 2.0**-40))),
     *((bits_of(name), bits_dtype(name), (F32(0.5),)) for name in NARROW),
     *((of_bits(name), F32, (bits_dtype(name).type(0x51),)) for name in NARROW),
-    ("bounded_integer", I32, (F32(np.nan),)),
     ("ceil_divide", I32, (I32(-7), I32(2))),
     ("count_leading_zeros", U32, (U32(19),)),
     ("count_ones", U32, (U32(19),)),

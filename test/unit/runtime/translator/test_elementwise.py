@@ -224,8 +224,8 @@ def test_equal_subexpressions_are_computed_once(engine):
     assert engine(text).source.count(" exp(") == 1
 
 
-@pytest.mark.parametrize(("high", "call"), [(127.0, "bounded_integer("), (127.5, "saturated_integer(")])
-def test_only_numbers_that_may_not_fit_are_looked_at(engine, high, call):
+@pytest.mark.parametrize("high", [127.0, 127.5])
+def test_numbers_that_do_not_fit(engine, high):
     """As integers of 8 bits: 127.5 rounds to 128."""
     text = f"""func.func @main(%x: memref<3x5xf32>) -> memref<3x5xi8> {{
       %o = memref.alloc() : memref<3x5xi8>
@@ -243,7 +243,6 @@ def test_only_numbers_that_may_not_fit_are_looked_at(engine, high, call):
       return %o : memref<3x5xi8>
     }}"""
     made = engine(text)
-    assert call in made.source
     x = f32(3, 5) * 200
     x[1, 1:3] = np.nan, np.inf
     expected = np.clip(np.rint(np.clip(np.nan_to_num(x, posinf=200), -128, high)), -128, 127).astype(np.int8)

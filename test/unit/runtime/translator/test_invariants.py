@@ -77,27 +77,3 @@ def test_what_the_loop_changes_is_not_hoisted(run_plain):
         state = state + y
         s = s + np.exp(state)
     np.testing.assert_array_equal(run_plain(text, x, y, np.array(3, np.int32))[0], s)
-
-
-def test_results_of_constants_are_constants(engine):
-    text = f"""func.func @main(%x: memref<4xindex>) -> memref<4xindex> {{
-      %c3 = arith.constant 3 : index
-      %k = memref.alloc() : memref<4xindex>
-      linalg.generic {{indexing_maps = [{FIRST}], iterator_types = ["parallel"]}} outs(%k : memref<4xindex>) {{
-      ^bb0(%z: index):
-        %i = linalg.index 0 : index
-        %j = arith.muli %i, %c3 : index
-        linalg.yield %j : index
-      }}
-      %o = memref.alloc() : memref<4xindex>
-      linalg.generic {{indexing_maps = [{FIRST}, {FIRST}, {FIRST}], iterator_types = ["parallel"]}}
-        ins(%x, %k : memref<4xindex>, memref<4xindex>) outs(%o : memref<4xindex>) {{
-      ^bb0(%a: index, %b: index, %z: index):
-        %s = arith.addi %a, %b : index
-        linalg.yield %s : index
-      }}
-      return %o : memref<4xindex>
-    }}"""
-    made = engine(text)
-    assert made.run([np.arange(4)])[0].tolist() == [0, 4, 8, 12]
-    assert made.source.split("def main")[1].count("add(") == 1 and "multiply" not in made.source

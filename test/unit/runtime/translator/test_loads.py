@@ -185,15 +185,6 @@ def test_an_assertion_about_loaded_rows_is_checked_for_all_of_them(engine):
         made.run([t, np.int32(3)])
 
 
-def test_an_assertion_on_loop_indices_alone_is_decided_at_once(engine):
-    text = filled("%t: memref<4x3xf32>", "memref<4x3xf32>", """%in = arith.cmpi ult, %i, %n : index
-      cf.assert %in, "never"
-      %r = memref.load %t[%i, %j] : memref<4x3xf32>""", before="%n = arith.constant 4 : index")  # fmt: skip
-    made, t = engine(text), f32(4, 3)
-    np.testing.assert_array_equal(made.run([t])[0], t)
-    assert "require" not in made.source
-
-
 SORT = """func.func @main(%x: memref<3x5xf32>) -> memref<3x5xf32> {
   %o = memref.alloc() : memref<3x5xf32>
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],

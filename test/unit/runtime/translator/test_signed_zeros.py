@@ -129,30 +129,3 @@ def test_a_limit_of_a_single_number_of_a_loop(call, limit, x, expected, run_plai
       return %o : memref<f32>
     }}"""
     assert_same(run_plain(text, np.float32(x), options=kernels)[0], expected)
-
-
-def test_a_number_that_is_never_minus_zero_needs_no_more_calls(engine):
-    source = engine(pointwise("%e = math.absf %b : f32\n%r = arith.maximumf %e, %a : f32", 2)).source
-    assert "larger(" not in source and "maximum(" in source
-
-
-def test_the_positive_part_of_a_sum_is_one_call(engine):
-    """What begins at +0 stays off -0 through products, a bias, and a maximum of such numbers."""
-    text = """func.func @main(%x: memref<8x4xf32>, %w: memref<4x6xf32>, %b: memref<6xf32>) -> memref<8x6xf32> {
-      %zero = arith.constant 0.0 : f32
-      %h = memref.alloc() : memref<8x6xf32>
-      linalg.fill ins(%zero : f32) outs(%h : memref<8x6xf32>)
-      linalg.matmul ins(%x, %w : memref<8x4xf32>, memref<4x6xf32>) outs(%h : memref<8x6xf32>)
-      %o = memref.alloc() : memref<8x6xf32>
-      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
-        affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
-        ins(%h, %b : memref<8x6xf32>, memref<6xf32>) outs(%o : memref<8x6xf32>) {
-      ^bb0(%p: f32, %q: f32, %z: f32):
-        %s = arith.addf %p, %q : f32
-        %r = arith.maximumf %s, %zero : f32
-        linalg.yield %r : f32
-      }
-      return %o : memref<8x6xf32>
-    }"""
-    source = engine(text).source
-    assert "clip(" in source and "absolute(" not in source

@@ -55,21 +55,18 @@ ADD_NEXT = ADD.replace("sitofp %i", "sitofp %next")
 
 
 @pytest.mark.parametrize(("start", "limit", "step"), [(0, 5, 1), (2, 9, 3), (7, 3, 1), (-4, 0, 2)])
-def test_a_loop_that_counts_is_a_loop_over_numbers(start, limit, step, run_plain, engine):
+def test_a_loop_that_counts_is_a_loop_over_numbers(start, limit, step, run_plain):
     text = counting(ADD, start=start, limit=limit, step=step)
     x, n = np.zeros(4, np.float32), np.int32(0)
     got, last = run_plain(text, x, n)
     numbers = range(start, limit, step)
     np.testing.assert_array_equal(got, np.full(4, sum(numbers), np.float32))
     assert last == start + len(numbers) * step
-    source = engine(text).source
-    assert "while True" not in source and "less" not in source
 
 
-def test_the_next_number_is_read_too(run_plain, engine):
+def test_the_next_number_is_read_too(run_plain):
     text = counting(ADD_NEXT)
     np.testing.assert_array_equal(run_plain(text, np.zeros(4, np.float32), np.int32(0))[0], np.full(4, 15, np.float32))
-    assert "while True" not in engine(text).source
 
 
 @pytest.mark.parametrize(
@@ -171,27 +168,23 @@ DISTANCE = "%d = arith.subi %a, %k : index\n%here = arith.cmpi ult, %d, %c1 : in
 
 
 @pytest.mark.parametrize("test", [DISTANCE, "%here = arith.cmpi eq, %a, %k : index"])
-def test_only_the_slice_of_the_round_is_written(test, run_plain, engine):
-    text = rows(update(test), rounds=3)  # of more iterations, these would be done together
+def test_only_the_slice_of_the_round_is_written(test, run_plain):
+    text = rows(update(test), rounds=3)
     x = floats(6, 5)
     np.testing.assert_array_equal(run_plain(text, x)[0][:3], x[:3] + x[:3])
     np.testing.assert_array_equal(run_plain(text, x)[0][3:], 0)
-    source = engine(text).source
-    assert "[i] = " in source and "select" not in source and "take" not in source
 
 
-def test_slices_in_another_order_and_along_another_dimension(run_plain, engine):
+def test_slices_in_another_order_and_along_another_dimension(run_plain):
     backwards = "%m = arith.subi %i5, %k : index\n%here = arith.cmpi eq, %a, %m : index"
     x = floats(6, 5)
     text = rows(update(backwards))
     np.testing.assert_array_equal(run_plain(text, x)[0], (x + x)[::-1])
-    assert "select" not in engine(text).source
     columns = update("%here = arith.cmpi eq, %b, %k : index", "5x6xf32", row="a")
     text = rows(columns, result="5x6xf32")
     np.testing.assert_array_equal(run_plain(text, x)[0], (x + x).T)
     text = rows(columns, rounds=3, result="5x6xf32")
     np.testing.assert_array_equal(run_plain(text, x)[0][:, :3], (x + x).T[:, :3])
-    assert "[:, i] = " in engine(text).source
 
 
 def test_a_slice_that_may_lie_outside_is_chosen(run_plain):
@@ -217,7 +210,7 @@ def test_the_old_value_is_needed_after_the_update(run_plain):
 
 
 @pytest.mark.parametrize("position", [-3, 0, 4, 9])
-def test_an_update_at_a_position_that_is_data(position, run_plain, engine):
+def test_an_update_at_a_position_that_is_data(position, run_plain):
     """As of a cache of keys: the position is an argument, kept inside by clamping."""
     text = """func.func @main(%cache: memref<3x5x2xf32>, %new: memref<3x2xf32>, %p: memref<i32>) -> memref<3x5x2xf32> {
       %zero = arith.constant 0 : i32
@@ -243,7 +236,6 @@ def test_an_update_at_a_position_that_is_data(position, run_plain, engine):
     want = cache.copy()
     want[:, min(max(position, 0), 4)] = -new
     np.testing.assert_array_equal(run_plain(text, cache, new, np.int32(position))[0], want)
-    assert "select" not in engine(text).source
 
 
 def test_slices_in_block_loops(run_plain, small_blocks):
