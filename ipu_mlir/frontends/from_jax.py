@@ -11,7 +11,7 @@ from jax import export
 
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_jax.callbacks import callbacks_of
-from ipu_mlir.frontends.of_jax.calls import JaxCall, MeshCall, Shape
+from ipu_mlir.frontends.of_jax.calls import JaxCall, MeshCall, Shape, static_arguments
 from ipu_mlir.frontends.of_jax.meshes import is_on_mesh, local_program
 from ipu_mlir.frontends.of_jax.pmaps import as_jitted, is_pmap
 from ipu_mlir.frontends.of_jax.stages import as_lowered, function_of_jaxpr, kept_arguments
@@ -44,7 +44,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
 
 
 def _exported(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Imported:
-    static = _static(jitted, args, kwargs)
+    static = static_arguments(jitted, args, kwargs)
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
     checks = [export.DisabledSafetyCheck.custom_call(PREFIX + name) for name in CALLS]
@@ -117,14 +117,6 @@ def _spec(leaf: Any) -> Any:
         return leaf  # random keys too
     place = leaf.sharding if isinstance(leaf.sharding, jax.sharding.NamedSharding) else None
     return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=place, weak_type=leaf.weak_type)
-
-
-def _static(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, Any]:
-    info = getattr(jitted, "_jit_info", None)
-    if info is None:
-        return {}
-    found: dict[int | str, Any] = {number: args[number] for number in info.static_argnums if number < len(args)}
-    return found | {name: kwargs[name] for name in info.static_argnames if name in kwargs}
 
 
 def _call(exported: export.Exported, static: Mapping[int | str, Any]) -> JaxCall:

@@ -63,11 +63,8 @@ class JaxCall:
         Raises:
             RunError: the arguments are nested otherwise, or static ones are others.
         """
-        for key, value in self.static.items():
-            found = kwargs.get(key, value) if isinstance(key, str) else args[key] if key < len(args) else value
-            if found is not value and found != value:  # as JAX compares them
-                raise RunError(f"static argument {key} is {found!r}, the program was compiled for {value!r}")
-        leaves, tree = jax.tree.flatten(_without_static(args, kwargs, self.static))
+        check_static(self.static, args, kwargs)
+        leaves, tree = jax.tree.flatten(without_static(args, kwargs, self.static))
         if tree != self.in_tree:
             raise RunError(f"the arguments are {tree}, the program was compiled for {self.in_tree}")
         return [leaves[number] for number in self.kept]
@@ -247,6 +244,27 @@ def _with_keys(array: jax.Array, wanted: tuple[Shape, np.dtype[Any] | str]) -> j
     return jax.random.wrap_key_data(array, impl=name)
 
 
-def _without_static(args: Sequence[Any], kwargs: Mapping[str, Any], static: Mapping[int | str, Any]) -> Any:
+def static_arguments(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[int | str, Any]:
+    """Those of a call of a jitted function that are part of its program, by position or name."""
+    info = getattr(jitted, "_jit_info", None)
+    if info is None:
+        return {}
+    found: dict[int | str, Any] = {number: args[number] for number in info.static_argnums if number < len(args)}
+    return found | {name: kwargs[name] for name in info.static_argnames if name in kwargs}
+
+
+def check_static(static: Mapping[int | str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Check that a call has the static arguments that its program was compiled for.
+
+    Raises:
+        RunError: one is another.
+    """
+    for key, value in static.items():
+        found = kwargs.get(key, value) if isinstance(key, str) else args[key] if key < len(args) else value
+        if found is not value and found != value:  # as JAX compares them
+            raise RunError(f"static argument {key} is {found!r}, the program was compiled for {value!r}")
+
+
+def without_static(args: Sequence[Any], kwargs: Mapping[str, Any], static: Mapping[int | str, Any]) -> Any:
     positional = tuple(each for number, each in enumerate(args) if number not in static)
     return positional, {name: each for name, each in kwargs.items() if name not in static}

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.of_jax.calls import check_static, static_arguments, without_static
 from ipu_mlir.specs.specs import TensorSpec
 
 _TRACED = (jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct, TensorSpec)
@@ -123,11 +124,13 @@ class NnxCall(_Wrapping):
         module: what is called, if that is a module; it is the first argument then.
         graph: how the modules in the arguments are made.
         made: how those in the results are made.
+        static: values of the static arguments, by position or name.
     """
 
     module: Any
     graph: Any
     made: Any
+    static: Mapping[int | str, Any]
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The flat inputs of a call.
@@ -137,7 +140,8 @@ class NnxCall(_Wrapping):
         """
         from flax import nnx
 
-        modules, others = _modules(self._with_module(args), kwargs)
+        check_static(self.static, args, kwargs)
+        modules, others = self._modules_of(args, kwargs)
         graph, state = nnx.split(modules)
         if graph != self.graph:
             raise RunError(
@@ -157,11 +161,12 @@ class NnxCall(_Wrapping):
         from flax import nnx
 
         results, state = found
-        nnx.update(_modules(self._with_module(args), kwargs)[0], state)
+        nnx.update(self._modules_of(args, kwargs)[0], state)
         return results
 
-    def _with_module(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(args) if self.module is None else (self.module, *args)
+    def _modules_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Any]:
+        whole = args if self.module is None else (self.module, *args)
+        return _separated(without_static(whole, kwargs, self.static))
 
 
 def _of_nnx(source: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Unwrapped:
@@ -172,24 +177,29 @@ def _of_nnx(source: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Unwr
     function = type(source).__call__ if module is not None else getattr(source, "fun", None)
     if function is None:
         raise CompileError(f"{source!r} of flax is neither a function of nnx.jit nor an nnx.Module; give one of them")
-    info = getattr(getattr(source, "jitted_fn", None), "_jit_info", None)
-    if info is not None and (info.static_argnums or info.static_argnames):
-        raise CompileError(
-            "nnx.jit with static arguments is not imported; bind them before: nnx.jit(functools.partial(f, n=3))"
-        )
-    modules, others = _modules(tuple(args) if module is None else (module, *args), kwargs)
+    static = static_arguments(getattr(source, "jitted_fn", None), args, kwargs)
+    modules, others = _separated(without_static(args if module is None else (module, *args), kwargs, static))
     graph, state = nnx.split(modules)
     made: list[Any] = []
 
     def pure(state: Any, others: Any) -> Any:
         inner = nnx.merge(graph, state)
         positional, named = _filled(others, inner)
-        modules_found, found = _separated(function(*positional, **named))
+        named |= {name: each for name, each in static.items() if isinstance(name, str)}
+        modules_found, found = _separated(function(*_with_static(positional, static), **named))
         made_graph, made_state = nnx.split(modules_found)
         made[:] = [made_graph]
         return found, made_state, nnx.split(inner)[1]
 
-    return Unwrapped(_named(pure, source), (state, others), lambda call: NnxCall(call, module, graph, made[0]))
+    return Unwrapped(_named(pure, source), (state, others), lambda call: NnxCall(call, module, graph, made[0], static))
+
+
+def _with_static(positional: Sequence[Any], static: Mapping[int | str, Any]) -> list[Any]:
+    """The arguments by position, static ones among them."""
+    whole = list(positional)
+    for place in sorted(place for place in static if isinstance(place, int)):
+        whole.insert(place, static[place])
+    return whole
 
 
 @jax.tree_util.register_static
@@ -198,10 +208,6 @@ class _Place:
     """Stands where module ``number`` was."""
 
     number: int
-
-
-def _modules(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Any]:
-    return _separated((tuple(args), dict(kwargs)))
 
 
 def _separated(tree: Any) -> tuple[list[Any], Any]:

@@ -100,6 +100,32 @@ def test_modules_of_nnx_get_their_new_state() -> None:
         jax.tree.map(lambda mine, theirs: np.testing.assert_allclose(mine, theirs, atol=1e-5), *states)
 
 
+@pytest.mark.parametrize(
+    ("static", "named"),
+    [({"static_argnums": 2}, False), ({"static_argnames": "n"}, True), ({"static_argnames": "n"}, False)],
+)
+def test_static_arguments_of_nnx(static: dict[str, Any], named: bool) -> None:
+    nnx = pytest.importorskip("flax.nnx")
+    model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
+
+    def scaled(model: Any, x: Any, n: int) -> Any:
+        model.bias[...] += n
+        return model(x) * n
+
+    def given(n: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return ((model, X), {"n": n}) if named else ((model, X, n), {})
+
+    args, kwargs = given(3)
+    exe = ipu.compile(nnx.jit(scaled, **static), args=args, kwargs=kwargs, target=SMALL)
+    before = np.array(model.bias[...])
+    found = exe(*args, **kwargs)
+    np.testing.assert_allclose(model.bias[...], before + 3)
+    same(found, model(X) * 3)
+    args, kwargs = given(4)
+    with pytest.raises(ipu.RunError, match="static argument (2|n) is 4, the program was compiled for 3"):
+        exe(*args, **kwargs)
+
+
 def test_a_module_of_nnx_is_called_with_its_weights_of_then() -> None:
     nnx = pytest.importorskip("flax.nnx")
     model = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
