@@ -122,7 +122,7 @@ def test_static_arguments_of_nnx(static: dict[str, Any], named: bool) -> None:
     np.testing.assert_allclose(model.bias[...], before + 3)
     same(found, model(X) * 3)
     args, kwargs = given(4)
-    with pytest.raises(ipu.RunError, match="static argument (2|n) is 4, the program was compiled for 3"):
+    with pytest.raises(ipu.RunError, match=r"static argument (2|n) is 4, the program was compiled for 3"):
         exe(*args, **kwargs)
 
 
