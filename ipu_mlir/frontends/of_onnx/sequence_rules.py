@@ -10,6 +10,7 @@ from ipu_mlir.frontends.of_onnx.rules import known, rule, traced_like
 from ipu_mlir.frontends.of_onnx.window_rules import text
 from ipu_mlir.tracing.control.branches import cond
 from ipu_mlir.tracing.elementwise import apply_unary_float
+from ipu_mlir.tracing.functions.orders import argtop
 
 
 @rule("Erf")
@@ -27,6 +28,13 @@ def _log_softmax(x: Any, *, axis: int | None = -1, **_: Any) -> Any:
 @rule("Gather")
 def _gather(x: Any, indices: Any, *, axis: int | None = 0, **_: Any) -> Any:
     return np.take(traced_like(x, indices), indices, axis=axis or 0)
+
+
+@rule("TopK")
+def _top_k(x: Any, k: Any, *, axis: int | None = -1, largest: int | None = 1, **_: Any) -> Any:
+    axis = -1 if axis is None else axis
+    places = argtop(x, int(np.reshape(known("TopK", k), ())), axis, largest != 0)
+    return np.take_along_axis(x, places, axis), places.astype(np.int64)
 
 
 def _running(run: Any, start: int) -> Any:
