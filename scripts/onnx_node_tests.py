@@ -17,6 +17,7 @@ import onnx
 from onnx.backend.test.loader import load_model_tests
 
 import ipu_mlir as ipu
+from ipu_mlir.frontends.of_onnx.folding import DRAWING
 from ipu_mlir.onnx_backend import Backend
 
 PAGE = Path(__file__).parents[1] / "docs" / "onnx-node-tests.md"
@@ -56,6 +57,8 @@ def difference(found, expected, case) -> str:
             return f"{one.dtype}{list(one.shape)} for {other.dtype}{list(other.shape)}"
         rtol = max(case.rtol, ROUNDINGS.get(str(other.dtype), 0))
         atol = max(case.atol, rtol * float(np.max(np.abs(other.astype(float)), initial=0)) / 100)
+        if any(node.op_type in DRAWING for node in case.model.graph.node):
+            continue
         if not np.allclose(one.astype(float), other.astype(float), rtol=rtol, atol=atol, equal_nan=True):
             return f"differs by {np.nanmax(np.abs(one.astype(float) - other.astype(float))):.3g}"
     return ""
@@ -82,6 +85,7 @@ def page(cases, results) -> str:
         f"{len(cases):,} node tests of `onnx.backend.test`,",
         "run by the class `Backend` of `ipu_mlir.onnx_backend`. *Refused by the importer* is what no rule covers and",
         "torch-mlir does not know, or makes something else of than ONNX says (the front end refuses such models).",
+        "Of what draws random numbers, shapes and types alone are compared.",
         "",
         "| outcome | cases | share |",
         "|---|---|---|",

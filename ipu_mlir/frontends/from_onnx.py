@@ -101,6 +101,7 @@ def signless(array: np.ndarray) -> np.ndarray:
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 
+_UNSIGNED = frozenset(getattr(onnx.TensorProto, f"UINT{bits}") for bits in (8, 16, 32, 64))
 _FLOAT8 = frozenset(getattr(onnx.TensorProto, name) for name in dir(onnx.TensorProto) if name.startswith("FLOAT8E"))
 
 
@@ -115,6 +116,8 @@ def _imported_wrongly(node: onnx.NodeProto, types: Mapping[str, Any]) -> str | N
             return "leaves out the peepholes"
         case "Cast" | "CastLike" | "QuantizeLinear" if to in _FLOAT8 and attributes.get("saturate", 1):
             return "makes infinity or NaN of what is too large, where ONNX takes the largest number"
+        case "Cast" if attributes.get("to") in _UNSIGNED:
+            return "takes numbers without a sign for numbers with one"
         case "DynamicQuantizeLinear":
             return "takes numbers without a sign for numbers with one"
         case "QLinearMatMul":
@@ -215,12 +218,16 @@ _IN_ROUNDS = frozenset(("GRU", "LSTM", "Loop", "RNN", "Scan"))
 """Ops whose rounds become loops by torch-mlir; by ONNX's definitions each round is ops of its own."""
 
 
+_CHANGED = frozenset(("Hardmax", "LogSoftmax", "Softmax"))
+"""Ops that were over all dimensions from an axis on before opset 13."""
+
+
 def _module(model: onnx.ModelProto, name: str) -> tuple[ir.Module, bool]:
     """The program, and whether it was traced through ONNX's own definitions; what these do not trace, or would only
     round by round, torch-mlir imports where it computes what ONNX says. So it does older models, whose ops the
     definitions take for those of today.
     """
-    ways = [lambda: (by_reference.traced(model, name), True), lambda: (_by_torch_mlir(model, name), False)]
+    ways = [lambda: (_by_definition(model, name), True), lambda: (_by_torch_mlir(model, name), False)]
     if 0 < _opset(model) < _KNOWN or any(node.op_type in _IN_ROUNDS for node, _ in _nodes(model.graph, set())):
         ways.reverse()
     try:
@@ -232,6 +239,12 @@ def _module(model: onnx.ModelProto, name: str) -> tuple[ir.Module, bool]:
         return ways[1]()
     except CompileError as error:
         raise (first if isinstance(first, DiagnosedError) else error) from None
+
+
+def _by_definition(model: onnx.ModelProto, name: str) -> ir.Module:
+    if 0 < _opset(model) < _KNOWN and any(node.op_type in _CHANGED for node, _ in _nodes(model.graph, set())):
+        raise CompileError(f"{name}: ONNX's reference implementation has not the softmax of opset {_opset(model)}")
+    return by_reference.traced(model, name)
 
 
 def _opset(model: onnx.ModelProto) -> int:

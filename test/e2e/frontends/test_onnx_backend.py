@@ -68,6 +68,7 @@ AGREE = (
     "test_cast_FLOAT4E2M1_to_FLOAT",
     "test_cast_FLOAT_to_FLOAT4E2M1",
     "test_quantizelinear_int4",
+    "test_dynamicquantizelinear_expanded",
 )
 REFUSED = {
     "test_unique_sorted_without_axis": "torch-mlir cannot import the ONNX model",
