@@ -21,6 +21,7 @@ from ipu_mlir.passes.placement.planner.balanced import Balanced
 from ipu_mlir.passes.placement.planner.candidates import Candidate
 from ipu_mlir.passes.placement.planner.operation import OperandUse, Operation
 
+_MOST_OF_SHARE = 2
 _COMPARED = 20  # candidates on each number of IPUs whose links are looked at
 
 
@@ -72,13 +73,18 @@ def with_links(
 def spread(use: OperandUse, parts: Parts, target: Target) -> Mapping:
     """Where an operand of which several parts need the same lies: shared out among those, or over all of ``target``."""
     found = _shared_out(use, parts)
-    if found is not None and found.is_home():
+    if found is not None and found.is_home() and _is_even(found, parts):
         return found
     shape = use.shape if prod(use.shape) == use.elements else (use.elements,)
     indices = tuple(plain_index(dimension, len(shape)) for dimension in range(len(shape)))
     memory = OperandUse(indices, shape, View.whole(shape).strides, 0, use.elements, use.element_bytes)
     everywhere = Balanced()(Operation("ipu.home", "home", shape, (True,) * len(shape), (), (memory,)), target)
     return memory.needed(everywhere)
+
+
+def _is_even(home: Mapping, parts: Parts) -> bool:
+    """True if no tile of ``parts`` holds much more than its share, as where some have no piece of what they need."""
+    return int(home.elements_per_tile()[1].max()) * parts.num_parts <= _MOST_OF_SHARE * home.elements
 
 
 def _shared_out(use: OperandUse, parts: Parts) -> Mapping | None:

@@ -68,6 +68,13 @@ def test_parts_that_need_the_same_share_it_out(allocation):
     assert columns.needed(parts).overlap(home)[1].sum() == columns.elements * 64 // allocation[0]
 
 
+def test_what_cannot_be_shared_out_evenly_lies_on_all_tiles():
+    parts = Parts((PartLoop(4, 64, 4), PartLoop(16, 64, 1), PartLoop(8, 8, 0)))
+    columns = use((2, 1), (64, 64, 8))  # 16 blocks of rows need each column, which has eight elements
+    counts = spread(columns, parts, FOUR).elements_per_tile()[1]
+    assert counts.max() <= 2 * columns.elements // 64
+
+
 def test_more_ipus_are_not_slower():
     specs = [ipu.TensorSpec((256, 256), np.float16)] * 2
     cycles = []
