@@ -68,6 +68,8 @@ def test_sums_over_rows_are_part_of_a_loop_over_blocks_of_rows(threads: int, ele
         ("64x48x96", "d0, d2", "96*d0 + 6144*d1 + d2", "d1"),  # what is outermost in memory is kept
         ("61x48x96", "d0", "4608*d0 + 96*d1 + d2", "96*d1 + d2"),
         ("294912", "d0", "d0", "0"),
+        ("317x1009", "d0", "1009*d0 + d1", "d1"),  # the last part is shorter
+        ("1999x7x31", "d0, d2", "217*d0 + 31*d1 + d2", "d1"),
     ],
 )
 @pytest.mark.parametrize("call", ["add", "minimum", "multiply"])
