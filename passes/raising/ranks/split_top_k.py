@@ -52,8 +52,8 @@ def _called(op: ir.Operation) -> str:
 def parts_of_rows(rows: int, n: int, k: int, dtype: str, num_tiles: int, machine: Machine) -> int:
     """Into how many parts each of ``rows`` is cut, a power of two; 1 where one step takes less.
 
-    >>> machine = Machine()
-    >>> parts_of_rows(1, 100_000, 8, "i32", 1472, machine), parts_of_rows(1472, 100, 8, "i32", 1472, machine)
+    >>> from ipu_mlir.dialects.machine.machine import IPU2
+    >>> parts_of_rows(1, 100_000, 8, "i32", 1472, IPU2), parts_of_rows(1472, 100, 8, "i32", 1472, IPU2)
     (128, 1)
     """
     key_bytes = element_type(dtype).bytes

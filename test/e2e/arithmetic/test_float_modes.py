@@ -225,7 +225,7 @@ def test_modes_take_no_cycles_of_vertices() -> None:
         return sum(step.compute for step in steps)
 
     more = [cycles(rows, {**STOCHASTIC, "overflow": "clip"}) - cycles(rows, None) for rows in (30, 3000)]
-    assert more[0] == more[1] < 400, "only that the key is counted on"
+    assert more[0] == more[1] < 500, "only that the key is counted on"
 
 
 def test_modes_that_there_are_not() -> None:

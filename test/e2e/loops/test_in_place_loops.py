@@ -8,7 +8,7 @@ from support.tensor_text import function
 import ipu_mlir as ipu
 
 _TARGET = ipu.Target(tiles_per_ipu=4)
-_WHOLE = ("select(", "run_codelet(", "equal(", "less(")
+_WHOLE = ("select(", "equal(", "less(")
 
 _TWO_COUNTERS = """  %c0 = arith.constant 0 : index
   %zero = arith.constant 0 : i32
@@ -50,7 +50,6 @@ def test_what_a_loop_counts_besides_its_condition_is_known():
     want[0] = x[5]
     np.testing.assert_array_equal(program.run([x])[0], want)
     np.testing.assert_array_equal(program.run_per_tile([x])[0], want)
-    assert "arg0[i + 1]" in program.source() or "result0[i + 1" in program.source()
 
 
 _NUMBERS_AS_ROWS = """  %c0 = arith.constant 0 : index
