@@ -54,7 +54,7 @@ def parts_of_rows(rows: int, n: int, k: int, dtype: str, num_tiles: int, machine
 
     >>> from ipu_mlir.dialects.machine.machine import IPU2
     >>> parts_of_rows(1, 100_000, 8, "i32", 1472, IPU2), parts_of_rows(1472, 100, 8, "i32", 1472, IPU2)
-    (128, 1)
+    (64, 1)
     """
     key_bytes = element_type(dtype).bytes
 
