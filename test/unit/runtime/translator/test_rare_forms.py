@@ -74,6 +74,7 @@ def test_a_loop_stores_one_element_per_round(run_plain, engine):
     }"""
     x = np.arange(5, dtype=np.float32)
     np.testing.assert_array_equal(run_plain(text, x)[0], (x + x)[::-1])
+    assert "select" not in engine(text).source.split("def main")[1]
 
 
 def test_buffers_without_elements(run_plain):
