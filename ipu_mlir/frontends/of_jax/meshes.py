@@ -112,6 +112,7 @@ def local_program(program: str) -> Local:
             (math.prod(sdy.MeshAxisAttr(axis).size for axis in mesh.axes) for mesh in meshes.values()), default=1
         )
         if replicas == 1:
+            _drop_constraints(module.operation)
             passmanager.PassManager.parse(_DROP).run(module.operation)
             return Local(_text_of(module), 1, (), ())
         try:
@@ -131,6 +132,21 @@ def local_program(program: str) -> Local:
         module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(number, replicas)
         module.operation.attributes["mhlo.num_replicas"] = ir.IntegerAttr.get(number, 1)
         return Local(_text_of(module), replicas, inputs, outputs)
+
+
+def _drop_constraints(module: Any) -> None:
+    """Drop what random keys are constrained to on one device; the pass that drops meshes leaves ops that name them."""
+    found = []
+
+    def look(op: Any) -> Any:
+        if op.name == "sdy.sharding_constraint":
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(look)
+    for op in found:
+        op.results[0].replace_all_uses_with(op.operands[0])
+        op.erase()
 
 
 def _text_of(module: ir.Module) -> str:

@@ -192,6 +192,7 @@ def test_problems_come_first(show: Callable[..., Any], make: Callable[..., dict[
     assert tab.locator("header .badge").inner_text() == "Does not fit"
 
 
+@pytest.mark.slow
 def test_64_ipus_are_aggregated_and_zoom_to_single_tiles(
     show: Callable[..., Any], make: Callable[..., dict[str, Any]]
 ) -> None:
