@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 _LOG = logging.getLogger("ipu_mlir.tensorflow")
 
 _PROPORTIONS = {"matmuls": "matmul_memory_proportion", "convolutions": "conv_memory_proportion"}
@@ -36,7 +38,6 @@ _NO_EFFECT = {
 _OF_MULTI_CONV = {
     **_NO_EFFECT,
     **dict.fromkeys(("perConvReservedTiles", "cycleBackOff"), "convolutions that share a superstep are planned alone"),
-    "availableMemoryProportion": "it is one for all convolutions, which convolutions.poplar_options sets",
 }
 """The same of those that one operator takes."""
 
@@ -76,30 +77,34 @@ def library_options(groups: Mapping[str, Mapping[str, Any]]) -> LibraryOptions:
             elif name in _NO_EFFECT:
                 _LOG.warning("%s has no effect here: %s", where, _NO_EFFECT[name])
             else:
-                known = ("availableMemoryProportion", "partialsType", "use16BitPartials", *_NO_EFFECT)
-                raise ValueError(f"{where} is no option of the libraries; there are {', '.join(sorted(known))}")
+                raise _unknown(where, _NO_EFFECT)
     return LibraryOptions(tuple(partition.items()), tuple(sums.items()))
 
 
-def partials_of(options: Mapping[str, str]) -> str | None:
-    """``native`` or ``f32`` for sums that are not complete, as options of one ``multi_conv`` say; None if they do not.
+def scopes_of(options: Mapping[str, str]) -> list[str]:
+    """Scopes that say to the passes what ``options`` of one ``multi_conv`` set.
 
     Raises:
         ValueError: no library has such an option, or it does not take that value.
     """
-    found = None
+    scopes = []
     for name, value in options.items():
         where = f"multi_conv: {name}"
         if name == "availableMemoryProportion":
-            _proportion(where, value)
-        if name in ("partialsType", "partialType", "use16BitPartials"):
-            found = _partials(where, name, value)
+            share = np.format_float_positional(_proportion(where, value), trim="-")
+            scopes.append(f"ipu.available_memory_proportion.{share}")
+        elif name in ("partialsType", "partialType", "use16BitPartials"):
+            scopes.append(f"ipu.partials.{_partials(where, name, value)}")
         elif name in _OF_MULTI_CONV:
             _LOG.warning("%s has no effect here: %s", where, _OF_MULTI_CONV[name])
         else:
-            known = ("partialsType", "use16BitPartials", *_OF_MULTI_CONV)
-            raise ValueError(f"{where} is no option of the libraries; there are {', '.join(sorted(known))}")
-    return found
+            raise _unknown(where, _OF_MULTI_CONV)
+    return scopes
+
+
+def _unknown(where: str, without_effect: Mapping[str, str]) -> ValueError:
+    known = ("availableMemoryProportion", "partialsType", "use16BitPartials", *without_effect)
+    return ValueError(f"{where} is no option of the libraries; there are {', '.join(sorted(known))}")
 
 
 def _proportion(where: str, value: Any) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from math import prod
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
-from ipu_mlir.dialects.analysis.locations import place_of
+from ipu_mlir.dialects.analysis.locations import name_scope, place_of
 from ipu_mlir.dialects.analysis.loop_nest import LoopNest, reads_operand
 from ipu_mlir.dialects.analysis.memory_access import MemoryAccess
 from ipu_mlir.dialects.codelets.naming import codelet_name
@@ -47,7 +47,7 @@ def operation_of(
         work=work,
         splittable=splittable,
         step_loops=step_loops(op, nest, splittable),
-        temporary_bytes=proportions.bytes_for(work, target),
+        temporary_bytes=proportions.bytes_for(work, name_scope(op.location), target),
         location=place_of(op.location),
     )
 

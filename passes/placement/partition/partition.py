@@ -38,7 +38,8 @@ class Partition(Pass):
     by equal parts. ``grain``, the bytes at whose multiples the fastest dimension of a result is cut.
     ``available-memory-proportion``, the share of a tile's memory that operands brought to it and partial results of one
     op may take; ``matmul-memory-proportion`` and ``conv-memory-proportion`` for those ops. A function that has the
-    attribute ``ipu.available_memory_proportion`` goes by that. ``most-partials``, the most partial results that a
+    attribute ``ipu.available_memory_proportion`` goes by that, and an op with the innermost scope
+    ``ipu.available_memory_proportion.0.4`` in its name by that. ``most-partials``, the most partial results that a
     reduction may be split into, 1 for none. ``explain`` prints to stderr what was considered. Python
     users may give another ``planner``, a function from an ``Operation`` and a ``Target`` to ``Parts``. A variable lies
     in one place for all functions, which the largest of them decides.

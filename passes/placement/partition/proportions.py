@@ -1,5 +1,6 @@
 """The share of a tile's memory that one op may take for operands that are brought to it and for partial results."""
 
+import re
 from dataclasses import dataclass
 
 from ipu_mlir.dialects.costs.work import Contraction, Work
@@ -10,6 +11,9 @@ from ipu_mlir.passes.core.base import Refusals
 PROPORTION = "ipu.available_memory_proportion"
 """Attribute of a function, as of the stage of a pipeline: the proportion for all of its ops."""
 
+_SCOPES = re.compile(r"(?:^|/)ipu\.available_memory_proportion\.(1|0\.\d*[1-9])(?=_|/|$)")
+"""Scopes in the name of an op."""
+
 
 @dataclass(frozen=True)
 class MemoryProportions:
@@ -19,16 +23,20 @@ class MemoryProportions:
     matmul: float
     conv: float
 
-    def bytes_for(self, work: Work, target: Target) -> int:
-        """Bytes that an op that does ``work`` may take on one tile.
+    def bytes_for(self, work: Work, name: str, target: Target) -> int:
+        """Bytes that an op that does ``work`` may take on one tile; the innermost scope in its ``name`` may say it.
 
-        >>> MemoryProportions(0.5, 0.5, 0.5).bytes_for(Contraction("f32", (), (0,), (1,), (2,), ()), Target())
+        >>> proportions, product = MemoryProportions(0.5, 0.5, 0.5), Contraction("f32", (), (0,), (1,), (2,), ())
+        >>> proportions.bytes_for(product, "MatMul", Target())
         319488
+        >>> proportions.bytes_for(product, "ipu.available_memory_proportion.0.25_1/MatMul", Target())
+        159744
         """
         share = self.other
         if isinstance(work, Contraction):
             share = self.conv if work.kernel else self.matmul
-        return int(share * target.bytes_per_tile)
+        said = _SCOPES.findall(name)[-1:]
+        return int((float(said[0]) if said else share) * target.bytes_per_tile)
 
 
 def proportions_of(function: ir.Operation, given: MemoryProportions, refuse: Refusals) -> MemoryProportions:

@@ -174,7 +174,7 @@ def test_convolutions_are_summed_as_their_options_say(strategy, caplog):
         def convolve(x):
             return tf.nn.conv2d(x, w, 1, "SAME")
 
-        wide = nn.multi_conv(convolve, options={"partialsType": "float", "availableMemoryProportion": "0.4"})(x)
+        wide = nn.multi_conv(convolve, options={"partialsType": "float", "planType": "serial"})(x)
         return wide, nn.multi_conv(options={"partialsType": "half"})(convolve)(x[:, :3])
 
     x, w = np.ones((1, 4, 4, 8), np.float16), np.ones((1, 1, 8, 3), np.float16)
@@ -184,7 +184,27 @@ def test_convolutions_are_summed_as_their_options_say(strategy, caplog):
     (program,) = strategy._programs._programs.values()
     text = program.executable.mlir("l1")
     assert "4x4x3xf32>" in text and "3x4x3xf32>" not in text
-    assert "availableMemoryProportion has no effect here: it is one for all convolutions" in caplog.text
+    assert "multi_conv: planType has no effect here: the planner takes" in caplog.text
+
+
+def test_convolutions_take_the_memory_that_their_options_say(strategy):
+    options = {"availableMemoryProportion": "0.01", "partialsType": "float"}
+
+    @tf.function(jit_compile=True)
+    def step(x, w):
+        def convolve(x):
+            return tf.nn.conv2d(x, w, 1, "SAME")
+
+        return nn.multi_conv(convolve, options)(x), convolve(x[:, :15])
+
+    x, w = (np.ones(shape, np.float32) for shape in ((1, 16, 16, 64), (3, 3, 64, 48)))
+    with strategy.scope():
+        for found in strategy.run(step, args=(x, w)):
+            assert found.numpy()[0, 1, 1, 0] == 576
+    (program,) = strategy._programs._programs.values()
+    text = program.executable.mlir("l2")
+    assert "ipu.step" in text
+    assert all("1x16x16x48xf32" in line for line in text.splitlines() if "ipu.step" in line)
 
 
 def test_drawn_classes_that_are_true_have_no_part_in_the_softmax(strategy):

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import tensorflow as tf
@@ -14,8 +13,7 @@ from ipu_mlir.tensorflow.ipu.ops.ctc import (
     ctc_loss_with_log_probs,
 )
 from ipu_mlir.tensorflow.ipu.ops.sampled_losses import nce_loss, sampled_softmax_loss
-from ipu_mlir.tensorflow.library_options import partials_of
-from ipu_mlir.tensorflow.placement import named
+from ipu_mlir.tensorflow.library_options import scopes_of
 
 __all__ = [
     "ctc_beam_search_decoder",
@@ -71,7 +69,8 @@ def multi_conv(func: Callable[..., Any] | None = None, options: Mapping[str, str
 
     Args:
         options: of the library for convolutions, by name. ``partialsType`` and ``use16BitPartials`` say in which
-            type these convolutions are summed; the log says why others have no effect.
+            type these convolutions are summed, ``availableMemoryProportion`` how much of a tile's memory each may take
+            for what it fetches; the log says why others have no effect.
 
     Raises:
         TypeError: the options are no dictionary of text.
@@ -84,12 +83,11 @@ def multi_conv(func: Callable[..., Any] | None = None, options: Mapping[str, str
             raise TypeError(f"multi_conv takes options as text by name, got {key!r}: {value!r}")
     if func is None:
         return functools.partial(multi_conv, options=options)
-    partials = partials_of(options or {})
+    scopes = ["multi_conv", *scopes_of(options or {})]
 
     @functools.wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
-        in_type = nullcontext() if partials is None else named(f"ipu.partials.{partials}")
-        with tf.name_scope("multi_conv"), in_type:
+        with tf.name_scope("/".join(scopes)):
             return func(*args, **kwargs)
 
     return called

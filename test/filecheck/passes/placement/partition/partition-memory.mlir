@@ -12,6 +12,10 @@
 // WHOLE-NOT: tensor.extract_slice
 // WHOLE-LABEL: func.func @of_its_own
 // WHOLE: tensor.extract_slice
+// WHOLE-LABEL: func.func @named_by_a_scope
+// WHOLE: tensor.extract_slice
+// WHOLE-LABEL: func.func @named_by_no_proportion
+// WHOLE-NOT: tensor.extract_slice
 
 // STEPS-LABEL: func.func @main
 // STEPS-SAME: (%[[X:.*]]: tensor<256x768xf32> {{.*}}, %[[W:.*]]: tensor<768x256xf32>
@@ -56,6 +60,24 @@ func.func @of_its_own(%x: tensor<256x768xf32>, %w: tensor<768x256xf32>) -> tenso
   %z = linalg.fill ins(%c : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
   %y = linalg.matmul ins(%x, %w : tensor<256x768xf32>, tensor<768x256xf32>) outs(%z : tensor<256x256xf32>)
     -> tensor<256x256xf32>
+  return %y : tensor<256x256xf32>
+}
+
+func.func @named_by_a_scope(%x: tensor<256x768xf32>, %w: tensor<768x256xf32>) -> tensor<256x256xf32> {
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256x256xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<256x768xf32>, tensor<768x256xf32>) outs(%z : tensor<256x256xf32>)
+    -> tensor<256x256xf32> loc("ipu.available_memory_proportion.0.5/ipu.available_memory_proportion.0.04_1/MatMul")
+  return %y : tensor<256x256xf32>
+}
+
+func.func @named_by_no_proportion(%x: tensor<256x768xf32>, %w: tensor<768x256xf32>) -> tensor<256x256xf32> {
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256x256xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<256x768xf32>, tensor<768x256xf32>) outs(%z : tensor<256x256xf32>)
+    -> tensor<256x256xf32> loc("ipu.available_memory_proportion.0/MatMul")
   return %y : tensor<256x256xf32>
 }
 }
