@@ -214,7 +214,7 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
     )
 
 
-_IN_ROUNDS = frozenset(("GRU", "LSTM", "Loop", "RNN", "Scan"))
+_IN_ROUNDS = frozenset(("Loop", "Scan"))
 """Ops whose rounds become loops by torch-mlir; by ONNX's definitions each round is ops of its own."""
 
 

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
-from ipu_mlir.frontends.of_onnx import body_rules, ml_rules, rules, sampling_rules, sequence_rules, window_rules
+from ipu_mlir.frontends.of_onnx import (
+    body_rules,
+    ml_rules,
+    recurrent_rules,
+    rules,
+    sampling_rules,
+    sequence_rules,
+    window_rules,
+)
 from ipu_mlir.frontends.of_onnx.rules import OnnxRule
 
 
@@ -23,5 +31,5 @@ def rules_of(module: ModuleType) -> Iterator[OnnxRule]:
         yield from (each for each in (value if isinstance(value, tuple) else [value]) if isinstance(each, OnnxRule))
 
 
-_MODULES = (rules, body_rules, ml_rules, sampling_rules, sequence_rules, window_rules)
+_MODULES = (rules, body_rules, ml_rules, recurrent_rules, sampling_rules, sequence_rules, window_rules)
 RULES = by_op(each for module in _MODULES for each in rules_of(module))

@@ -26,9 +26,10 @@ def check(kind, source, args, expected):
     found = executable(*args)
     found = found[0] if isinstance(found, tuple) else found
     np.testing.assert_allclose(np.asarray(found), expected(), rtol=2e-5, atol=2e-6)
+    return executable
 
 
-def jax_layer(kind, lengths=(T, T)):
+def jax_layer(kind, lengths=(T, T), attention=None):
     jax = pytest.importorskip("jax")
     jnp = jax.numpy
 
@@ -43,16 +44,17 @@ def jax_layer(kind, lengths=(T, T)):
         h = jax.nn.sigmoid(o) * jnp.tanh(c)
         return (h, c), h
 
-    def gru(state, x):
+    def gru(state, x, scores=None):
         (h,) = state
         a, b = jnp.split(x @ w, [2 * SIZE], 1)
         r, z = jnp.split(jax.nn.sigmoid(a + h @ u[:, : 2 * SIZE]), 2, 1)
+        z = z if attention is None else (1 - scores[:, None]) * z
         h = (1 - z) * jnp.tanh(b + (r * h) @ u[:, 2 * SIZE :]) + z * h
         return (h,), h
 
     def step(state, given):
-        x, number = given
-        new, row = (lstm if kind == "lstm" else gru)(state, x)
+        x, number, *scores = given
+        new, row = (lstm if kind == "lstm" else gru)(state, x, *scores)
         if min(lengths) == T:
             return new, row
         goes_on = (number < jnp.asarray(lengths))[:, None]
@@ -60,7 +62,8 @@ def jax_layer(kind, lengths=(T, T)):
 
     def layer(x):
         state = (jnp.zeros((N, SIZE)),) * (2 if kind == "lstm" else 1)
-        return jax.lax.scan(step, state, (x.transpose(1, 0, 2), jnp.arange(T)))[1]
+        scores = () if attention is None else (jnp.asarray(attention),)
+        return jax.lax.scan(step, state, (x.transpose(1, 0, 2), jnp.arange(T), *scores))[1]
 
     return layer, [jax.numpy.asarray(X)], lambda: np.asarray(layer(X))
 
@@ -108,9 +111,16 @@ def test_layers_are_one_family(kind, layer):
     check(kind, *layer(kind))
 
 
-@pytest.mark.parametrize("kind", ["lstm", "gru"])
-def test_sequences_that_end_before_others(kind):
-    check(kind, *jax_layer(kind, lengths=(3, 1)))
+def test_sequences_that_end_before_others():
+    check("lstm", *jax_layer("lstm", lengths=(3, 1)))
+
+
+def test_attention_moves_the_update_gate():
+    """AUGRU, whose update gate is less by as much as a score of the step says; one sequence ends before the other."""
+    scores = np.random.default_rng(2).uniform(size=(T, N)).astype(np.float32)
+    layer = jax_layer("gru", (3, 2), scores)
+    executable = check("gru", *layer)
+    np.testing.assert_allclose(executable.run_per_tile([X])[0], layer[2](), rtol=2e-5, atol=2e-6)
 
 
 @pytest.mark.slow

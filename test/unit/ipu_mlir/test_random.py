@@ -63,8 +63,9 @@ def test_dropout_has_one_mask_forward_and_backward():
 
 def test_a_network_trains_to_the_same_weights_with_masks_stored_and_drawn_again():
     numbers = np.random.default_rng(0)
-    x, y = numbers.standard_normal((16, 32)).astype(np.float32), numbers.standard_normal((16, 1)).astype(np.float32)
-    start = tuple(numbers.standard_normal(shape).astype(np.float32) / 4 for shape in ((32, 64), (64, 1)))
+    x, y = numbers.standard_normal((64, 8)).astype(np.float32), numbers.standard_normal((64, 1)).astype(np.float32)
+    shapes = ((8, 32), (32, 32), (32, 1))
+    start = tuple(numbers.standard_normal(shape).astype(np.float32) / 4 for shape in shapes)
 
     def drawn_again(key, hidden):
         return random.dropout(key, hidden, 0.5)
@@ -83,7 +84,8 @@ def test_a_network_trains_to_the_same_weights_with_masks_stored_and_drawn_again(
         def step(number, weights):
             def loss(now):
                 hidden = dropout(random.fold_in(KEY, number), np.maximum(x @ now[0], 0))
-                return np.mean((hidden @ now[1] - y) ** 2)
+                hidden = dropout(random.fold_in(KEY, number + 20), np.maximum(hidden @ now[1], 0))
+                return np.mean((hidden @ now[2] - y) ** 2)
 
             slopes = ipu.grad(loss)(weights)
             return tuple(w - np.float32(0.05) * g for w, g in zip(weights, slopes, strict=True))
@@ -98,7 +100,9 @@ def test_a_network_trains_to_the_same_weights_with_masks_stored_and_drawn_again(
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
         assert np.abs(one - first).max() > 0.01
     calls = [program.mlir("l1").count("call @") for program in programs]
-    assert calls == [2, 1], "one code draws the mask of the forward pass, and once more for the gradient"
+    assert calls == [4, 2], "one code draws the masks of the forward pass, and once more for the gradient"
+    less, more = (program.profile().tile_bytes().max() for program in programs)
+    assert more - less > 0.9 * 2 * (64 * 32 * 4 / 4), "two masks of 64 x 32 numbers on four tiles"
 
 
 def test_generators_go_on_and_begin_anew():
