@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.aten.activations import gelu, sigmoid
 from ipu_mlir.frontends.aten.rules import as_operand, common_dtype, elementwise, in_one_type, rule, wide
+from ipu_mlir.frontends.support.activations import gelu, sigmoid
 from ipu_mlir.tracing.elementwise import apply_unary_float
 from ipu_mlir.tracing.graph import Symbol
 from ipu_mlir.tracing.pairs import complex_of, from_pairs

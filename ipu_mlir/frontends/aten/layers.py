@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.aten.activations import softmax
 from ipu_mlir.frontends.aten.rules import Made, constant, rule, wide
+from ipu_mlir.frontends.support.activations import softmax
 
 
 @rule("native_layer_norm.default")

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.aten.activations import sigmoid
 from ipu_mlir.frontends.aten.rules import rule, wide
 from ipu_mlir.frontends.aten.sequences import SPACE
+from ipu_mlir.frontends.support.activations import sigmoid
 from ipu_mlir.tracing.control.scans import scan
 
 Cell = Callable[[tuple[Any, ...], Any, Any, Any], tuple[Any, ...]]

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ipu_mlir.frontends.aten.activations import log_softmax, logsumexp, softmax
 from ipu_mlir.frontends.aten.rules import Made, axes, constant, rule, wide
+from ipu_mlir.frontends.support.activations import log_softmax, logsumexp, softmax
 from ipu_mlir.tracing.functions.running import accumulate
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.frontends.of_onnx.rules import rule
-from ipu_mlir.nn import sigmoid
+from ipu_mlir.frontends.support.activations import sigmoid
 from ipu_mlir.tracing.control.scans import scan
 
 _ACTIVATIONS: dict[str, tuple[Callable[..., Any], tuple[float, ...]]] = {

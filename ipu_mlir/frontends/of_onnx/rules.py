@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.frontends.of_onnx.narrow import holder, is_narrow, narrowed
+from ipu_mlir.frontends.support.activations import log_softmax
 
 _LEAST = np.float32(-np.inf)
 
@@ -57,8 +58,7 @@ def _negative_log_likelihood(
 
 @rule("SoftmaxCrossEntropyLoss")
 def _softmax_cross_entropy(x: Any, target: Any, weight: Any = None, **settings: Any) -> Any:
-    shifted = x - np.max(x, axis=1, keepdims=True)
-    logarithms = shifted - np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
+    logarithms = log_softmax(x, 1)
     return _negative_log_likelihood(logarithms, target, weight, **settings), logarithms
 
 

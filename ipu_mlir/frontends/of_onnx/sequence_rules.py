@@ -8,6 +8,7 @@ from onnx.helper import tensor_dtype_to_np_dtype
 from ipu_mlir.frontends.of_onnx.narrow import is_narrow, narrowed
 from ipu_mlir.frontends.of_onnx.rules import known, rule, traced_like
 from ipu_mlir.frontends.of_onnx.window_rules import text
+from ipu_mlir.frontends.support.activations import log_softmax
 from ipu_mlir.tracing.control.branches import cond
 from ipu_mlir.tracing.elementwise import apply_unary_float
 from ipu_mlir.tracing.functions.orders import argtop
@@ -20,9 +21,7 @@ def _erf(x: Any, **_: Any) -> Any:
 
 @rule("LogSoftmax")
 def _log_softmax(x: Any, *, axis: int | None = -1, **_: Any) -> Any:
-    axis = -1 if axis is None else axis
-    shifted = x - np.max(x, axis=axis, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    return log_softmax(x, -1 if axis is None else axis)
 
 
 @rule("Gather")
