@@ -37,6 +37,7 @@ IMPORT_STABLEHLO: tuple[str, ...] = (
     "symbol-dce",
     "canonicalize",
     "cse",
+    "ipu-widen-integers",
     "ipu-read-scopes",
 )
 """StableHLO, with or without chlo, -> linalg on tensors. Custom calls can be inlined, the ops that they stand for

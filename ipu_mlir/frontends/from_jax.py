@@ -11,7 +11,7 @@ from jax import export
 
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.of_jax.callbacks import callbacks_of
-from ipu_mlir.frontends.of_jax.calls import JaxCall, MeshCall, Shape, static_arguments
+from ipu_mlir.frontends.of_jax.calls import JaxCall, MeshCall, Shape, narrowed_leaves, static_arguments, without_static
 from ipu_mlir.frontends.of_jax.meshes import is_on_mesh, local_program
 from ipu_mlir.frontends.of_jax.pmaps import as_jitted, is_pmap
 from ipu_mlir.frontends.of_jax.stages import as_lowered, function_of_jaxpr, kept_arguments
@@ -45,6 +45,13 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
 
 def _exported(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Imported:
     static = static_arguments(jitted, args, kwargs)
+    imported = _traced(jitted, args, kwargs, static)
+    call: Any = imported.call
+    narrowed = narrowed_leaves(jax.tree.leaves(without_static(args, kwargs, static)), call.inputs)
+    return replace(imported, call=replace(call, narrowed=narrowed)) if narrowed else imported
+
+
+def _traced(jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], static: Mapping[int | str, Any]) -> Imported:
     args = [each if place in static else jax.tree.map(_spec, each) for place, each in enumerate(args)]
     kwargs = {name: each if name in static else jax.tree.map(_spec, each) for name, each in kwargs.items()}
     checks = [export.DisabledSafetyCheck.custom_call(PREFIX + name) for name in CALLS]

@@ -23,6 +23,7 @@ from ipu_mlir.frontends.of_onnx.narrow import held, holder
 from ipu_mlir.frontends.of_onnx.rewriting import rewritten
 from ipu_mlir.frontends.of_onnx.sizes import deciding_inputs, named_sizes, with_sizes, with_values
 from ipu_mlir.frontends.of_torch.dialect import TO_LINALG, context, import_safely, lower
+from ipu_mlir.frontends.support.few_bits import in_bytes, is_of_few_bits
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.specs.specs import TensorSpec
 
@@ -94,10 +95,9 @@ def array_of(value: Any) -> np.ndarray:
 
 
 def signless(array: np.ndarray) -> np.ndarray:
-    """``array`` with its bits as signed integers, if it has unsigned ones, and with its numbers if they have 4 bits."""
-    if array.dtype.name in ("int4", "uint4"):
-        low = array.astype(np.int8)
-        return (low << 4) >> 4
+    """``array`` with its bits as signed integers, if it has unsigned ones or few bits."""
+    if is_of_few_bits(array.dtype):
+        return in_bytes(array)
     return array.view(f"i{array.itemsize}") if array.dtype.kind == "u" else array
 
 

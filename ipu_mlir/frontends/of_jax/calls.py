@@ -2,10 +2,10 @@
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from operator import is_
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from ipu_mlir.dialects.support.arguments import as_argument
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.frontends.of_jax.meshes import Sharding
+from ipu_mlir.frontends.support.few_bits import in_bytes, is_of_few_bits
 
 try:  # what jax.device_put comes to, without its 60 us of Python
     _jax: Any = importlib.import_module("jaxlib._jax")
@@ -34,6 +35,7 @@ class JaxCall:
         kept: numbers of the leaves that the program takes; JAX drops those that nobody reads.
         outputs: shape and type of every leaf of the results.
         static: values of the static arguments, by position or name.
+        narrowed: numbers of the leaves that were compiled for arrays of 64 bits, of which JAX makes 32.
     """
 
     in_tree: Any
@@ -42,6 +44,7 @@ class JaxCall:
     kept: tuple[int, ...]
     outputs: tuple[tuple[Shape, np.dtype[Any] | str], ...]
     static: Mapping[int | str, Any]
+    narrowed: frozenset[int] = field(default=frozenset(), kw_only=True)
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[np.ndarray]:
         """The flat inputs of a call.
@@ -106,20 +109,24 @@ class JaxCall:
     def _forms(self) -> list[tuple[np.dtype[Any], Shape]] | None:
         """Type and shape of each leaf that the program takes; None if it takes any in another form than JAX has it."""
         wanted = [self.inputs[number] for number in self.kept]
-        forms = [(dtype, shape) for shape, dtype in wanted if isinstance(dtype, np.dtype) and dtype.kind not in "cu"]
+        forms = [(dtype, shape) for shape, dtype in wanted if _is_as_in_programs(dtype)]
         return forms if len(forms) == len(wanted) else None
 
     def _array(self, leaf: Any, number: int) -> np.ndarray:
-        """A leaf of the arguments as the program takes it: its integers have no sign, its random keys are numbers, and
-        its complex numbers are pairs."""
+        """A leaf of the arguments as the program takes it: its integers have no sign, and 8 bits or more, its random
+        keys are numbers, and its complex numbers are pairs."""
         shape, dtype = self.inputs[number]
         if not isinstance(dtype, np.dtype):
             return self._key_data(leaf, number)
         array = np.asarray(leaf) if isinstance(leaf, jax.Array) and isinstance(leaf.dtype, np.dtype) else leaf
+        if number in self.narrowed:
+            array = _narrowed(array, dtype)
         if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
             array = as_argument(array, shape, dtype, lambda: self._name(number))
         if dtype.kind == "c":
             return np.ascontiguousarray(array).reshape(-1).view(f"f{array.itemsize // 2}").reshape(*array.shape, 2)
+        if is_of_few_bits(dtype):
+            return in_bytes(array)
         return array.view(f"i{array.itemsize}") if dtype.kind == "u" else array
 
     def _key_data(self, leaf: Any, number: int) -> np.ndarray:
@@ -159,7 +166,7 @@ class JaxCall:
         avals = [
             jax.core.ShapedArray(tuple(size or 0 for size in shape), dtype)
             for shape, dtype in self.outputs
-            if isinstance(dtype, np.dtype) and dtype.kind not in "cu" and None not in shape
+            if _is_as_in_programs(dtype) and None not in shape
         ]
         return avals if _put is not None and len(avals) == len(self.outputs) else None
 
@@ -199,6 +206,28 @@ class MeshCall(JaxCall):
         return super().unflatten([_whole(result, cut, dtype) for result, cut, (_, dtype) in each])
 
 
+def _narrowed(value: Any, dtype: np.dtype[Any]) -> Any:
+    """An array of 64 bits as one of ``dtype``, if that holds its integers; other values as they are."""
+    if not isinstance(value, np.ndarray | np.generic) or not _is_wider(value.dtype, dtype):
+        return value
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.asarray(value).astype(dtype)
+    return found if dtype.kind in "fc" or np.array_equal(found, value) else value
+
+
+def narrowed_leaves(given: Sequence[Any], inputs: Sequence[tuple[Shape, Any]]) -> frozenset[int]:
+    """Numbers of the leaves in ``given`` that are arrays of 64 bits, where JAX takes ``inputs`` of 32."""
+    types = [getattr(leaf, "dtype", None) for leaf in given]
+    return frozenset(
+        n for n, (found, (_, dtype)) in enumerate(zip(types, inputs, strict=True)) if _is_wider(found, dtype)
+    )
+
+
+def _is_wider(found: Any, traced: Any) -> bool:
+    both = isinstance(found, np.dtype) and isinstance(traced, np.dtype)
+    return both and found != traced and jax.dtypes.canonicalize_dtype(found) == traced
+
+
 def _whole(result: np.ndarray, cut: Sharding, dtype: np.dtype[Any] | str) -> np.ndarray:
     """A result as JAX has it, of which replicas have given one each, or all the same."""
     is_pairs = isinstance(dtype, np.dtype) and dtype.kind == "c"
@@ -228,7 +257,14 @@ def _as_jax_reads(result: np.ndarray, wanted: tuple[Shape, np.dtype[Any] | str])
         return result.view(np.uint32)
     if dtype.kind == "c":
         return np.ascontiguousarray(result).view(dtype)[..., 0]
+    if is_of_few_bits(dtype):
+        return result.astype(dtype)
     return result.view(dtype) if dtype.kind == "u" else result
+
+
+def _is_as_in_programs(dtype: np.dtype[Any] | str) -> TypeGuard[np.dtype[Any]]:
+    """True if programs have the elements of JAX in their own form."""
+    return isinstance(dtype, np.dtype) and dtype.kind not in "cu" and not is_of_few_bits(dtype)
 
 
 _KEPT_BYTES = 65536

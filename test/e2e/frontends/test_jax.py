@@ -62,6 +62,18 @@ def test_shapes_are_enough_to_compile():
     assert_same(exe(jnp.arange(3)), jnp.arange(3) + 1)
 
 
+def test_arrays_of_64_bits_are_narrowed_as_jax_does_it():
+    wide = [np.ones(3), np.arange(3), np.ones(3, complex)]
+    double = jax.jit(lambda given, kept: ([x * 2 for x in given], kept + 1))
+    exe = ipu.compile(double, args=[wide, jnp.ones(3)], target=TARGET)
+    for given in (wide, list(map(jnp.asarray, wide))):
+        assert_same(exe(given, jnp.ones(3)), double(given, jnp.ones(3)))
+    with pytest.raises(ipu.RunError, match="int64, expected int32"):
+        exe([wide[0], wide[1] + 2**40, wide[2]], jnp.ones(3))
+    with pytest.raises(ipu.RunError, match="float64, expected float32"):
+        exe(wide, np.ones(3))
+
+
 def test_exports_are_programs_too(tmp_path):
     exported = jax.export.export(jax.jit(lambda x: (jnp.sin(x), x.sum())))(jnp.ones((4,)))
     x = jnp.arange(4.0)
@@ -294,3 +306,29 @@ def test_a_program_without_ops_has_arguments_of_any_type(dtype: str):
     x = jnp.arange(4).astype(dtype)
     check(lambda x: x, x)
     check(lambda x, y: (y, {"x": x}), x, jnp.ones(2))
+
+
+def wrapped(numbers: np.ndarray, dtype: str) -> np.ndarray:
+    """The lowest bits of integers, with their sign."""
+    size = 2 ** int(dtype[-1])
+    low = numbers % size
+    return np.where(low < size // 2, low, low - size) if dtype.startswith("i") else low
+
+
+@pytest.mark.parametrize("dtype", ["int4", pytest.param("uint2", marks=pytest.mark.slow)])
+def test_integers_of_few_bits_are_those_of_wide_ones(dtype: str):
+    numbers = wrapped(np.arange(2 ** int(dtype[-1])), dtype)
+    x, y = (each.reshape(-1) for each in np.meshgrid(numbers, numbers[numbers != 0]))
+
+    def computed(x, y, floats):
+        bits = x + y, x * y, -x, x & ~y, jnp.maximum(x, y), jnp.sort(x)[::3]
+        return *bits, jax.lax.div(x, y), jax.lax.rem(x, y), x < y, x.astype(jnp.float32), floats.astype(x.dtype)
+
+    floats, few = np.linspace(-20, 20, 23, dtype=np.float32), (x.astype(dtype), y.astype(dtype))
+    found = ipu.compile(jax.jit(computed), args=[*few, floats], target=TARGET)(*few, floats)
+    for one, other in zip(found[:-1], computed(jnp.asarray(x), jnp.asarray(y), floats)[:-1], strict=True):
+        expected = wrapped(np.asarray(other), dtype) if one.dtype == dtype else other
+        np.testing.assert_array_equal(np.asarray(one).astype(float), expected)
+    np.testing.assert_array_equal(
+        np.asarray(found[-1]).astype(int), np.clip(np.trunc(floats), numbers.min(), numbers.max())
+    )

@@ -31,8 +31,10 @@ func.func @unsigned(%x: i4) -> f32 {
 
 // CHECK-LABEL: func.func @made
 // CHECK: arith.fptosi %{{.*}} : f32 to i8
-// CHECK: arith.shli
-// CHECK: %[[R:.*]] = arith.shrsi
+// CHECK: arith.constant -4 : i8
+// CHECK: arith.maxsi
+// CHECK: arith.constant 3 : i8
+// CHECK: %[[R:.*]] = arith.minsi
 // CHECK: return %[[R]] : i8
 func.func @made(%x: f32) -> i3 {
   %0 = arith.fptosi %x : f32 to i3
@@ -46,4 +48,32 @@ func.func @constants() -> (tensor<2xi4>, i4) {
   %0 = arith.constant dense<[-8, 7]> : tensor<2xi4>
   %1 = arith.constant -1 : i4
   return %0, %1 : tensor<2xi4>, i4
+}
+
+// CHECK-LABEL: func.func @sums_lose_the_bits_above
+// CHECK: %[[S:.*]] = arith.addi %{{.*}}, %{{.*}} : tensor<4xi8>
+// CHECK: %[[H:.*]] = arith.shli %[[S]]
+// CHECK: %[[R:.*]] = arith.shrsi %[[H]]
+// CHECK: return %[[R]] : tensor<4xi8>
+func.func @sums_lose_the_bits_above(%x: tensor<4xi4>) -> tensor<4xi4> {
+  %0 = arith.addi %x, %x : tensor<4xi4>
+  return %0 : tensor<4xi4>
+}
+
+// CHECK-LABEL: func.func @quotients_without_a_sign
+// CHECK: %[[A:.*]] = arith.andi %{{.*}} : i8
+// CHECK: %[[B:.*]] = arith.andi %{{.*}} : i8
+// CHECK: arith.divui %[[A]], %[[B]] : i8
+// CHECK: arith.shrsi
+func.func @quotients_without_a_sign(%x: i4, %y: i4) -> i4 {
+  %0 = arith.divui %x, %y : i4
+  return %0 : i4
+}
+
+// CHECK-LABEL: func.func @larger
+// CHECK: %[[R:.*]] = arith.maxui %{{.*}}, %{{.*}} : i8
+// CHECK-NEXT: return %[[R]] : i8
+func.func @larger(%x: i4, %y: i4) -> i4 {
+  %0 = arith.maxui %x, %y : i4
+  return %0 : i4
 }
