@@ -64,9 +64,10 @@ def amp_1x1_cycles(
 def _worker_1x1_cycles(points: Size, dtype: str, machine: Machine, zeroing: bool) -> Size:
     """One worker's pass over its ``points`` of the field; that one or two of f8 take as long as three is assumed."""
     turns = larger(points - 3, 0) * machine.amp_cycles(dtype)
-    if dtype == "f32":
+    if dtype == "f32":  # read in conv_partial_1x1_float_float_16.S of PopLibs, which estimates up to 17 fewer
         zero = (2 + 8 * points) if zeroing else 0
-        return choose(points == 0, 24, choose(points == 1, 47, 46) + zero + turns)
+        few = choose(points == 1, 55, choose(points == 2, 61, 63))
+        return choose(points == 0, 24, few + zero + turns)
     some = 17 + 27 if element_type(dtype).unit == "f8" else choose(points == 1, 32, choose(points == 2, 41, 37))
     few = choose(points == 0, 21, some)
     return few + turns + (0 if zeroing else 1) - 7
@@ -137,6 +138,37 @@ def vertical_mac_cycles(groups: Size, field: Size, kernel: Size, machine: Machin
     zero = 4 + ceil_div(field * 8, machine.f16_vector_width)
     join = 10 + (7 + machine.workers - 1) * share
     return 61 + 14 + 25 + ceil_div(groups, 8) * (zero + 32 + 24 + machine.workers * worker + join)
+
+
+def slic_cycles(
+    groups: Size,
+    field: Size,
+    row: Size,
+    in_channels: Size,
+    out_channels: Size,
+    kernel: Size,
+    kernel_row: Size,
+    machine: Machine,
+) -> Size:
+    """``ConvPartial1x4SLIC``: a window of four elements slides over rows of four channels, f16.
+
+    Args:
+        kernel, kernel_row: elements of the window, and of one of its rows.
+
+    Without channels, four groups take their place, whose weights the workers rearrange. Partial results in f32 take two
+    passes. Read in the estimates of PopLibs; that rows of fewer than five points take as long as five, and that all is
+    done again for further channels, is assumed.
+    """
+    share = per_worker(field, machine)
+    rows = ceil_div(share, row)
+    points = ceil_div(share, larger(rows, 1))
+    worker = 17 + rows * (10 + 3 + 2 * (14 + larger(points - 5, 0)))
+    windows = kernel // larger(kernel_row, 1) * ceil_div(kernel_row, 4)
+    is_depthwise = (in_channels == 1) & (out_channels == 1)
+    load = choose(is_depthwise, 31 + 10 * machine.workers + 6, 18) + 16
+    each = load + 20 + 6 + machine.workers * worker
+    times = choose(is_depthwise, ceil_div(groups, 4), groups * ceil_div(in_channels, 4) * ceil_div(out_channels, 4))
+    return 28 + times * (15 + 6 + machine.workers + windows * each)
 
 
 def scalar_mac_cycles(products: Size, cycles_per_product: int, machine: Machine) -> Size:

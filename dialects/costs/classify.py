@@ -36,7 +36,8 @@ def classify(op: ir.Operation | ir.OpView, nest: LoopNest) -> Work:
     if not ops:
         return _move(operation, nest)
     broadcast = _broadcast(operation, nest) if len(ops) == 1 and has_broadcast(ops[0]) else ""
-    return Elementwise(tuple(ops), broadcast, _in_place(operation, nest))
+    operands = len(read_inputs(operation, nest)) + len(nest.outputs)
+    return Elementwise(tuple(ops), broadcast, _in_place(operation, nest), operands)
 
 
 def _is_fast(combine: ScalarOp) -> bool:

@@ -14,6 +14,7 @@ from ipu_mlir.dialects.costs.amp import (
     amp_nx1_cycles,
     horizontal_mac_cycles,
     scalar_mac_cycles,
+    slic_cycles,
     vertical_mac_cycles,
 )
 from ipu_mlir.dialects.costs.elementwise import (
@@ -24,7 +25,7 @@ from ipu_mlir.dialects.costs.elementwise import (
     inner_cycles,
 )
 from ipu_mlir.dialects.costs.pooling import pool_cycles
-from ipu_mlir.dialects.costs.reductions import reduction_cycles
+from ipu_mlir.dialects.costs.reductions import reduction_cycles, sum_of_rows_cycles
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Gather, Loops, Move, Reduction, Window, Work
 from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.machine.size_arithmetic import Size, choose, larger, per_worker, product_over, smaller, total
@@ -128,8 +129,11 @@ def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machi
     if not work.kernel:
         swapped = amp_1x1_cycles(groups, outs, ins, field, dtype, machine)
         turned = horizontal_mac_cycles(groups, outs, last(work.out_channels), ins, field, kernel, dtype, machine)
-        kept = {"field": swapped, "out_channels": one}.get(work.weights)
-        return smaller(smaller(best, turned), smaller(one, swapped) if kept is None else kept)
+        if work.weights == "field":
+            return smaller(turned, swapped) + 2 * _turn_cycles(machine)
+        if work.weights == "out_channels":
+            return smaller(best, one)
+        return smaller(smaller(best, turned), smaller(one, swapped))
     best = smaller(best, amp_nx1_cycles(groups, field, row, ins, outs, kernel, dtype, machine))
     for moved in _windows_as_channels(work.kernel):
         channels, rest = ins * size(moved), size(tuple(loop for loop in work.kernel if loop not in moved))
@@ -140,9 +144,20 @@ def _contraction_cycles(work: Contraction, size: LoopSize, last: LoopSize, machi
                 rest == 1, product, amp_nx1_cycles(groups, field, row, channels, outs, rest, dtype, machine)
             )
         best = smaller(best, choose(size(moved) == 1, product, copied + product))
+    if dtype == "f16" and work.slides:
+        best = smaller(best, slic_cycles(groups, field, row, ins, outs, kernel, last(work.kernel), machine))
     if dtype == "f16" and not work.in_channels and not work.out_channels:
         best = smaller(best, vertical_mac_cycles(groups, field, kernel, machine))
     return best
+
+
+def _turn_cycles(machine: Machine) -> Size:
+    """A compute set that transposes a few elements: of a factor that moves over the other one, or of the results.
+
+    Where the first factor is kept as weights, both lie the other way round: each tile turns its share, which is small,
+    before it sends the one and after it has summed the others (assumed).
+    """
+    return machine.start_cycles + machine.sync_cycles + moves.transpose_cycles(1, "f32", machine)
 
 
 def _windows_as_channels(kernel: Loops) -> list[Loops]:
@@ -166,7 +181,7 @@ def _elementwise_cycles(work: Elementwise, sizes: IntArray, machine: Machine) ->
     if work.broadcast == "vector":
         columns = sizes[..., -1]
         return broadcast_vector_cycles(work.ops[0], n // larger(columns, 1), columns, machine)
-    return elementwise_cycles(work.ops, n, machine, work.in_place)
+    return elementwise_cycles(work.ops, n, machine, work.in_place, work.operands)
 
 
 def _reduction_cycles(work: Reduction, size: LoopSize, last: LoopSize, machine: Machine) -> Size:
@@ -179,6 +194,9 @@ def _reduction_cycles(work: Reduction, size: LoopSize, last: LoopSize, machine: 
     run = size(work.run) if work.run else last(work.reduced)
     strides = elements // larger(run, 1)
     fast = reduction_cycles(results, run, work.dtype, work.to_dtype, work.continuous, machine, strides)
+    if not work.continuous and work.combine.name == "add" and not work.before:
+        sums = sum_of_rows_cycles(results, elements, work.dtype, work.to_dtype, machine)
+        fast = choose(strides == 1, smaller(fast, sums), fast)
     return fast + machine.workers * before
 
 

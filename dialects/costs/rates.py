@@ -11,7 +11,10 @@ VECTOR = 0
 
 @dataclass(frozen=True)
 class Rate:
-    """``cycles`` per ``elements`` elements; ``loop`` more for each turn of a loop that is not unrolled."""
+    """``cycles`` per ``elements`` elements; ``loop`` more where the operation has a loop to itself.
+
+    Of an operation of one instruction the published figure is split into it and what surrounds it, loads and stores.
+    """
 
     cycles: int
     elements: int = VECTOR
@@ -86,8 +89,8 @@ UNARY: dict[str, Rates] = {
 """Unary operations on floats."""
 
 _ARITHMETIC = Rates(Rate(1, VECTOR, 2), Rate(1, VECTOR, 2))
-_COMPARE = _unrolled((14, 4), (9, 4))
-_EXTREME = _unrolled((3, 2), (3, 4))
+_COMPARE = Rates(Rate(2, 4, 12), Rate(1, 4, 8))
+_EXTREME = Rates(Rate(1, 2, 2), Rate(1, 4, 2))
 _POW = _unrolled((312, 1), (325, 1))
 
 BINARY: dict[str, Rates] = {
@@ -123,14 +126,14 @@ BROADCAST: dict[str, Rates] = {
 INTEGER: dict[str, Rate] = {
     "abs": Rate(2, 1, 4),
     "bits": Rate(1, 1, 4),  # counting bits
-    "compare": Rate(22, 4),
+    "compare": Rate(4, 4, 18),
     "div": Rate(277, 1),
     "divu": Rate(265, 1),
-    "logical": Rate(5, 4),  # and, or of booleans
-    "plain": Rate(7, 1),  # add, sub, mul, bitwise, shift; assumed for max and min
+    "logical": Rate(4, 4, 1),  # and, or of booleans
+    "plain": Rate(1, 1, 6),  # add, sub, mul, bitwise, shift; assumed for max and min
     "pow": Rate(312, 1),  # assumed: as of floats
 }
 """Operations on integers, of any width up to 32 bits."""
 
-SELECT = Rate(5, 1)
+SELECT = Rate(2, 1, 3)
 """One of two values by a condition, any type."""

@@ -25,6 +25,18 @@ def continuous_cycles(results: Size, n: Size, dtype: str, machine: Machine) -> S
     return 17 + results * (12 + n // width + odd)
 
 
+def sum_of_rows_cycles(results: Size, rows: Size, dtype: str, to_dtype: str, machine: Machine) -> Size:
+    """``ReduceAdd`` of PopLibs: ``results`` neighbours, each of them a sum over ``rows`` that lie one after another.
+
+    The workers share blocks of as many results as there are accumulators. PopLibs takes it for partial results of
+    products and convolutions; that other sums of rows take it, too, is assumed.
+    """
+    at_once = 2 * machine.vector_width(dtype)
+    before = 8 if element_type(dtype).unit == "f32" else 10
+    each = 2 * rows + before - element_type(to_dtype).is_narrow
+    return 33 + machine.workers * (20 + per_worker(ceil_div(results, at_once), machine) * each)
+
+
 def reduction_cycles(
     results: Size, n: Size, dtype: str, to_dtype: str, continuous: bool, machine: Machine, strides: Size = 1
 ) -> Size:

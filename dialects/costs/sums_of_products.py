@@ -118,19 +118,26 @@ def contraction(op: ir.Operation, nest: LoopNest) -> Contraction | None:
         in_channels=tuple(loop for loop in reduced_loops(nest) if loop not in window),
         kernel=tuple(sorted(window)),
         prepared=first.preparation(nest) + second.preparation(nest),
+        slides=bool(window) and _slides(nest, first, max(window)),
         weights="" if window else _much_larger(nest, field, out_channels),
     )
+
+
+def _slides(nest: LoopNest, image: _Factor, loop: int) -> bool:
+    """True if ``loop`` moves a window over ``image`` by one element, and so does the loop over its places."""
+    indices = [index for number in image.numbers for index in nest.indices[number] if index.coefficients[loop]]
+    return all(each in (0, 1) for index in indices for each in index.coefficients)
 
 
 def _much_larger(nest: LoopNest, field: set[int], out_channels: set[int]) -> str:
     """The side of a product that is much larger than the other one: it would have to be rearranged to move over it.
 
-    With one group of input channels it lies as the units want it.
+    With one group of input channels it lies as the units want it, and over a vector nothing moves.
     """
     rows, columns, channels = (
         prod(nest.extents[loop] for loop in loops) for loops in (field, out_channels, reduced_loops(nest))
     )
-    if channels <= _ONE_GROUP or min(rows, columns) > _FEW:
+    if channels <= _ONE_GROUP or not 1 < min(rows, columns) <= _FEW:
         return ""
     if rows >= _MUCH * columns:
         return "field"

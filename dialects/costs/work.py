@@ -30,6 +30,7 @@ class Contraction:
         in_channels: reduced loops of both factors.
         kernel: reduced loops that move a window over the first factor.
         prepared: what is done to the factors first.
+        slides: whether the last loop of the window moves it by one element at a time.
         weights: ``field`` or ``out_channels``, the loops of the factor that AMP keeps as weights because it is much the
             larger one; empty where either may be.
     """
@@ -41,6 +42,7 @@ class Contraction:
     in_channels: Loops
     kernel: Loops
     prepared: tuple[Preparation, ...] = ()
+    slides: bool = False
     weights: str = ""
 
 
@@ -51,11 +53,13 @@ class Elementwise:
     Attributes:
         broadcast: of a single operation with an operand that not all loops go over: ``scalar`` or ``vector``.
         in_place: whether the result lies where an input does.
+        operands: the number of tensors that are read or written.
     """
 
     ops: tuple[ScalarOp, ...]
     broadcast: str = ""
     in_place: bool = False
+    operands: int = 0
 
 
 @dataclass(frozen=True)

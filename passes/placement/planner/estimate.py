@@ -11,6 +11,7 @@ from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.exchange import cycles_for_bytes
 from ipu_mlir.dialects.costs.family import cycles_of
 from ipu_mlir.dialects.costs.footprint import scratch_bytes
+from ipu_mlir.dialects.costs.moves import fill_cycles
 from ipu_mlir.dialects.costs.work import Reduction, Work
 from ipu_mlir.dialects.machine.machine import Machine
 from ipu_mlir.dialects.machine.size_arithmetic import product_over
@@ -179,7 +180,9 @@ def _combination(question: Question, blocks: IntArray) -> tuple[IntArray, IntArr
         sizes = np.stack([np.full_like(partials, here), partials], axis=-1)
         dtype = "f32" if result.element_bytes >= 4 else "f16"
         add = Reduction(dtype, dtype, (0,), (1,), False, (), ScalarOp(Shape.BINARY, "add", dtype))
+        own = result.elements(blocks)  # which begin as zeros
         cycles += cycles_for_bytes(received, received, machine) + cycles_of(add, sizes, machine)
-        size += received + result.elements(blocks) * result.element_bytes
+        cycles += fill_cycles(own, dtype, machine)
+        size += received + own * result.element_bytes
     split = partials > 1
     return np.where(split, cycles + machine.start_cycles + machine.sync_cycles, 0), np.where(split, size, 0)

@@ -1,5 +1,7 @@
 """Which work a structured op is."""
 
+from dataclasses import replace
+
 import pytest
 
 from ipu_mlir.dialects import ipu
@@ -76,7 +78,19 @@ def test_convolution() -> None:
         f"linalg.conv_2d_nhwc_hwcf ins(%x, %k : {types[0]}, {types[1]}) outs(%y : {types[2]})",
         f"%x: {types[0]}, %k: {types[1]}, %y: {types[2]}",
     )
-    assert work == Contraction("f32", groups=(), field=(0, 1, 2), out_channels=(3,), in_channels=(6,), kernel=(4, 5))
+    expected = Contraction("f32", groups=(), field=(0, 1, 2), out_channels=(3,), in_channels=(6,), kernel=(4, 5))
+    assert work == replace(expected, slides=True)
+
+
+def test_a_window_that_moves_by_two_does_not_slide() -> None:
+    types = "memref<1x9x9x3xf32>", "memref<3x3x3x4xf32>", "memref<1x4x4x4xf32>"
+    strides = "{dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>}"
+    work = work_of(
+        f"linalg.conv_2d_nhwc_hwcf {strides} ins(%x, %k : {types[0]}, {types[1]}) outs(%y : {types[2]})",
+        f"%x: {types[0]}, %k: {types[1]}, %y: {types[2]}",
+    )
+    assert isinstance(work, Contraction)
+    assert not work.slides
 
 
 def test_depthwise_convolution() -> None:
@@ -85,7 +99,8 @@ def test_depthwise_convolution() -> None:
         f"linalg.depthwise_conv_2d_nhwc_hwc ins(%x, %k : {types[0]}, {types[1]}) outs(%y : {types[2]})",
         f"%x: {types[0]}, %k: {types[1]}, %y: {types[2]}",
     )
-    assert work == Contraction("f16", groups=(3,), field=(0, 1, 2), out_channels=(), in_channels=(), kernel=(4, 5))
+    expected = Contraction("f16", groups=(3,), field=(0, 1, 2), out_channels=(), in_channels=(), kernel=(4, 5))
+    assert work == replace(expected, slides=True)
 
 
 def test_product_of_a_factor_that_is_computed_first() -> None:
@@ -120,30 +135,30 @@ def test_dot_product_is_a_reduction_of_products() -> None:
 
 
 @pytest.mark.parametrize(
-    ("maps", "inputs", "broadcast"),
+    ("maps", "inputs", "broadcast", "operands"),
     [
-        ("i, j; i, j; i, j", f"%x, %x2 : {X}, {X}", ""),
-        ("i, j; j; i, j", f"%x, %b : {X}, {Y}", "vector"),
-        ("i, j; ; i, j", f"%x, %s : {X}, memref<f32>", "scalar"),
-        ("i, j; ; i, j", f"%x, %c : {X}, f32", "scalar"),
+        ("i, j; i, j; i, j", f"%x, %x2 : {X}, {X}", "", 3),
+        ("i, j; j; i, j", f"%x, %b : {X}, {Y}", "vector", 3),
+        ("i, j; ; i, j", f"%x, %s : {X}, memref<f32>", "scalar", 3),
+        ("i, j; ; i, j", f"%x, %c : {X}, f32", "scalar", 2),
     ],
 )
-def test_sum_of_two_operands(maps: str, inputs: str, broadcast: str) -> None:
+def test_sum_of_two_operands(maps: str, inputs: str, broadcast: str, operands: int) -> None:
     body = "^bb0(%a: f32, %b0: f32, %out: f32):\n%r = arith.addf %a, %b0 : f32\nlinalg.yield %r : f32"
     arguments = f"%x: {X}, %x2: {X}, %b: {Y}, %s: memref<f32>, %c: f32, %y: {X}"
     work = work_of(generic(maps, "pp", inputs, f"%y : {X}", body), arguments)
-    assert work == Elementwise((binary("add"),), broadcast)
+    assert work == Elementwise((binary("add"),), broadcast, operands=operands)
 
 
 def test_a_maximum_with_a_scalar() -> None:
     body = "^bb0(%a: f32, %out: f32):\n%r = arith.maximumf %a, %one : f32\nlinalg.yield %r : f32"
     text = "%one = arith.constant 1.0 : f32\n" + generic("i, j; i, j", "pp", f"%x : {X}", f"%y : {X}", body)
-    assert work_of(text, f"%x: {X}, %y: {X}") == Elementwise((binary("max"),), "scalar")
+    assert work_of(text, f"%x: {X}, %y: {X}") == Elementwise((binary("max"),), "scalar", operands=2)
 
 
 def test_sum_in_place() -> None:
     work = work_of(f"linalg.add ins(%x, %y : {X}, {X}) outs(%y : {X})", f"%x: {X}, %y: {X}")
-    assert work == Elementwise((binary("add"),), "", in_place=True)
+    assert work == Elementwise((binary("add"),), "", in_place=True, operands=3)
 
 
 def test_body_of_several_operations() -> None:
@@ -161,7 +176,7 @@ def test_body_of_several_operations() -> None:
         binary("compare"),
         ScalarOp(Shape.SELECT, "select", "f32"),
     )
-    assert work_of(text, "%x: memref<16xf16>, %y: memref<16xf32>") == Elementwise(expected)
+    assert work_of(text, "%x: memref<16xf16>, %y: memref<16xf32>") == Elementwise(expected, operands=2)
 
 
 @pytest.mark.parametrize(("dimension", "continuous"), [(1, True), (0, False)])

@@ -203,4 +203,4 @@ def test_every_rate_of_integers_is_reached(name: str) -> None:
 @pytest.mark.parametrize("name", BROADCAST)
 def test_every_rate_of_broadcasts_is_reached(name: str) -> None:
     text = _TWO[name].replace("%b", "%two")
-    assert work_of(_lines(text)) == Elementwise((ScalarOp(Shape.BINARY, name, "f32"),), "scalar")
+    assert work_of(_lines(text)) == Elementwise((ScalarOp(Shape.BINARY, name, "f32"),), "scalar", operands=2)

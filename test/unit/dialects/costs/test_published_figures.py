@@ -6,7 +6,13 @@ import pytest
 from ipu_mlir.dialects.codelets.scatter import multi_update_add_cycles
 from ipu_mlir.dialects.codelets.sort import sort_cycles
 from ipu_mlir.dialects.codelets.update_slice import dynamic_slice_cycles
-from ipu_mlir.dialects.costs.amp import amp_1x1_cycles, amp_nx1_cycles, horizontal_mac_cycles, vertical_mac_cycles
+from ipu_mlir.dialects.costs.amp import (
+    amp_1x1_cycles,
+    amp_nx1_cycles,
+    horizontal_mac_cycles,
+    slic_cycles,
+    vertical_mac_cycles,
+)
 from ipu_mlir.dialects.costs.elementwise import (
     ScalarOp,
     Shape,
@@ -24,6 +30,7 @@ from ipu_mlir.dialects.costs.reductions import (
     continuous_cycles,
     reduction_cycles,
     strided_cycles,
+    sum_of_rows_cycles,
 )
 from ipu_mlir.dialects.machine.machine import IPU1, IPU2, IPU21
 
@@ -90,6 +97,22 @@ def test_convolution_of_three_by_three() -> None:
     assert amp_nx1_cycles(1, 48, 1, 16, 16, 9, "f16", IPU2) == 109 + 108 + 18 + 1 + 44 + passes
 
 
+def test_a_worker_runs_the_instructions_of_the_vertex_in_f32() -> None:
+    """55 for one point, 61 for two, 63 for three, eight for every further one; the first pass zeroes, too."""
+    for points, worker in ((1, 55), (2, 61), (3, 63), (5, 79)):
+        one, two = (amp_1x1_cycles(1, 6 * points, channels, 16, "f32", IPU21) for channels in (8, 16))
+        assert two - one == 15 + 19 + 6 + 32 + 6 * worker
+        assert one == 50 + 13 + 11 + 18 + 7 + 32 + 6 * (worker + 2 + 8 * points)
+
+
+def test_windows_of_four_slide() -> None:
+    worker = 17 + 2 * (10 + 3 + 2 * (14 + 49))
+    assert slic_cycles(1, 648, 54, 4, 4, 9, 3, IPU1) == 28 + 21 + 6 + 3 * (34 + 26 + 6 * worker)
+    depthwise = slic_cycles(4, 648, 54, 1, 1, 9, 3, IPU1)
+    assert depthwise - slic_cycles(1, 648, 54, 4, 4, 9, 3, IPU1) == 3 * (31 + 60 + 6 - 18)
+    assert slic_cycles(1, 648, 54, 8, 4, 15, 5, IPU1) > 4 * slic_cycles(1, 648, 54, 4, 4, 9, 3, IPU1) - 200
+
+
 def test_products_without_amp() -> None:
     worker = 16 + 16 + 19 + 2 * (7 + 7 + 4)
     assert horizontal_mac_cycles(1, 12, 12, 8, 8, 1, "f32", IPU2) == 58 + 54 + 38 + 8 * (10 + 6 * worker)
@@ -102,6 +125,15 @@ def test_products_without_amp() -> None:
 )
 def test_binary_sums(dtype: str, n: int, cycles: int) -> None:
     assert elementwise_cycles([binary("add", dtype)], n, IPU2) == cycles
+
+
+def test_several_operations_share_a_loop_where_that_is_faster() -> None:
+    stencil = [binary("add", "f32")] * 3 + [binary("mul", "f32"), binary("sub", "f32")] + [binary("mul", "f32")] * 2
+    assert elementwise_cycles(stencil, 1200, IPU2, operands=6) == 11 + 6 * (29 + 100 * (7 + 6 + 6))
+    assert elementwise_cycles(stencil, 1200, IPU2) == 11 + 6 * (29 + 100 * 21)
+    assert elementwise_cycles(stencil[:2], 1200, IPU2, operands=3) == 11 + 6 * (29 + 100 * 6)
+    numbers = [ScalarOp(Shape.INTEGER, "plain", "i32")] * 4
+    assert elementwise_cycles(numbers, 600, IPU2, operands=2) == 11 + 6 * (26 + 100 * (4 + 2 + 6))
 
 
 def test_unary_operations() -> None:
@@ -129,6 +161,13 @@ def test_casts() -> None:
 def test_reductions() -> None:
     assert strided_cycles(64, 10, "f32", "f32", IPU2) == 16 + 32 * (3 + 5 + 3 + 9)
     assert continuous_cycles(4, 101, "f32", IPU2) == 17 + 4 * (12 + 50 + 2)
+
+
+def test_sums_of_rows() -> None:
+    """Four accumulators in f32 and eight in f16, which two loads of 64 bits fill."""
+    assert sum_of_rows_cycles(96, 3, "f32", "f32", IPU2) == 33 + 6 * (20 + 4 * (2 * 3 + 8))
+    assert sum_of_rows_cycles(96, 3, "f16", "f16", IPU2) == 33 + 6 * (20 + 2 * (2 * 3 + 9))
+    assert sum_of_rows_cycles(96, 3, "f16", "f32", IPU2) == 33 + 6 * (20 + 2 * (2 * 3 + 10))
 
 
 @pytest.mark.parametrize("continuous", [True, False])
@@ -167,6 +206,8 @@ def test_moves() -> None:
         lambda n: amp_nx1_cycles(1, n, 7, 16, 16, 9, "f32", IPU2),
         lambda n: horizontal_mac_cycles(1, n, 7, n, 3, 2, "f16", IPU2),
         lambda n: vertical_mac_cycles(n, n, 3, IPU2),
+        lambda n: slic_cycles(1, n, 7, n, 4, 9, 3, IPU2),
+        lambda n: sum_of_rows_cycles(n, 5, "f16", "f32", IPU2),
         lambda n: elementwise_cycles([unary("exp", "f16"), binary("div", "f16")], n, IPU2),
         lambda n: broadcast_vector_cycles(binary("add", "f32"), n, 5, IPU2),
         lambda n: cast_cycles("f32", "f16", n, IPU2),
