@@ -36,6 +36,12 @@ def feed_of(iterator: tf.data.Iterator) -> "Feed":
     return _OF_ITERATORS[iterator]
 
 
+def form_of(name: str) -> Any:
+    """What an element of the queue that programs call ``name`` looks like."""
+    queue = _FEEDS[name]
+    return queue.element_spec if isinstance(queue, Feed) else queue.form
+
+
 class Feed:
     """Elements of a dataset for programs, in order; the position is kept from run to run.
 

@@ -12,6 +12,7 @@ from tensorflow.python.ops import handle_data_util
 
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.tensorflow_absent_ops import absent_ops_replaced
+from ipu_mlir.runtime.engine.state import Cell
 from ipu_mlir.tensorflow.custom_calls import token
 from ipu_mlir.tensorflow.devices import Device
 from ipu_mlir.tensorflow.host_ops import python_op
@@ -20,6 +21,7 @@ from ipu_mlir.tensorflow.outside import all_called
 from ipu_mlir.tensorflow.program import Program
 from ipu_mlir.tensorflow.random_state import take_over_random_numbers
 from ipu_mlir.tensorflow.variables import (
+    Resident,
     offload,
     offloaded,
     own_handle,
@@ -47,22 +49,38 @@ class _State:
         return self.shadow.dtype
 
 
-def add_to_graph(
-    function: Callable[..., Any], inputs: Sequence[tf.Tensor], device: Device | Callable[[], Device], name: str
-) -> tuple[list[tf.Tensor], tf.Operation]:
-    """Let the graph that is being made run ``function`` on ``device``.
+@dataclass(frozen=True)
+class InGraph:
+    """A program for a graph that is being made.
 
-    Args:
-        function: of tensors; gives a list of tensors.
-        inputs: its arguments, tensors of the graph.
-        device: where it runs, or what gives that once the function is traced.
-
-    Returns:
-        What it gives, and an operation that runs it.
-
-    Raises:
-        CompileError: it cannot be compiled.
+    Attributes:
+        program: of the arguments, and of what the function captures besides variables.
+        given: these tensors.
+        outputs: what the function gives, as specs.
+        kept: the variables whose values sessions have between runs, with the memory of the program.
+        changed: those of them that a run changes.
     """
+
+    program: Program
+    given: list[tf.Tensor]
+    outputs: list[tf.TensorSpec]
+    kept: list[tuple[_State, Resident, Cell]]
+    changed: list[tuple[_State, Resident, Cell]]
+
+    def read_variables(self) -> list[tf.Tensor]:
+        """Tensors of the graph with the values of ``kept``."""
+        return [tf.raw_ops.ReadVariableOp(resource=state.handle, dtype=state.dtype) for state, _, _ in self.kept]
+
+    def give(self, values: Sequence[np.ndarray]) -> None:
+        """Let the program have ``values`` of ``kept``."""
+        for (_, own, cell), value in zip(self.kept, values, strict=True):
+            own.give(cell, value)
+
+
+def compile_in_graph(
+    function: Callable[..., Any], inputs: Sequence[tf.Tensor], device: Device | Callable[[], Device], name: str
+) -> InGraph:
+    """``function`` as a program for the graph that is being made; arguments and errors as of ``add_to_graph``."""
     take_over_random_numbers()
     with tracing(), all_called(), absent_ops_replaced():
         inner = func_graph_from_py_func(name, function, _specs(inputs), {}, add_control_dependencies=True)
@@ -84,35 +102,53 @@ def add_to_graph(
         program = Program(_importing(inner, states, len(inputs)), specs, device, name, written_in=inner)
     cells = {id(own): cell for own, cell in program.residents}
     written = {id(own) for own, _ in program.changed}
-    own = {id(state): resident(state.shadow, is_new=True) for state in states.values()}
-    kept = [state for state in states.values() if id(own[id(state)]) in cells and state.is_handed_over]
-    changed = [state for state in kept if id(own[id(state)]) in written]
-    outputs = list(tf.nest.flatten(inner.structured_outputs))
+    residents = [(state, resident(state.shadow, is_new=True)) for state in states.values()]
+    used = [(state, own) for state, own in residents if id(own) in cells and state.is_handed_over]
+    kept = [(state, own, cells[id(own)]) for state, own in used]
+    outputs = _specs(tf.nest.flatten(inner.structured_outputs))
+    return InGraph(program, [*inputs, *values], outputs, kept, [each for each in kept if id(each[1]) in written])
+
+
+def add_to_graph(
+    function: Callable[..., Any], inputs: Sequence[tf.Tensor], device: Device | Callable[[], Device], name: str
+) -> tuple[list[tf.Tensor], tf.Operation]:
+    """Let the graph that is being made run ``function`` on ``device``.
+
+    Args:
+        function: of tensors; gives a list of tensors.
+        inputs: its arguments, tensors of the graph.
+        device: where it runs, or what gives that once the function is traced.
+
+    Returns:
+        What it gives, and an operation that runs it.
+
+    Raises:
+        CompileError: it cannot be compiled.
+    """
+    made = compile_in_graph(function, inputs, device, name)
+    count = len(made.given)
 
     def run(*arrays: np.ndarray) -> list[np.ndarray]:
-        given, old = arrays[: len(specs)], arrays[len(specs) :]
         with context.eager_mode():
-            for state, value in zip(kept, old, strict=True):
-                own[id(state)].give(cells[id(own[id(state)])], value)
-            found = [each.numpy() for each in program(given)]
-            return [*found, *(own[id(state)].value(cells[id(own[id(state)])]) for state in changed)]
+            made.give(arrays[count:])
+            found = [each.numpy() for each in made.program(arrays[:count])]
+            return [*found, *(own.value(cell) for _, own, cell in made.changed)]
 
     with tf.device("/cpu:0"):
-        old = [tf.raw_ops.ReadVariableOp(resource=state.handle, dtype=state.dtype) for state in kept]
-        types = [*(each.dtype for each in outputs), *(state.dtype for state in changed)]
-        given = [*inputs, *values, *old]
+        types = [*(each.dtype for each in made.outputs), *(state.dtype for state, _, _ in made.changed)]
+        given = [*made.given, *made.read_variables()]
         if not types:
             return [], python_op(run, given, [])
         found = python_op(run, given, types)
-        new = found[len(outputs) :]
+        new = found[len(made.outputs) :]
         assigns = [
             tf.raw_ops.AssignVariableOp(resource=state.handle, value=value)
-            for state, value in zip(changed, new, strict=True)
+            for (state, _, _), value in zip(made.changed, new, strict=True)
         ]
         with tf.control_dependencies([found[0].op, *assigns]):
             done = tf.no_op(name)
-            results = [tf.identity(each) for each in found[: len(outputs)]]
-    for result, spec in zip(results, outputs, strict=True):
+            results = [tf.identity(each) for each in found[: len(made.outputs)]]
+    for result, spec in zip(results, made.outputs, strict=True):
         result.set_shape(spec.shape)
     return results, done
 

@@ -141,6 +141,13 @@ class Program:
         flat = [_tensor(next(results), leaf) if isinstance(leaf, tf.TensorSpec) else leaf for leaf in leaves]
         return tf.nest.pack_sequence_as(self._outputs, flat, expand_composites=True)
 
+    def values(self) -> dict[str, np.ndarray]:
+        """Copies of the values that its variables have now, by the names that it has for them."""
+        with self._state.turn:
+            for each, cell in self.residents:
+                each.bring(cell)
+            return self._state.values()
+
     def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """What a run gives; where reports are wanted, the first one is counted for them."""
         report, self._report = self._report, None

@@ -96,6 +96,7 @@ ROOMS = (
     "ipu_mlir/compilation",
     "ipu_mlir/tensorflow/guide",
     "ipu_mlir/tensorflow",
+    "ipu_mlir/tensorflow/applications",
     "ipu_mlir/tensorflow/pipelines",
     "ipu_mlir/tensorflow/keras",
     "ipu_mlir/tensorflow/ipu/ops",

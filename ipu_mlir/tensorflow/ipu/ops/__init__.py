@@ -4,9 +4,11 @@ from ipu_mlir.tensorflow.guide.lazily import lazily
 
 _MODULES = (
     "all_to_all_op",
+    "application_compile_op",
     "control_flow_ops",
     "cross_replica_ops",
     "custom_ops",
+    "embedded_runtime",
     "embedding_ops",
     "functional_ops",
     "image_ops",
