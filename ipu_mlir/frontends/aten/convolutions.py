@@ -50,6 +50,7 @@ def _convolution_backward(
     of_input = of_weight = of_bias = None
     if output_mask[0] and transposed:
         of_input = convolve(padded(gradient, [(each, each) for each in padding]), weight, stride, dilation, groups)
+        of_input = of_input[(..., *map(slice, x.shape[2:]))]  # the output's padding may hold a window more
     elif output_mask[0]:
         made = [
             (size - 1) * step - 2 * pad + apart * (width - 1) + 1

@@ -65,6 +65,8 @@ def convolution_backward(
     if output_mask[0]:
         lost = [0] * rank if transposed else _lost(wide, narrow, weight, stride, padding, dilation)
         of_x = aten.convolution(gradient, weight, None, stride, padding, dilation, not transposed, lost, groups)
+        for dimension, size in enumerate(x.shape[2:], 2):  # the output's padding may hold a window more
+            of_x = of_x.narrow(dimension, 0, size)
     if output_mask[1]:
         of_weight = _gradient_of_weight(wide, narrow, weight, stride, padding, dilation, groups)
     if output_mask[2]:

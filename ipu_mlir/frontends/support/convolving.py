@@ -50,10 +50,10 @@ def convolve(x: Any, weight: Any, stride: Sequence[int], dilation: Sequence[int]
 
 def padded(x: Any, pairs: Sequence[tuple[int, int]]) -> Any:
     """With zeros around the images; negative numbers cut off."""
-    cut = [slice(max(0, -low), size - max(0, -high)) for (low, high), size in zip(pairs, x.shape[2:], strict=True)]
-    x = x[(slice(None), slice(None), *cut)]
     grown = [(0, 0), (0, 0), *((max(0, low), max(0, high)) for low, high in pairs)]
-    return np.pad(x, grown) if any(map(any, grown)) else x
+    x = np.pad(x, grown) if any(map(any, grown)) else x
+    cut = [slice(max(0, -low), size - max(0, -high)) for (low, high), size in zip(pairs, x.shape[2:], strict=True)]
+    return x[(slice(None), slice(None), *cut)]
 
 
 def spread(x: Any, stride: Sequence[int]) -> Any:

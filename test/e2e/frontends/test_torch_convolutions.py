@@ -17,6 +17,7 @@ FORMS = (
     (3, 3, 3, 1, 2, 0, 1),
     (6, 4, 2, 3, 1, 2, 1),
     (1, 2, 1, 2, 2, 1, 1),
+    (2, 1, 1, 2, 1, 1, 3),
 )
 SIZES = {1: (11,), 2: (7, 6), 3: (5, 4, 6)}
 
@@ -29,7 +30,7 @@ def programs(rank: int, transposed: bool):
         shape = (channels, out // groups) if transposed else (out, channels // groups)
         settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         if transposed:
-            settings["output_padding"] = place % stride
+            settings["output_padding"] = place % max(stride, dilation)
         tensors = torch.randn(2, channels, *SIZES[rank]), torch.randn(*shape, *(kernel,) * rank), torch.randn(out)
         yield tensors, lambda *given, how=settings: getattr(torch.nn.functional, name)(*given, **how)
 
@@ -49,6 +50,13 @@ def test_convolutions_and_their_gradients(rank: int, transposed: bool):
 
     compiled = ipu.compile(all_of_them, args=tensors, target=TARGET)
     torch.testing.assert_close(compiled(*tensors), all_of_them(*tensors), atol=1e-4, rtol=1e-4)
+
+
+def test_the_gradient_of_windows_that_lie_outside_of_the_image():
+    image, weight = torch.randn(1, 1, 1, 3), torch.randn(1, 1, 1, 1)
+    gradient = torch.func.grad(lambda x, w: torch.nn.functional.conv2d(x, w, stride=5, padding=2).cos().sum(), (0, 1))
+    found = ipu.compile(gradient, args=[image, weight], target=TARGET)(image, weight)
+    torch.testing.assert_close(found, gradient(image, weight))
 
 
 @pytest.mark.parametrize("pad", [(0, -1, 0, -1), (-1, 2, 1, -2), (-1, -1)])

@@ -62,7 +62,7 @@ def _average_pool(layer: Layer, own: Any, x: Tensor) -> Tensor:
 
 def _batch_norm(layer: Layer, own: Any, x: Tensor) -> Tensor:
     trains = layer["trains"]
-    statistics = (None, None) if trains else (own["mean"], own["variance"])
+    statistics = (None, None) if trains else (own["mean"].detach(), own["variance"].detach())
     return F.batch_norm(x, *statistics, own["scale"], own["shift"], trains, eps=EPSILON)
 
 
