@@ -41,7 +41,7 @@ class SplitComplex(Pass):
 def is_splittable(op: ir.Operation) -> bool:
     """True if ``op``, one with complex numbers, can be written with their parts."""
     if op.name in COMBINING:
-        return len(op.results) == 1 and combination(op) in COMBINING[op.name]
+        return not _combines_by_body(op) or all(map(is_complex, op.regions[0].blocks[0].arguments))
     if op.name == "stablehlo.return":
         return is_splittable(op.parent.operation)
     if op.name == "stablehlo.custom_call":
@@ -54,6 +54,11 @@ def is_splittable(op: ir.Operation) -> bool:
     )
 
 
+def _combines_by_body(op: ir.Operation) -> bool:
+    """True if ``op`` combines elements by more than one operation, or several tensors."""
+    return op.name in COMBINING and (len(op.results) > 1 or combination(op) not in COMBINING[op.name])
+
+
 def _split(function: ir.Operation) -> None:
     parts = ComplexParts()
     split: list[ir.Operation] = []
@@ -62,7 +67,7 @@ def _split(function: ir.Operation) -> None:
     def visit(ops: list[Any]) -> None:
         for view in ops:
             op = view.operation
-            for region in op.regions if op.name not in RULES else ():
+            for region in op.regions if op.name not in RULES or _combines_by_body(op) else ():
                 for inner in list(region.blocks):
                     _note_arguments(parts, inner, in_pairs=op.name == "stablehlo.sort")
                     blocks.append(inner)
@@ -110,7 +115,7 @@ def _rewrite(parts: ComplexParts, op: ir.Operation) -> None:
     if op.name == "stablehlo.return":
         ir.Operation.create(op.name, [], _flat(parts, op.operands))
         return
-    if op.name in _WITH_BODIES:
+    if op.name in _WITH_BODIES or _combines_by_body(op):
         _rewrite_with_bodies(parts, op)
         return
     if op.name in _PARTWISE:
@@ -153,13 +158,19 @@ def _flat(parts: ComplexParts, values: Sequence[ir.Value]) -> list[ir.Value]:
     return [value for value in values if not parts.has(value)] + halves
 
 
+def _in_place(parts: ComplexParts, values: Sequence[ir.Value]) -> list[ir.Value]:
+    """``values`` with the parts of complex ones in their places."""
+    return [half for value in values for half in (parts.of(value) if parts.has(value) else (value,))]
+
+
 def _rewrite_with_bodies(parts: ComplexParts, op: ir.Operation) -> None:
     """The same op on parts, with the bodies, which work on parts already."""
     plain = [value for value in op.results if not is_complex(value)]
     split = [value for value in op.results if is_complex(value)]
     types = [value.type for value in plain] + [part_type(value.type) for value in split for _ in range(2)]
     attributes = dict(op.attributes)
-    new = ir.Operation.create(op.name, types, _flat(parts, op.operands), attributes, regions=len(op.regions))
+    operands = _in_place(parts, op.operands) if op.name in COMBINING else _flat(parts, op.operands)
+    new = ir.Operation.create(op.name, types, operands, attributes, regions=len(op.regions))
     for source, dest in zip(op.regions, new.regions, strict=True):
         source.blocks[0].append_to(dest)
     halves = list(new.results)[len(plain) :]

@@ -20,7 +20,7 @@ def assert_same(found, expected, atol: float = 1e-5) -> None:
         assert isinstance(one, jax.Array) and one.dtype == other.dtype and one.shape == other.shape
         if jnp.issubdtype(one.dtype, jax.dtypes.prng_key):
             one, other = jax.random.key_data(one), jax.random.key_data(other)
-        if jnp.issubdtype(one.dtype, jnp.floating):
+        if jnp.issubdtype(one.dtype, jnp.inexact):
             np.testing.assert_allclose(one, other, atol=atol, rtol=1e-5)
         else:
             np.testing.assert_array_equal(one, other)
@@ -331,4 +331,15 @@ def test_integers_of_few_bits_are_those_of_wide_ones(dtype: str):
         np.testing.assert_array_equal(np.asarray(one).astype(float), expected)
     np.testing.assert_array_equal(
         np.asarray(found[-1]).astype(int), np.clip(np.trunc(floats), numbers.min(), numbers.max())
+    )
+
+
+def test_complex_elements_are_combined_by_any_function():
+    def combined(c):
+        places = jnp.array([1, 1, 3])
+        return c.at[places].multiply(2 + 1j), c.at[1:4].divide(3 - 1j), jnp.max(c, 0), c.at[places].add(1j)
+
+    check(
+        combined,
+        jnp.asarray(np.random.default_rng(0).standard_normal((5, 3, 2)), jnp.float32).view(jnp.complex64)[..., 0],
     )

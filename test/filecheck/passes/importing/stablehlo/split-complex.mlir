@@ -91,3 +91,19 @@ func.func private @squared(%z: tensor<4xcomplex<f32>>, %x: tensor<4xf32>) -> (te
   %y = stablehlo.multiply %z, %z : tensor<4xcomplex<f32>>
   return %y, %x : tensor<4xcomplex<f32>>, tensor<4xf32>
 }
+
+// What a region computes of both numbers takes both parts at once.
+// CHECK-LABEL: @a_scatter_by_products
+// CHECK: "stablehlo.scatter"(%[[RE:.*]], %[[IM:.*]], %{{.*}}, %[[A:.*]], %[[B:.*]]) <{
+// CHECK: ^bb0(%[[X:.*]]: tensor<f32>, %[[Y:.*]]: tensor<f32>, %[[C:.*]]: tensor<f32>, %[[D:.*]]: tensor<f32>):
+// CHECK-DAG: stablehlo.multiply %[[X]], %[[C]]
+// CHECK-DAG: stablehlo.multiply %[[Y]], %[[D]]
+// CHECK: stablehlo.return %{{.*}}, %{{.*}} : tensor<f32>, tensor<f32>
+func.func @a_scatter_by_products(%x: tensor<5xcomplex<f32>>, %i: tensor<2x1xi32>, %u: tensor<2xcomplex<f32>>) -> tensor<5xcomplex<f32>> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+    %1 = stablehlo.multiply %a, %b : tensor<complex<f32>>
+    stablehlo.return %1 : tensor<complex<f32>>
+  }) : (tensor<5xcomplex<f32>>, tensor<2x1xi32>, tensor<2xcomplex<f32>>) -> tensor<5xcomplex<f32>>
+  return %0 : tensor<5xcomplex<f32>>
+}
