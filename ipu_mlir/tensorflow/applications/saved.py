@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,11 @@ class Application:
         return self.arguments + self.variables
 
     @staticmethod
-    def of(
-        program: Program, arguments: Sequence[tf.TensorSpec], constants: Sequence[np.ndarray], freeze: bool, name: str
-    ) -> "Application":
-        """``program`` with the values that its variables have now.
+    def of(program: Program, arguments: Sequence[tf.TensorSpec], freeze: bool, name: str) -> "Application":
+        """``program``, without values yet.
 
         Args:
-            arguments: what the start gives, followed by ``constants``.
+            arguments: what the start gives.
             freeze: whether variables keep these values, and the start gives none.
             name: what messages call it.
 
@@ -73,20 +71,21 @@ class Application:
         return Application(
             executable,
             tuple(map(_alone, arguments)),
-            tuple(map(np.asarray, constants)),
+            (),
             () if freeze else tuple(variables),
-            program.values(),
+            {},
             queues["infeed"],
             queues["outfeed"],
         )
 
-    def write(self, path: str) -> None:
-        """Write the file.
+    def write(self, path: str, program: Program, constants: Sequence[np.ndarray] = ()) -> None:
+        """Write the file, with ``constants`` behind the arguments, and the values that variables have now.
 
         Raises:
             IpuError: it cannot be written.
         """
-        write_whole(Path(path), pickle.dumps(self))
+        whole = replace(self, constants=tuple(map(np.asarray, constants)), values=program.values())
+        write_whole(Path(path), pickle.dumps(whole))
 
 
 def read_application(path: str) -> Application:

@@ -22,6 +22,7 @@ _MODULES = (
     "optimizers",
     "pipelining_ops",
     "scopes",
+    "serving",
     "sharding",
     "utils",
 )

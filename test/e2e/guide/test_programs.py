@@ -10,8 +10,13 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 if keras.backend.backend() != "tensorflow":
     pytest.skip("Keras runs on another backend here", allow_module_level=True)
-SLOW = {"18_multi_worker_pipeline", "46_executables_and_reports"}
-"""Programs that start others, or a server."""
+SLOW = {
+    "18_multi_worker_pipeline",
+    "20_serving_single_step",
+    "21_serving_pipeline",
+    "46_executables_and_reports",
+}
+"""Programs that start others, or a server, or that write and load several models."""
 PROGRAMS = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in SLOW else [])
     for path in sorted((Path(__file__).parent / "programs").glob("*.py"))

@@ -51,21 +51,21 @@ def experimental_application_compile_op(
         found = [each for each in tf.nest.flatten(func(*tensors)) if each is not None]
         return [tf.convert_to_tensor(each) for each in found if not isinstance(each, tf.Operation)]
 
-    def write(program: Program, constants: Sequence[np.ndarray]) -> None:
-        Application.of(program, arguments, constants, freeze_variables, title).write(path)
-
     arguments = [tf.TensorSpec(each.shape, each.dtype, f"argument_{place}") for place, each in enumerate(given)]
     if tf.executing_eagerly():
         with ops_on_host():
-            write(Program(flat, arguments, device, title), ())
+            whole = tf.function(flat, autograph=False, jit_compile=True)  # its graph has what programs know by name
+            program = Program(whole, arguments, device, title)
+            Application.of(program, arguments, freeze_variables, title).write(path, program)
             return tf.constant(str(Path(path)), name=name)
     made = compile_in_graph(flat, given, device, title)
     captured = made.given[len(given) :]
+    application = Application.of(made.program, arguments, freeze_variables, title)
 
     def run(*arrays: np.ndarray) -> list[Any]:
         with context.eager_mode():
             made.give(arrays[len(captured) :])
-            write(made.program, arrays[: len(captured)])
+            application.write(path, made.program, arrays[: len(captured)])
         return [path.encode()]
 
     (found,) = python_op(run, [*captured, *made.read_variables()], [tf.string])
