@@ -84,6 +84,7 @@ def _reduction(op: ir.Operation, nest: LoopNest) -> Reduction:
         before=tuple(scalar_ops(before)),
         combine=combine,
         run=_run(nest, number),
+        operands=max(1, len(inputs)),
     )
 
 

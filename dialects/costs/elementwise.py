@@ -111,12 +111,14 @@ def elementwise_cycles(
     >>> elementwise_cycles([ScalarOp(Shape.UNARY, "tanh", "f32")], 600, IPU2)
     3722
     """
-    share = per_worker(n, machine)
     start = max(vertex_cycles(op, machine, in_place) for op in ops)
-    loops = total(inner_cycles(op, share, machine) for op in ops)
-    if operands and len(ops) > 1:
-        loops = smaller(loops, _one_loop_cycles(ops, share, operands, machine))
-    return start + machine.workers * loops
+    return start + machine.workers * loops_cycles(ops, per_worker(n, machine), operands, machine)
+
+
+def loops_cycles(ops: Sequence[ScalarOp], n: Size, operands: int, machine: Machine) -> Size:
+    """What one worker runs ``ops`` in, on ``n`` elements: a loop for each, or one for all."""
+    loops = total(inner_cycles(op, n, machine) for op in ops)
+    return smaller(loops, _one_loop_cycles(ops, n, operands, machine)) if operands and len(ops) > 1 else loops
 
 
 _AROUND_A_LOOP = 6

@@ -22,7 +22,7 @@ from ipu_mlir.dialects.costs.elementwise import (
     broadcast_vector_cycles,
     cast_cycles,
     elementwise_cycles,
-    inner_cycles,
+    loops_cycles,
 )
 from ipu_mlir.dialects.costs.pooling import pool_cycles
 from ipu_mlir.dialects.costs.reductions import reduction_cycles, sum_of_rows_cycles
@@ -188,7 +188,7 @@ def _reduction_cycles(work: Reduction, size: LoopSize, last: LoopSize, machine: 
     """A fast vertex reduces what ``before`` made of the elements; others go through them one by one (assumed)."""
     results, elements = size(work.kept), size(work.reduced)
     share = per_worker(results * elements, machine)
-    before = total(inner_cycles(op, share, machine) for op in work.before)
+    before = loops_cycles(work.before, share, work.operands, machine)
     if work.combine is None:
         return 11 + machine.workers * (33 + 24 * per_worker(results, machine) + before)
     run = size(work.run) if work.run else last(work.reduced)

@@ -74,6 +74,7 @@ class Reduction:
         combine: the operation that combines, if there are fast vertices for it; otherwise it stands in ``before``.
         run: the reduced loops that go over neighbouring dimensions, so that their elements on a tile are one run; if
             there are several.
+        operands: the number of tensors that are read.
     """
 
     dtype: str
@@ -84,6 +85,7 @@ class Reduction:
     before: tuple[ScalarOp, ...]
     combine: ScalarOp | None
     run: Loops = ()
+    operands: int = 1
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from ipu_mlir.passes.autodiff.scalar_backward import depends_on, scalar_cotangen
 from ipu_mlir.passes.autodiff.scatters import add_at_points
 from ipu_mlir.passes.autodiff.sequential import loops_of_reduction
 from ipu_mlir.passes.autodiff.structured import Structured
+from ipu_mlir.passes.autodiff.window_extremes import gather_from_windows
 from ipu_mlir.passes.autodiff.windows import folded, is_window
 from ipu_mlir.passes.support.clone import Known
 from ipu_mlir.passes.support.linalg_builders import zero
@@ -142,6 +143,10 @@ def _cotangent_of(nest: Structured, number: int, terms: Sequence[Term]) -> ir.Va
         return _with_unit_dimensions(found, shape, kept)
     if not all(index.linear for index in indices):
         raise NotDifferentiable(nest.op, f"reads operand {number} at an index that is no sum of loops")
+    if len(terms) == 1 and terms[0].goal is not None and terms[0].value == argument:
+        gathered = gather_from_windows(nest, indices, shape, terms[0].output, terms[0].goal)
+        if gathered is not None:
+            return gathered
     over = sorted({loop for index in indices for loop, factor in enumerate(index.coefficients) if factor})
     output = ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(loop) for loop in over])
     each = _summed(nest, argument, output, [nest.nest.extents[loop] for loop in over], terms)
@@ -153,14 +158,19 @@ def _summed(
     nest: Structured, value: ir.Value, output: ir.AffineMap, shape: Sequence[int], terms: Sequence[Term]
 ) -> ir.Value:
     """The cotangents of ``value`` of the body at all points, added up by ``output``, as a tensor of ``shape``."""
-    further = [(each, term.output) for term in terms for each in (term.cotangent, term.goal and term.goal.mark) if each]
+    further = [
+        each
+        for term in terms
+        for each in ((term.cotangent, term.output), *(() if term.goal is None else term.goal.marks))
+    ]
 
     def body(known: Known, elements: list[ir.Value], so_far: ir.Value) -> ir.Value:
         given, seeds = iter(elements), dict[ir.Value, ir.Value]()
         for term in terms:
             cotangent = next(given)
             if term.goal is not None:
-                cotangent = extremes.at_goal(term.goal, known.get(term.value, term.value), cotangent, next(given))
+                marks = [next(given) for _ in term.goal.marks]
+                cotangent = extremes.at_goal(term.goal, known.get(term.value, term.value), cotangent, marks)
             old = seeds.get(term.value)
             seeds[term.value] = cotangent if old is None else arith.addf(old, cotangent)
         found = scalar_cotangents(nest.block, known, seeds).get(value)

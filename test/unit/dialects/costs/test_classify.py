@@ -131,7 +131,7 @@ def test_product_that_widens_loads_the_narrow_type() -> None:
 
 def test_dot_product_is_a_reduction_of_products() -> None:
     work = work_of(f"linalg.dot ins(%x, %x : {Y}, {Y}) outs(%y : memref<f32>)", f"%x: {Y}, %y: memref<f32>")
-    assert work == Reduction("f32", "f32", (), (0,), True, (binary("mul"),), binary("add"))
+    assert work == Reduction("f32", "f32", (), (0,), True, (binary("mul"),), binary("add"), operands=2)
 
 
 @pytest.mark.parametrize(
