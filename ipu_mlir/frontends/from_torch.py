@@ -50,6 +50,8 @@ def import_program(source: Any, args: Any, kwargs: Mapping[str, Any]) -> Importe
         return _imported(_export(source, args, kwargs), in_spec, leaves)
     graph, call = _traced(source, leaves, in_spec, _WITHOUT_CHECKS)
     tensors = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))
+    if (module := _of_function(graph, tensors)) is not None:
+        return Imported(module, call)
     return Imported(_module(_export(graph, tensors, {})), call)
 
 
@@ -85,7 +87,7 @@ def import_graph(graph: torch.fx.GraphModule, args: Sequence[Any]) -> Imported:
         traced, call = _traced(graph, leaves, in_spec, known)
         if (module := _by_rules("graph", traced.graph, lambda graph: constants_last(graph, {}))) is not None:
             return Imported(module, call)
-    _refuse_loops(traced.graph)
+    _refuse_bodies(traced.graph)
     _refuse_lost_signs(traced.graph)
     constants = constants_last(traced.graph, {})
     return Imported(_linalg("the PyTorch graph", "<graph>", traced.graph, constants), call)
@@ -117,6 +119,23 @@ def _traced(source: Any, leaves: list[Any], in_spec: Any, known: Mapping[Any, An
         raise CompileError(f"PyTorch cannot trace {name}: {error}") from error
     out_spec, constants, made = seen[0]
     return graph, TorchCall(in_spec, out_spec, *_inputs(leaves), constants, made)
+
+
+def _of_function(graph: torch.fx.GraphModule, tensors: Sequence[torch.Tensor]) -> ir.Module | None:
+    """The module of a function's graph, by rules; None where there are none, or where it writes to its arguments."""
+    run = torch.func.functionalize(torch.fx.Interpreter(graph).run, remove="mutations")
+    with ExitStack() as settings:
+        trace_plainly(settings)
+        settings.enter_context(torch.fx.traceback.preserve_node_meta())
+        settings.enter_context(torch.no_grad())  # gradients that the function computes are in the graph
+        known = dict(by_rules.decompositions())
+        try:
+            pure = make_fx(run, known, tracing_mode="fake", _allow_non_fake_inputs=True)(*tensors)
+        except Exception as error:  # of any kind: torch.export says it
+            _LOG.debug("%s is exported: %s", type(graph).__name__, error)
+            return None
+    pure.graph.eliminate_dead_code()
+    return _by_rules(type(graph).__name__, pure.graph, lambda graph: constants_last(graph, {}))
 
 
 def trace_plainly(settings: ExitStack) -> None:
@@ -171,7 +190,7 @@ def _module(program: ExportedProgram) -> ir.Module:
         return module
     with with_whole_sequences(program.graph, are_ours=False):
         program = _decomposed(program, decompositions())
-    _refuse_loops(program.graph)
+    _refuse_bodies(program.graph)
     _refuse_sizes_of_values(program.graph)
     _refuse_lost_signs(program.graph)
     return _linalg("the PyTorch program", name, *without_state(program))
@@ -244,11 +263,14 @@ def _refuse_sizes_of_values(graph: torch.fx.Graph) -> None:
             )
 
 
-def _refuse_loops(graph: torch.fx.Graph) -> None:
-    if any(node.target is torch.ops.higher_order.while_loop for node in graph.nodes):
+def _refuse_bodies(graph: torch.fx.Graph) -> None:
+    """Loops and branches, of which torch-mlir forgets conditions."""
+    found = {str(node.target) for node in graph.nodes if isinstance(node.target, torch._ops.HigherOrderOperator)}
+    if found:
+        missing = sorted(set(by_rules.without_rule(graph)) - found)
         raise CompileError(
-            "the program has a while_loop, which torch-mlir would run without its condition; write a loop of Python "
-            "with a fixed number of iterations, or use torch.compile, which runs the loop in Python"
+            f"the program has {', '.join(sorted(found))} with {', '.join(missing)}, for which there is no rule; let "
+            "bodies carry tensors, torch.tensor(0) for 0, or use torch.compile, which leaves the rest to Python"
         )
 
 

@@ -75,13 +75,14 @@ def _both(
     sample = samples[min(int(len(samples) * share), len(samples) - 1)]
     args, kwargs = (sample.input, *sample.args), sample.kwargs
     function: Callable[..., Any] = lambda *a, **k: op(*a, **k)  # noqa: E731
+    said = sample.output_process_fn_grad  # of results, such as eigenvectors, what does not depend on who computes them
     if is_gradient:
-        function = gradient(function, args, kwargs)
+        function, said = gradient(lambda *a, **k: sample.output_process_fn_grad(op(*a, **k)), args, kwargs), _whole
         args, kwargs = function.tensors, {}
     if not any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves((args, kwargs))):
         raise NotTaken("takes no tensor")
     try:
-        expected, again = (_run(function, args, kwargs) for _ in range(2))
+        expected, again = (_run(function, args, kwargs, said) for _ in range(2))
         pairs = zip(map(torch.nan_to_num, expected), map(torch.nan_to_num, again), strict=True)
         is_random = not all(torch.equal(*pair) for pair in pairs)
     except Exception as error:
@@ -91,18 +92,22 @@ def _both(
     if is_random or _DRAWS in getattr(getattr(op.op, "__code__", None), "co_names", ()):
         raise NotTaken("draws random numbers")
     if on_constants:
-        function, args, kwargs = _of_constants(function, args, kwargs), (torch.zeros(()),), {}
-    found = _run(ipu.compile(function, args=args, kwargs=kwargs, target=TARGET), args, kwargs)
+        function, args, kwargs = _of_constants(function, args, kwargs, said), (torch.zeros(()),), {}
+        said = _whole
+    found = _run(ipu.compile(function, args=args, kwargs=kwargs, target=TARGET), args, kwargs, said)
     return [each.float().numpy() if each.dtype == torch.bfloat16 else each.numpy() for each in found], [
         each.float().numpy() if each.dtype == torch.bfloat16 else each.numpy() for each in expected
     ]
 
 
-def _of_constants(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[..., Any]:
-    """``function`` of these arguments, which the program has in it, and a zero that is added to its results."""
+def _of_constants(
+    function: Callable[..., Any], args: Any, kwargs: Any, said: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """What is ``said`` of results of ``function`` of constants of the program, with a zero added."""
 
     def added(zero: torch.Tensor) -> list[torch.Tensor]:
-        given = [each for each in pytree.tree_leaves(function(*args, **kwargs)) if isinstance(each, torch.Tensor)]
+        whole = pytree.tree_leaves(said(function(*args, **kwargs)))
+        given = [each for each in whole if isinstance(each, torch.Tensor)]
         return [each ^ (zero != 0) if each.dtype == torch.bool else each + zero.to(each.dtype) for each in given]
 
     return added
@@ -113,10 +118,16 @@ def _size(sample: Any) -> int:
     return sum(leaf.numel() for leaf in leaves if isinstance(leaf, torch.Tensor))
 
 
-def _run(function: Callable[..., Any], args: Any, kwargs: Any) -> list[torch.Tensor]:
-    """The tensors among the results, of arguments that ``function`` may write to."""
+def _whole(results: Any) -> Any:
+    return results
+
+
+def _run(
+    function: Callable[..., Any], args: Any, kwargs: Any, said: Callable[[Any], Any] = _whole
+) -> list[torch.Tensor]:
+    """The tensors among what is ``said`` of the results, of arguments that ``function`` may write to."""
     copies = pytree.tree_map(lambda leaf: leaf.clone() if isinstance(leaf, torch.Tensor) else leaf, (args, kwargs))
-    results = function(*copies[0], **copies[1])
+    results = said(function(*copies[0], **copies[1]))
     leaves = [leaf for leaf in pytree.tree_leaves(results) if isinstance(leaf, torch.Tensor)]
     return [leaf.detach().resolve_conj().resolve_neg() for leaf in leaves]
 

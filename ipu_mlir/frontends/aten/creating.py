@@ -88,9 +88,9 @@ def converted(x: Any, *_: Any, made: Made, **__: Any) -> Any:
 
 
 @rule(
-    "clone.default", "alias.default", "detach.default", "lift_fresh_copy.default", "contiguous.default",
-    "prims.clone.default", "prims.view_of.default", "lift_fresh.default", "lift.default", "resolve_conj.default",
-    "resolve_neg.default", "prims.device_put.default",
+    "clone.default", "alias.default", "alias_copy.default", "detach.default", "detach_copy.default",
+    "lift_fresh_copy.default", "contiguous.default", "prims.clone.default", "prims.view_of.default",
+    "lift_fresh.default", "lift.default", "resolve_conj.default", "resolve_neg.default", "prims.device_put.default",
 )  # fmt: skip
 def _same(x: Any, *_: Any, **__: Any) -> Any:
     return x

@@ -1,4 +1,4 @@
-"""Ops of layers: norms, attention, embeddings in bags, and distances."""
+"""Ops of layers: norms, attention, embeddings in bags, distances, and gradients of losses of margins."""
 
 import math
 from typing import Any
@@ -201,3 +201,41 @@ def _segments(
     return (np.maximum if reduce == "max" else np.minimum)(
         (np.max if reduce == "max" else np.min)(every, axis=1), neutral
     )
+
+
+def _spread(gradient: Any, x: Any, reduction: int) -> Any:
+    """The gradient of the loss of each row, of that of a mean (1), a sum (2) or all of them (0)."""
+    each = np.broadcast_to(gradient.reshape((-1, 1)), (x.shape[0], 1))
+    return each / x.shape[0] if reduction == 1 else each
+
+
+def _rows(x: Any) -> Any:
+    return x if len(x.shape) == 2 else x.reshape((1, -1))
+
+
+@rule("multi_margin_loss_backward.default")
+def _multi_margin_backward(
+    gradient: Any, x: Any, target: Any, p: float, margin: float, weight: Any = None, reduction: int = 1
+) -> Any:
+    rows, target = _rows(x), target.reshape((-1, 1))
+    classes = rows.shape[1]
+    missing = np.maximum(margin - np.take_along_axis(rows, target, 1) + rows, 0.0)
+    is_target = target == np.arange(classes)
+    slope = np.where(is_target | (missing <= 0), 0.0, missing * 2.0 if p == 2 else 1.0) / classes
+    if weight is not None:
+        slope = slope * weight[target]
+    found = np.where(is_target, -np.sum(slope, axis=1, keepdims=True), slope)
+    return (found * _spread(gradient, rows, reduction)).reshape(x.shape)
+
+
+@rule("multilabel_margin_loss_backward.default")
+def _multilabel_margin_backward(gradient: Any, x: Any, target: Any, reduction: int, is_target: Any) -> Any:
+    rows, target = _rows(x), _rows(target)
+    counts = np.cumsum((target < 0).astype(np.int32), axis=1) == 0  # labels end at the first that is none
+    label = np.where(counts, target, 0)
+    apart = 1.0 - np.take_along_axis(rows, label, 1)[:, :, None] + rows[:, None, :]
+    others = (_rows(is_target) == 0)[:, None, :] & counts[:, :, None]
+    slope = np.where(others & (apart > 0), 1.0 / rows.shape[1], 0.0).astype(rows.dtype)
+    of_label = np.sum(slope, axis=2)[:, :, None] * (label[:, :, None] == np.arange(rows.shape[1]))
+    found = np.sum(slope - of_label, axis=1)
+    return (found * _spread(gradient, rows, reduction)).reshape(x.shape)

@@ -10,6 +10,7 @@ from ipu_mlir.frontends.aten.rules import OpRule
 _MODULES = (
     "arithmetic",
     "bessel",
+    "control",
     "convolutions",
     "creating",
     "fourier",
@@ -22,7 +23,6 @@ _MODULES = (
     "recurrent",
     "reductions",
     "resampling",
-    "sampling",
     "shapes",
     "special",
     "windows",

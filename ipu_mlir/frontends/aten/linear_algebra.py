@@ -46,8 +46,10 @@ def _inv_ex(x: Any, *, check_errors: bool = False) -> Any:
 @rule("linalg_pinv.atol_rtol_tensor")
 def _pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
     if hermitian:
-        raise NotImplementedError("of all of a matrix, not of the one that its lower half says")
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+        values, u = np.linalg.eigh(x, "L")
+        s, vh = np.abs(values), np.sign(values)[..., None] * _adjoint(u)
+    else:
+        u, s, vh = np.linalg.svd(x, full_matrices=False)
     largest = np.max(s, axis=-1, keepdims=True)
     relative = max(x.shape[-2:]) * float(np.finfo(s.dtype).eps)
     bound = largest * (relative if rtol is None else rtol[..., None].astype(s.dtype))
@@ -108,8 +110,10 @@ def _triangular_solve(b: Any, a: Any, upper: bool = True, transpose: bool = Fals
 
 @rule("linalg_lu_factor_ex.default")
 def _lu_factor(x: Any, *, pivot: bool = True, check_errors: bool = False, made: Made | None = None) -> Any:
-    if not pivot or 0 in x.shape:
-        raise NotImplementedError("factors with pivots, of matrices with elements, alone")
+    if not pivot:
+        raise NotImplementedError("factors with pivots alone")
+    if 0 in x.shape:
+        return x, constant(np.ones((*x.shape[:-2], min(x.shape[-2:])), np.int32)), _info(x)
     lu, pivots, *_ = apply_codelet("lu", "lu", x)
     return lu, pivots.astype(np.int32) + 1, _info(x)
 

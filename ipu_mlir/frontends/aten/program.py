@@ -1,5 +1,6 @@
 """A graph of PyTorch as linalg on tensors, op by op."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -12,7 +13,7 @@ from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.aten.library import RULES
-from ipu_mlir.frontends.aten.rules import Later, Made, to_numpy_dtype
+from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy_dtype
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.surface.tensor import Tensor
@@ -22,22 +23,28 @@ from ipu_mlir.tracing.user_places import Place
 def without_rule(graph: torch.fx.Graph) -> Iterator[str]:
     """The ops of ``graph`` that have no rule, or give what is as large as values say."""
     for node in graph.nodes:
-        if not all(map(_is_known, _tensors(node.meta.get("val")))) or (
+        if not all(map(_is_known, pytree.tree_leaves(node.meta.get("val")))) or (
             node.op == "call_function" and node.target not in RULES and not _is_python(node.target)
         ):
             yield f"{node.target}"
+        elif node.op == "get_attr" and (body := _body(node)) is not None:
+            yield from without_rule(body)
 
 
 def _is_python(target: Any) -> bool:
     return getattr(target, "__name__", "") == "getitem"
 
 
-def _is_known(tensor: torch.Tensor) -> bool:
-    return tensor.layout == torch.strided and all(isinstance(each, int) for each in tensor.shape)
+def _is_known(made: Any) -> bool:
+    if isinstance(made, torch.Tensor):
+        return made.layout == torch.strided and all(isinstance(each, int) for each in made.shape)
+    return not isinstance(made, torch.SymInt | torch.SymFloat | torch.SymBool)
 
 
-def _tensors(made: Any) -> list[torch.Tensor]:
-    return [each for each in pytree.tree_leaves(made) if isinstance(each, torch.Tensor)]
+def _body(node: torch.fx.Node) -> torch.fx.Graph | None:
+    """The graph of a loop's body or of a branch, if ``node`` names one; others name tensors."""
+    held = getattr(node.graph.owning_module, str(node.target), None)
+    return held.graph if isinstance(held, torch.fx.GraphModule) else None
 
 
 def traced(graph: torch.fx.Graph, name: str, constants: Sequence[np.ndarray]) -> ir.Module:
@@ -55,13 +62,33 @@ def traced(graph: torch.fx.Graph, name: str, constants: Sequence[np.ndarray]) ->
         for node, array in zip(inputs[len(free) :], constants, strict=True):
             with trace.at(node.name, places.of(node)):
                 values[node] = trace.constant(np.ascontiguousarray(array).reshape(array.shape))
-        for node in graph.nodes:
-            if node.op == "call_function":
-                with trace.at(*places.scope_and_place(node)):
-                    values[node] = _apply(node, values)
-        (results,) = graph.output_node().args
-        trace.finish([values[each] for each in pytree.tree_leaves(results) if isinstance(each, torch.fx.Node)])
+        trace.finish(_results(graph, values, trace, places))
     return trace.module
+
+
+def _results(graph: torch.fx.Graph, values: dict[torch.fx.Node, Any], trace: Trace, places: "_Places") -> list[Any]:
+    """What ``graph`` gives, for the ``values`` of its arguments."""
+
+    def of_body(body: torch.fx.Graph) -> Callable[..., tuple[Any, ...]]:
+        inputs = [each for each in body.nodes if each.op == "placeholder"]
+        return lambda *given: tuple(_results(body, dict(zip(inputs, given, strict=True)), trace, places))
+
+    for node in graph.nodes:
+        if node.op == "get_attr":
+            body = _body(node)
+            values[node] = _held(node) if body is None else of_body(body)
+        elif node.op == "call_function":
+            with trace.at(*places.scope_and_place(node)):
+                values[node] = _apply(node, values)
+    (results,) = graph.output_node().args
+    return [values[each] for each in pytree.tree_leaves(results) if isinstance(each, torch.fx.Node)]
+
+
+def _held(node: torch.fx.Node) -> Any:
+    """The tensor that a body holds."""
+    tensor = getattr(node.graph.owning_module, str(node.target)).detach()
+    dtype = to_numpy_dtype(tensor.dtype)
+    return constant((tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy(), dtype)
 
 
 def _spec(node: torch.fx.Node) -> TensorSpec:
@@ -115,6 +142,10 @@ def _without_device(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in options.items() if name not in _OF_STORAGE}
 
 
+_OF_A_FILE = re.compile(r'  File "(?!<)').match
+"""True of lines of a trace, but for those of code that PyTorch has written itself."""
+
+
 class _Places:
     """Where the ops of a graph come from: the module that calls them, and the line of the program."""
 
@@ -129,7 +160,7 @@ class _Places:
 
     def of(self, node: torch.fx.Node) -> Place:
         """The innermost line in the trace of ``node``; of what has none, that of the op before."""
-        lines = [line for line in (node.meta.get("stack_trace") or "").splitlines() if line.startswith('  File "')]
+        lines = [line for line in (node.meta.get("stack_trace") or "").splitlines() if _OF_A_FILE(line)]
         if lines:
             file, _, rest = lines[-1].strip().removeprefix('File "').partition('", line ')
             number = rest.partition(",")[0]

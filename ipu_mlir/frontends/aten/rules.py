@@ -14,6 +14,8 @@ from ipu_mlir.frontends.aten.sequences import SPACE
 from ipu_mlir.tracing.graph import Symbol, current_trace
 
 Rule = Callable[..., Any]
+_BODIES = "higher_order."
+"""The namespace of ops with bodies, which have no overloads."""
 _SPACES = ("prims.", f"{SPACE}.")
 
 
@@ -51,7 +53,8 @@ class OpRule:
     """How ops come to NumPy on traced tensors; other rules call it as the function that it is.
 
     Attributes:
-        names: ``add.Tensor`` of ``aten``, ``prims.sum.default``, ``ipu_mlir.gru.default``; ``sum`` for all overloads.
+        names: ``add.Tensor`` of ``aten``, ``prims.sum.default``, ``ipu_mlir.gru.default``, ``higher_order.cond``;
+            ``sum`` for all overloads.
         function: as it is written.
         apply: the function for what an op gets, which may have other types.
         takes_made: whether it takes ``made``.
@@ -68,6 +71,9 @@ class OpRule:
     def ops(self) -> Iterator[Any]:
         """The ops that ``names`` says, without those that write to their arguments."""
         for name in self.names:
+            if name.startswith(_BODIES):
+                yield getattr(torch.ops.higher_order, name.removeprefix(_BODIES))
+                continue
             space, _, rest = name.partition(".") if name.startswith(_SPACES) else ("aten", "", name)
             packet, _, overload = rest.partition(".")
             found = getattr(getattr(torch.ops, space), packet)

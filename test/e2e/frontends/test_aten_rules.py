@@ -1,5 +1,7 @@
 """Ops of PyTorch by rules of ours: each function tries many of one kind, against PyTorch itself."""
 
+from functools import partial
+
 import pytest
 
 import ipu_mlir as ipu
@@ -216,3 +218,28 @@ def test_gradients_of_sampled_images_are_those_of_images_and_places():
     for settings in (("bilinear", "zeros", False), ("bicubic", "reflection", True)):
         check(gradients(settings), numbers(2, 3, 4, 5), numbers(2, 3, 2, 2, seed=1), tolerance=1e-5)
     check(gradients(("bilinear", "border", False)), numbers(1, 2, 3, 4, 2), numbers(1, 2, 2, 1, 3, seed=1))
+
+
+def test_gradients_of_losses_of_margins():
+    labels = torch.tensor([[1, 3, -1, 0, 2, 1], [0, -1, 1, 1, 1, 1], [-1, 1, 1, 1, 1, 1], [5, 4, 3, 2, 1, 0]])
+    weights, classes = numbers(6, seed=1).abs(), torch.tensor([1, 0, 5, 2])
+    losses = [
+        partial(functional.multi_margin_loss, target=classes, p=2, margin=0.3, weight=weights, reduction="none"),
+        partial(functional.multi_margin_loss, target=classes),
+        *(partial(functional.multilabel_margin_loss, target=labels, reduction=each) for each in ("none", "sum")),
+    ]
+
+    def gradients(x):
+        return tuple(torch.func.grad(lambda x, loss=loss: (loss(x) * 1.7).sum())(x) for loss in losses)
+
+    check(gradients, numbers(4, 6))
+    one = lambda x: torch.func.grad(lambda x: functional.multilabel_margin_loss(x, labels[0]))(x)  # noqa: E731
+    check(one, numbers(6))
+
+
+def test_matrices_without_elements_and_what_a_half_of_a_matrix_says():
+    def f(x):
+        empty = x[:, :0, :0]
+        return torch.linalg.pinv(x, hermitian=True), torch.linalg.det(empty), *torch.linalg.slogdet(x[:0])
+
+    check(f, numbers(2, 3, 3), tolerance=2e-5)

@@ -317,17 +317,6 @@ def test_constants_without_elements():
     check(Empty(), torch.ones(3, 2))
 
 
-def test_a_loop_until_a_condition_fails_is_refused():
-    from torch._higher_order_ops.while_loop import while_loop
-
-    class Grows(nn.Module):
-        def forward(self, x):
-            return while_loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x,))
-
-    with pytest.raises(ipu.CompileError, match="has a while_loop, which torch-mlir would run without its condition"):
-        ipu.compile(Grows(), args=[torch.ones(3)], target=TARGET)
-
-
 def test_dimensions_of_scatters_are_counted_from_the_end():
     x, values, index = torch.randn(2, 4), torch.randn(2, 2), torch.tensor([[0, 2], [1, 0]])
 
