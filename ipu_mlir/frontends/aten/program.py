@@ -43,7 +43,7 @@ def _is_known(made: Any) -> bool:
 
 def _body(node: torch.fx.Node) -> torch.fx.Graph | None:
     """The graph of a loop's body or of a branch, if ``node`` names one; others name tensors."""
-    held = getattr(node.graph.owning_module, str(node.target), None)
+    held: Any = getattr(node.graph.owning_module, str(node.target), None)
     return held.graph if isinstance(held, torch.fx.GraphModule) else None
 
 
