@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ipu_mlir.compilation.executable import Executable
     from ipu_mlir.compilation.function import Function, function, jit
     from ipu_mlir.compilation.programs import Programs
+    from ipu_mlir.compilation.sweep import sweep
     from ipu_mlir.dialects.machine.target import Target
     from ipu_mlir.dialects.mapping.mapping import Mapping
     from ipu_mlir.dialects.support.errors import CompileError, IpuError, MemoryWarning, RunError, TargetError
@@ -125,6 +126,7 @@ __all__ = [
     "scan",
     "shard",
     "stop_gradient",
+    "sweep",
     "switch",
     "tree_map",
     "value_and_grad",
@@ -203,6 +205,7 @@ _HOME = {
     "scan": "ipu_mlir.tracing.control.scans",
     "shard": "ipu_mlir.tracing.shards",
     "stop_gradient": "ipu_mlir.tracing.control.gradients",
+    "sweep": "ipu_mlir.compilation.sweep",
     "switch": "ipu_mlir.tracing.control.branches",
     "tree_map": "ipu_mlir.tracing.trees",
     "value_and_grad": "ipu_mlir.tracing.control.gradients",

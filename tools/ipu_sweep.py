@@ -109,7 +109,7 @@ def _ipu_sweep(argv: Sequence[str]) -> int:
     from ipu_mlir.compilation.variants import Variants
     from ipu_mlir.dialects.support.errors import IpuError
     from ipu_mlir.tools.program_files import read_program
-    from ipu_mlir.tools.sweep.outcome import measure
+    from ipu_mlir.tools.sweep.measure import measure
     from ipu_mlir.tools.sweep.settings import settings
     from ipu_mlir.tools.sweep.sweep import Sweep
 

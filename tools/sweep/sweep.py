@@ -9,9 +9,9 @@ from typing import Any
 
 from ipu_mlir.dialects.machine.target import Target
 from ipu_mlir.dialects.support.counted import counted
+from ipu_mlir.inspect.outcomes import Outcome, fastest_that_fits
 from ipu_mlir.tools.report.units import bytes_text, seconds_text
-from ipu_mlir.tools.sweep.outcome import Outcome, fastest_that_fits
-from ipu_mlir.tools.sweep.settings import PARTIALS_TYPES, partials_text
+from ipu_mlir.tools.sweep.settings import PARTIALS_TYPES, Setting, partials_text
 
 SCHEMA, VERSION = "ipu-mlir.sweep", 1
 
@@ -47,7 +47,7 @@ class Sweep:
 
     program: str
     target: Target
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[Outcome[Setting]]
 
     @property
     def title(self) -> str:

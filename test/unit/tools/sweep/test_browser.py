@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.tools.sweep.outcome import Outcome, with_frontier
+from ipu_mlir.inspect.outcomes import Outcome, with_frontier
 from ipu_mlir.tools.sweep.page import page
 from ipu_mlir.tools.sweep.settings import Setting
 from ipu_mlir.tools.sweep.sweep import Sweep

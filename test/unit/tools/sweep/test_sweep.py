@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ipu_mlir.dialects.machine.target import Target
+from ipu_mlir.inspect.outcomes import Outcome, fastest_that_fits, with_frontier
 from ipu_mlir.tools import ipu_sweep
-from ipu_mlir.tools.sweep.outcome import Outcome, fastest_that_fits, with_frontier
 from ipu_mlir.tools.sweep.page import page
 from ipu_mlir.tools.sweep.settings import Setting, settings
 from ipu_mlir.tools.sweep.sweep import Sweep

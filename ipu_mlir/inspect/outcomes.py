@@ -1,19 +1,16 @@
-"""The outcome of a setting, and the settings that no other one beats."""
+"""The outcome of compiling with a setting, and the settings that no other one beats."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
-from ipu_mlir.compilation.variants import Variants
-from ipu_mlir.dialects.machine.target import Target
-from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.passes.normalize.widen_sums import WidenSums
-from ipu_mlir.passes.placement.partition.partition import Partition
 from ipu_mlir.runtime.profile.profile import Profile
-from ipu_mlir.tools.sweep.settings import Setting
+
+Setting = TypeVar("Setting")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Generic[Setting]):
     """The program compiled with one setting. Cycles are without the transfers of the host.
 
     Attributes:
@@ -39,31 +36,7 @@ class Outcome:
     frontier: bool = False
 
 
-def measure(
-    variants: Variants, target: Target, settings: Sequence[Setting], progress: Callable[[int, Setting], None]
-) -> list[Outcome]:
-    """The outcome of each setting; ``progress`` is told before each of them.
-
-    Raises:
-        CompileError: a pass refuses the program; says with which setting.
-    """
-    found = []
-    for number, setting in enumerate(settings):
-        progress(number, setting)
-        partition = Partition(
-            available_memory_proportion=setting.proportion,
-            most_partials=setting.most_partials,
-        )
-        sums = WidenSums(partials=setting.partials_type)
-        try:
-            profile = variants.profile(replace(target, tiles_per_ipu=setting.tiles, emulated=True), partition, sums)
-        except CompileError as error:
-            raise CompileError(f"with {setting}: {error}") from error
-        found.append(outcome_of(setting, profile))
-    return with_frontier(found)
-
-
-def outcome_of(setting: Setting, profile: Profile) -> Outcome:
+def outcome_of(setting: Setting, profile: Profile) -> Outcome[Setting]:
     """The figures of a profile that a sweep compares."""
     cycles, memory = profile.execution.cycles, profile.compilation.memory
     total = cycles.total - cycles.host
@@ -81,7 +54,7 @@ def outcome_of(setting: Setting, profile: Profile) -> Outcome:
     )
 
 
-def with_frontier(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def with_frontier(outcomes: Iterable[Outcome[Setting]]) -> list[Outcome[Setting]]:
     """``outcomes``, those marked that no other one beats; equals do not beat each other."""
     fewest_bytes: dict[int, int] = {}  # by cycles
     outcomes = list(outcomes)
@@ -95,6 +68,6 @@ def with_frontier(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return [replace(each, frontier=best.get(each.cycles) == each.tile_bytes) for each in outcomes]
 
 
-def fastest_that_fits(outcomes: Iterable[Outcome]) -> Outcome | None:
+def fastest_that_fits(outcomes: Iterable[Outcome[Setting]]) -> Outcome[Setting] | None:
     """The setting with the fewest cycles among those that fit, and among these with the fewest bytes."""
     return min((each for each in outcomes if each.fits), key=lambda each: (each.cycles, each.tile_bytes), default=None)
