@@ -101,6 +101,7 @@ ROOMS = (
     "ipu_mlir/tensorflow/keras",
     "ipu_mlir/tensorflow/ipu/ops",
     "ipu_mlir/tensorflow/ipu",
+    "ipu_mlir/tensorflow/ipu/distributed",
     "ipu_mlir/tensorflow/ipu/data/ops",
     "ipu_mlir/tensorflow/ipu/data",
     "ipu_mlir/tensorflow/ipu/keras",

@@ -1,6 +1,7 @@
 """Names of the guide whose time comes later: they are there with their signatures, and say so when they are used."""
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable
 from enum import Enum
@@ -10,7 +11,6 @@ from typing import Any, NamedTuple
 
 _INSTEAD = {
     "distributed": "run one process with replicas",
-    "horovod": "run one process with replicas",
     "ipu_estimator": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
     "ipu_multi_worker_strategy": "run one process with replicas",
     "ipu_pipeline_estimator": "use ipu.ipu_strategy.IPUStrategy, since TensorFlow itself has no estimators any more",
@@ -44,7 +44,10 @@ def later(name: str) -> Any:
     if row is None:
         return _module(name) if inside else None
     if row.kind == "alias":
-        return later(row.signature)
+        home, _, own = row.signature.rpartition(".")
+        return (
+            getattr(importlib.import_module(f"ipu_mlir.tensorflow.ipu.{home}"), own) if home else later(row.signature)
+        )
     short = name.rpartition(".")[2]
     if row.kind == "enum":
         made: Any = Enum(short, [(each, each) for each in own], module=__name__)

@@ -10,6 +10,7 @@ _MODULES = (
     "config",
     "data",
     "dataset_benchmark",
+    "distributed",
     "gradient_accumulation",
     "ipu_compiler",
     "ipu_infeed_queue",

@@ -49,7 +49,8 @@ class _Extended(OneDeviceExtended):
 
     def _replica_ctx_all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """What replicas have, combined over them; outside of programs there is one value already."""
-        if not is_tracing() or self._num_replicas_in_sync == 1:
+        reduces = self._container_strategy().reduces_over_replicas
+        if not reduces or not is_tracing() or self._num_replicas_in_sync == 1:
             return value
         op = "mean" if reduce_op == tf.distribute.ReduceOp.MEAN else "add"
         return tf.nest.map_structure(lambda each: all_reduce(tf.convert_to_tensor(each), op), value)
@@ -84,7 +85,10 @@ class IPUStrategy(tf.distribute.OneDeviceStrategy):
         ordinal: the number of its device.
         streams_datasets: whether ``iter(dataset)`` in the scope streams elements to the device.
         runs_keras: whether models of Keras that are made in the scope run on the device.
+        reduces_over_replicas: whether what TensorFlow reduces is combined over replicas.
     """
+
+    reduces_over_replicas = True
 
     def __init__(
         self,

@@ -33,11 +33,12 @@ def test_every_operator_works():
 
 def test_what_comes_later_says_so():
     with pytest.raises(
-        NotImplementedError, match=r"IPUHorovodStrategy is not there yet; run one process with replicas$"
+        NotImplementedError, match=r"ipu_estimator\.IPUEstimator is not there yet; use ipu\.ipu_strategy"
     ):
-        ipu.horovod.ipu_horovod_strategy.IPUHorovodStrategy()
+        ipu.ipu_estimator.IPUEstimator(lambda: None)
     assert ipu.ops.pipelining_ops is ipu.pipelining_ops
-    assert ipu.horovod.ipu_horovod_strategy.IPUHorovodStrategy.__name__ == "IPUHorovodStrategy"
+    strategies = ipu.distributed.ipu_horovod_strategy
+    assert ipu.horovod.ipu_horovod_strategy.IPUHorovodStrategy is strategies.IPUHorovodStrategy
     for home in (ipu, ipu.ops, ipu.keras, ipu.optimizers, ipu.serving):
         with pytest.raises(AttributeError, match="has no attribute 'pipelines'"):
             _ = home.pipelines
