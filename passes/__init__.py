@@ -2,6 +2,7 @@
 
 from ipu_mlir.passes.autodiff.autodiff import Autodiff
 from ipu_mlir.passes.core.base import Pass
+from ipu_mlir.passes.host.batch_iterations import BatchIterations
 from ipu_mlir.passes.host.drop_placement import DropPlacement
 from ipu_mlir.passes.host.forward_copies import ForwardCopies
 from ipu_mlir.passes.host.inline_gathered import InlineGathered
@@ -124,6 +125,7 @@ from ipu_mlir.passes.supersteps.use_codelet_operands import UseCodeletOperands
 
 PASSES: tuple[type[Pass], ...] = (
     AnchorHints,
+    BatchIterations,
     BatchReplicas,
     AnchorShards,
     AssignShards,

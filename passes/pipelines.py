@@ -121,6 +121,11 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-loops",
     "ipu-raise-counted-loops",
     "ipu-raise-recurrences",
+    "ipu-inline-scalar-ops",
+    "canonicalize",
+    "int-range-optimizations",
+    "canonicalize",
+    "ipu-raise-loops",
     "ipu-raise-ranks",
     "ipu-raise-dynamic-slices",
     "ipu-raise-element-ops",
@@ -148,7 +153,8 @@ PLACE: tuple[str, ...] = (
 Branches that only choose between tensors become a selection, which is no linalg yet. Shards are assigned before views
 become copies, since what moves to another IPU has memory of its own, and once more for these copies. What differs
 between replicas is looked at again when branches on elements are gone. Places that follow from constants are such
-constants before loops are raised: what is scattered to them is a slice."""
+constants before loops are raised: what is scattered to them is a slice. Loops are raised once more when those that
+count know their bounds, which decide what is asked of their counters."""
 
 LOWER: tuple[str, ...] = (
     "ipu-materialize-casts",
@@ -185,6 +191,7 @@ TO_HOST: tuple[str, ...] = (
     "ipu-merge-sorts",
     "ipu-skip-gaps",
     "ipu-inline-gathered",
+    "ipu-batch-iterations",
     "ipu-batch-replicas",
 )
 """Supersteps -> the same program for one memory: what only undoes placing and partitioning."""

@@ -28,7 +28,7 @@ def batch_codelet(op: ir.Operation, batched: set[ir.Value], replicas: int) -> No
         _update_slice(op, operands, batched, replicas)
     else:
         whole = [value if value in batched else broadcast(value, replicas) for value in operands]
-        if _is_first_of_vertices(op) and all(map(_is_one_after_the_other, whole)):
+        if is_first_of_vertices(op) and all(map(_is_one_after_the_other, whole)):
             _call(op, [_joined(value) for value in whole])
         else:
             for replica in range(replicas):
@@ -42,7 +42,7 @@ def _call(op: ir.Operation, operands: Sequence[ir.Value]) -> None:
         call.operands[number] = value
 
 
-def _is_first_of_vertices(op: ir.Operation) -> bool:
+def is_first_of_vertices(op: ir.Operation) -> bool:
     """True if the first dimension of every operand is one loop, and that is one of vertices alone."""
     maps = indexing_maps(op)
     assert maps is not None, "a call of a codelet is a linalg.generic"
@@ -106,6 +106,24 @@ def _scatter(op: ir.Operation, operands: list[ir.Value], batched: set[ir.Value],
         argument.replace_all_uses_with(block.arguments[n + (1 if n < rank + 2 else 2)])
     for inner in list(old.operations):
         block.append(inner)
+
+
+def scatter_in_order(op: ir.Operation, elements: ir.Value, batched: set[ir.Value]) -> None:
+    """The scatter ``op`` into one buffer, ``elements``, for each number of the axis, one after the other."""
+    maps = indexing_maps(op)
+    assert maps is not None, "a call of a codelet is a linalg.generic"
+    given = list(op.operands)[: len(elements.type.shape) + 2]
+    loops = maps[0].n_dims + 1
+    later = ir.AffineMap.get(loops, 0, [ir.AffineExpr.get_dim(d) for d in range(1, loops)])
+    zero, axis = ir.AffineExpr.get_constant(0), ir.AffineExpr.get_dim(0)
+    new_maps = []
+    for number, (value, each) in enumerate(zip(op.operands, maps, strict=True)):
+        first = [axis if value in batched else zero] if number < len(given) else []
+        new_maps.append(ir.AffineMap.get(loops, 0, [*first, *(result.compose(later) for result in each.results)]))
+    own = [*(_widened(value, batched) for value in given), *list(op.operands)[len(given) : -1]]
+    kinds = [False, *("parallel" in str(kind) for kind in op.attributes["iterator_types"])]
+    call = bodiless_generic(own, [elements], new_maps, kinds, {"library_call": op.attributes["library_call"]})
+    op.regions[0].blocks[0].append_to(call.regions[0])
 
 
 def _numbers(shape: Sequence[int], dimension: int) -> ir.Value:

@@ -1,6 +1,6 @@
 """Rows of remote memory on all replicas at once: the number of the replica comes before those of rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from ipu_mlir.dialects.analysis.remote import moved_and_rows, remote_buffer_of
 from ipu_mlir.dialects.support.bindings import ir
@@ -10,7 +10,7 @@ _FETCH, _UPDATE = "ipu.fetch", "ipu.host_update_add"
 
 
 def batch_move(
-    op: ir.Operation, buffers: set[str], batched: set[ir.Value], with_axis: Callable[[ir.Value], ir.Value]
+    op: ir.Operation, buffers: Set[str], batched: set[ir.Value], with_axis: Callable[[ir.Value], ir.Value]
 ) -> None:
     """Let ``op``, which moves rows, do so for all replicas.
 

@@ -1,6 +1,8 @@
 """``ipu-batch-replicas``: what differs between replicas has an axis for them, and all of them run at once."""
 
+from collections.abc import Set
 from math import prod
+from typing import Protocol
 
 from ipu_mlir.dialects.analysis.buffers import VIEW_OPS, strides_and_offset
 from ipu_mlir.dialects.analysis.collectives import collective_of
@@ -64,21 +66,34 @@ class BatchReplicas(Pass):
             names = {callee_of(call) for call in list_ops(module, "func.call")}
             named = {symbol_of(op): op for op in functions}
             called = {name: named[name] for name in names if name in named}
-            batch = _Batch(varying, replicas, called)
+            batch = Batch(varying, replicas, called)
             for function in functions:
                 batch.function(function)
             if any(COMBINES in op.attributes for op in list_ops(module, "linalg.generic")):
                 MergeReductions().run(module)
 
 
-class _Batch:
+class Differing(Protocol):
+    """The values, and the remote buffers by their names, of which each replica has its own."""
+
+    @property
+    def buffers(self) -> Set[str]: ...
+
+    def __contains__(self, value: ir.Value, /) -> bool: ...
+
+    def forget(self, value: ir.Value) -> None:
+        """``value`` goes away."""
+        ...
+
+
+class Batch:
     """Goes over functions in the order of their text: when it comes to an op, what that uses has its axis."""
 
-    def __init__(self, varying: Varying, replicas: int, called: dict[str, ir.Operation]) -> None:
+    def __init__(self, varying: Differing, replicas: int, called: dict[str, ir.Operation]) -> None:
         self._varying = varying
         self._called = called
         self._replicas = replicas
-        self._batched: set[ir.Value] = set()
+        self.batched: set[ir.Value] = set()
         """Values, new ones among them, that have the axis."""
 
     def function(self, function: ir.Operation) -> None:
@@ -88,7 +103,7 @@ class _Batch:
                 generalize(op)  # while its operands are those that it was made for
         ops = [op.operation for op in block.operations]
         put_back = self._arguments(function, block)
-        self._ops(ops)
+        self.ops(ops)
         end = terminator(block)
         with ir.InsertionPoint(end), end.location:
             for batched, variable in put_back:
@@ -96,8 +111,8 @@ class _Batch:
             entries, is_called = function.attributes.get("res_attrs", ()), function in self._called.values()
             for number, value in enumerate(end.operands):
                 has_mark = len(entries) > number and VARIES in entries[number] and not is_called
-                varies = is_marked(entries[number]) if has_mark else value in self._batched
-                if varies != (value in self._batched):
+                varies = is_marked(entries[number]) if has_mark else value in self.batched
+                if varies != (value in self.batched):
                     end.operands[number] = self._with_axis(value) if varies else self._without_axis(value)
         set_function_type(function)
 
@@ -114,12 +129,12 @@ class _Batch:
                 continue
             with ir.InsertionPoint.at_block_begin(block):
                 copy = broadcast(argument, self._replicas)
-            self._replace_uses(argument, copy, but=copy)
+            self.replace_uses(argument, copy, but=copy)
             if number in variables:
                 put_back.append((copy, argument))
         return put_back
 
-    def _ops(self, ops: list[ir.Operation]) -> None:
+    def ops(self, ops: list[ir.Operation]) -> None:
         for op in ops:
             with ir.InsertionPoint(op), op.location:
                 self._op(op)
@@ -133,9 +148,9 @@ class _Batch:
             if op.results[0] in self._varying:
                 with ir.InsertionPoint.after(op):
                     copy = broadcast(op.results[0], self._replicas)
-                self._replace_uses(op.results[0], copy, but=copy)
+                self.replace_uses(op.results[0], copy, but=copy)
         elif name in VIEW_OPS or name == "memref.transpose":
-            if op.operands[0] in self._batched:
+            if op.operands[0] in self.batched:
                 self._view(op)
         elif control_op(op) is not None:
             self._control(op)
@@ -147,50 +162,50 @@ class _Batch:
         elif collective_of(op) is not None:
             self._collective(op)
         elif name in MOVES:
-            batch_move(op, self._varying.buffers, self._batched, self._with_axis)
+            batch_move(op, self._varying.buffers, self.batched, self._with_axis)
         elif is_structured(op):
             if "library_call" in op.attributes:
-                if any(value in self._batched for value in op.operands):
-                    batch_codelet(op, self._batched, self._replicas)
+                if any(value in self.batched for value in op.operands):
+                    batch_codelet(op, self.batched, self._replicas)
                     self._erase(op)
-            elif batch_structured(op, self._batched, self._replicas):
+            elif batch_structured(op, self.batched, self._replicas):
                 self._erase(op)
         elif name == "memref.copy":
             source, dest = op.operands
-            if dest in self._batched and source not in self._batched:
-                batch_copy(source, dest, self._batched, self._replicas)
+            if dest in self.batched and source not in self.batched:
+                batch_copy(source, dest, self.batched, self._replicas)
                 self._erase(op)
-        elif any(value in self._batched for value in op.operands) and not is_terminator(op):
-            found = batch_scalar(op, self._batched, self._replicas)
+        elif any(value in self.batched for value in op.operands) and not is_terminator(op):
+            found = batch_scalar(op, self.batched, self._replicas)
             if found is not None:
                 for result, value in zip(op.results, found, strict=True):
-                    self._replace_uses(result, value)
+                    self.replace_uses(result, value)
                 self._erase(op)
 
     def _erase(self, op: ir.Operation) -> None:
         """Forget what is gone: MLIR may make something new in its place."""
         for value in op.results:
-            self._batched.discard(value)
+            self.batched.discard(value)
             self._varying.forget(value)
         op.erase()
 
     def _retype(self, value: ir.Value, kind: ir.Type) -> None:
         value.set_type(kind)
-        self._batched.add(value)
+        self.batched.add(value)
 
-    def _replace_uses(self, old: ir.Value, new: ir.Value, but: ir.Value | None = None) -> None:
+    def replace_uses(self, old: ir.Value, new: ir.Value, but: ir.Value | None = None) -> None:
         """Let ``new``, which has the axis, stand for ``old`` everywhere but in the op that fills ``but``."""
-        self._batched.add(new)
+        self.batched.add(new)
         for use in list(old.uses):
             user = use.owner.operation
             if but is None or but not in list(user.operands):
                 user.operands[use.operand_number] = new
 
     def _with_axis(self, value: ir.Value) -> ir.Value:
-        if value in self._batched:
+        if value in self.batched:
             return value
         made = broadcast(value, self._replicas)
-        self._batched.add(made)
+        self.batched.add(made)
         return made
 
     def _without_axis(self, value: ir.Value) -> ir.Value:
@@ -204,7 +219,7 @@ class _Batch:
         source, shown = op.operands[0], op.results[0].type
         (step, *_), _ = strides_and_offset(source.type)
         strides, offset = strides_and_offset(shown)
-        self._replace_uses(op.results[0], view(source, [self._replicas, *shown.shape], [step, *strides], offset))
+        self.replace_uses(op.results[0], view(source, [self._replicas, *shown.shape], [step, *strides], offset))
         self._erase(op)
 
     def _collective(self, op: ir.Operation) -> None:
@@ -213,16 +228,16 @@ class _Batch:
         source = self._with_axis(source)
         found = dest
         if collective.makes_equal(self._replicas):
-            if dest in self._batched:
+            if dest in self.batched:
                 found = allocated(list(dest.type.shape)[1:], dest.type.element_type)
             if collective.kind == "all_reduce" and is_plain(found) and (whole := self._without_views(source, op)):
                 source, found = whole, view_as(found, list(whole.type.shape)[1:])
-        elif dest not in self._batched:  # groups of one size that begin with one value end with one
+        elif dest not in self.batched:  # groups of one size that begin with one value end with one
             found = allocated([self._replicas, *dest.type.shape], dest.type.element_type)
         expand_collective(collective, source, found, self._replicas)
-        if dest in self._batched and collective.makes_equal(self._replicas):
+        if dest in self.batched and collective.makes_equal(self._replicas):
             broadcast(view_as(found, list(dest.type.shape)[1:]), self._replicas, dest)
-        elif dest not in self._batched and not collective.makes_equal(self._replicas):
+        elif dest not in self.batched and not collective.makes_equal(self._replicas):
             copied(row_of(found), dest)
         self._erase(op)
 
@@ -250,7 +265,7 @@ class _Batch:
             self._decide(op, value)
         self._flow(op, op)
         for block in blocks_of(op):
-            self._ops([inner.operation for inner in block.operations])
+            self.ops([inner.operation for inner in block.operations])
             end = terminator(block)
             with ir.InsertionPoint(end), end.location:
                 for value in row.decided_by(op):
@@ -260,7 +275,7 @@ class _Batch:
     def _decide(self, op: ir.Operation, value: ir.Value) -> None:
         """Let control flow depend on one number for all replicas."""
         for number, operand in enumerate(op.operands):
-            if operand == value and operand in self._batched:
+            if operand == value and operand in self.batched:
                 op.operands[number] = upstream("memref").LoadOp(row_of(operand), []).result
 
     def _flow(self, op: ir.Operation, source: ir.Operation) -> None:
@@ -271,7 +286,7 @@ class _Batch:
                 if target not in self._varying:
                     continue
                 value = self._with_axis(source.operands[number])
-                if target not in self._batched:
+                if target not in self.batched:
                     self._retype(target, value.type)
                 assert value.type == target.type, "loops carry buffers of one layout"
                 source.operands[number] = value
@@ -280,7 +295,7 @@ class _Batch:
         """Give the axis to what a function takes and gives if it differs in any of its calls."""
         callee = self._called[callee_of(op)]
         for number, argument in enumerate(callee.regions[0].blocks[0].arguments):
-            if argument in self._varying or argument in self._batched:
+            if argument in self._varying or argument in self.batched:
                 op.operands[number] = self._with_axis(op.operands[number])
         for result in op.results:
             if result in self._varying:

@@ -8,21 +8,26 @@ from ipu_mlir.passes.support.linalg_builders import bodiless_generic, fill_with,
 from ipu_mlir.passes.support.rewriting import replace_op
 
 
-def generalize(op: ir.Operation) -> None:
-    """Write a named op as ``linalg.generic``, but for fills and copies."""
+def generalize(op: ir.Operation) -> ir.Operation:
+    """Write a named op as ``linalg.generic``, but for fills and copies; gives the op that stands there now."""
     maps, nest = indexing_maps(op), loop_nest(op)
     if op.name in ("linalg.generic", "linalg.fill", "linalg.copy") or maps is None or nest is None:
-        return
+        return op
     operands = list(op.operands)
     with ir.InsertionPoint(op), op.location:
         new = bodiless_generic(operands[: nest.num_inputs], operands[nest.num_inputs :], maps, nest.parallel)
     op.regions[0].blocks[0].append_to(new.regions[0])
     op.erase()
+    return new
 
 
-def batch_structured(op: ir.Operation, batched: set[ir.Value], replicas: int) -> bool:
-    """Write what ``op``, generalized, does where the values in ``batched`` have the axis; False if it uses none."""
-    captured = [value for value in _captured_scalars(op) if value in batched]
+def batch_structured(op: ir.Operation, batched: set[ir.Value], replicas: int, *, parallel: bool = True) -> bool:
+    """Write what ``op``, generalized, does where the values in ``batched`` have the axis; False if it uses none.
+
+    Args:
+        parallel: whether results have the axis; else the body combines along it.
+    """
+    captured = [value for value in captured_scalars(op) if value in batched]
     loads = [load for load in loads_in(op) if load.operands[0] in batched]
     operands = list(op.operands)
     if not captured and not loads and not any(value in batched for value in operands):
@@ -32,7 +37,7 @@ def batch_structured(op: ir.Operation, batched: set[ir.Value], replicas: int) ->
     elif op.name == "linalg.copy":
         batch_copy(operands[0], operands[1], batched, replicas)
     else:
-        _generic(op, captured, batched)
+        _generic(op, captured, batched, parallel)
     return True
 
 
@@ -51,7 +56,7 @@ def batch_copy(source: ir.Value, out: ir.Value, batched: set[ir.Value], replicas
         broadcast(source, replicas, out)
 
 
-def _generic(op: ir.Operation, captured: list[ir.Value], batched: set[ir.Value]) -> None:
+def _generic(op: ir.Operation, captured: list[ir.Value], batched: set[ir.Value], parallel: bool) -> None:
     operands = list(op.operands)
     count = len(operands) - num_outputs(op)
     maps = [each.value for each in op.attributes["indexing_maps"]]
@@ -67,7 +72,7 @@ def _generic(op: ir.Operation, captured: list[ir.Value], batched: set[ir.Value])
         [*operands[:count], *captured],
         operands[count:],
         [*shifted[:count], *own, *shifted[count:]],
-        [True, *("parallel" in str(kind) for kind in op.attributes["iterator_types"])],
+        [parallel, *("parallel" in str(kind) for kind in op.attributes["iterator_types"])],
     )
     _move_body(op, new, count, captured, batched)
 
@@ -110,7 +115,7 @@ def _move_body(
         replace_op(load, [found])
 
 
-def _captured_scalars(op: ir.Operation) -> list[ir.Value]:
+def captured_scalars(op: ir.Operation) -> list[ir.Value]:
     """Numbers from outside that the body of ``op`` uses."""
     made: set[ir.Value] = set()
     used: dict[ir.Value, None] = {}

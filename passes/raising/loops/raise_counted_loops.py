@@ -8,7 +8,7 @@ from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
 from ipu_mlir.passes.raising.loops.counted_whiles import scalar_op, splat_integer
 from ipu_mlir.passes.support.clone import Known, clone_into
-from ipu_mlir.passes.support.linalg_builders import constant_index
+from ipu_mlir.passes.support.linalg_builders import constant_index, index_sum
 from ipu_mlir.passes.support.rewriting import list_ops
 
 _INVISIBLE = frozenset(("arith.constant", "tensor.empty", "tensor.extract", "tensor.from_elements", "linalg.generic"))
@@ -18,7 +18,8 @@ class RaiseCountedLoops(Pass):
     """Write ``while i < n: ...; i += 1`` as a loop over numbers, as which planner and profile know how often it runs.
 
     JAX and TensorFlow write every loop with a ``while``. A counter begins at a constant, is compared with constants
-    only, and grows by the same constant in every iteration; several that count alike are one number.
+    only, and grows by the same constant in every iteration; others that grow by as much are that number, and what they
+    began with more.
 
     Needs:  linalg on tensors; scalars may be wrapped in tensors.
     Leaves: ``scf.while`` only where no constants decide how often it runs.
@@ -37,10 +38,10 @@ class RaiseCountedLoops(Pass):
 
 @dataclass(frozen=True)
 class _Rounds:
-    """The numbers that a loop counts, and which of the values that it carries are that number."""
+    """The numbers that a loop counts, and of the values that it carries those that are such a number and some more."""
 
     numbers: range
-    counters: frozenset[int]
+    counters: dict[int, int]
 
     @property
     def last(self) -> int:
@@ -67,9 +68,10 @@ def _rounds(loop: ir.Operation) -> _Rounds | None:
         return None
     first, step = lead
     numbers = range(first, min(limits.values()), step)
-    rounds = _Rounds(numbers, frozenset(number for number, each in growth.items() if each == lead))
-    widths = [_integer_width(arguments[number].type) for number in rounds.counters]
-    fits = all(width is None or rounds.last < 1 << (width - 1) for width in widths)
+    alike = {number: each[0] - first for number, each in growth.items() if each is not None and each[1] == step}
+    rounds = _Rounds(numbers, alike)
+    widths = {number: _integer_width(arguments[number].type) for number in alike}
+    fits = all(width is None or rounds.last + alike[number] < 1 << (width - 1) for number, width in widths.items())
     return rounds if fits else None
 
 
@@ -128,8 +130,8 @@ def _write(loop: ir.Operation, rounds: _Rounds) -> None:
     old = loop.regions[1].blocks[0]
     known: Known = dict(zip((old.arguments[n] for n in carried), made.inner_iter_args, strict=True))
     with ir.InsertionPoint(made.body):
-        for number in rounds.counters:
-            known[old.arguments[number]] = _as(made.induction_variable, old.arguments[number].type)
+        for number, more in rounds.counters.items():
+            known[old.arguments[number]] = _as(made.induction_variable, more, old.arguments[number].type)
         *body, end = (op.operation for op in old.operations)
         for op in body:
             clone_into(op, known)
@@ -137,15 +139,16 @@ def _write(loop: ir.Operation, rounds: _Rounds) -> None:
     last = constant_index(max(rounds.last, numbers.start))
     for number, result in enumerate(loop.results):
         if number in rounds.counters:
-            result.replace_all_uses_with(_as(last, result.type))
+            result.replace_all_uses_with(_as(last, rounds.counters[number], result.type))
         else:
             result.replace_all_uses_with(made.results[carried.index(number)])
     loop.erase()
 
 
-def _as(index: ir.Value, kind: ir.Type) -> ir.Value:
-    """``index`` as an integer, or as a tensor of one that has no dimensions."""
+def _as(index: ir.Value, more: int, kind: ir.Type) -> ir.Value:
+    """``index`` and ``more`` as an integer, or as a tensor of one that has no dimensions."""
     arith, tensor = upstream("arith"), upstream("tensor")
+    index = index_sum(index, constant_index(more) if more else None)
     element = kind.element_type if isinstance(kind, ir.ShapedType) else kind
     number = index if element == index.type else arith.IndexCastOp(element, index).result
     return tensor.FromElementsOp(kind, [number]).result if isinstance(kind, ir.ShapedType) else number
