@@ -96,6 +96,7 @@ from ipu_mlir.passes.programs.set_float_modes import SetFloatModes
 from ipu_mlir.passes.programs.sink_variables import SinkVariables
 from ipu_mlir.passes.programs.trim_calls import TrimCalls
 from ipu_mlir.passes.programs.update_on_shards import UpdateOnShards
+from ipu_mlir.passes.raising.elements.raise_choices import RaiseChoices
 from ipu_mlir.passes.raising.elements.raise_dynamic_slices import RaiseDynamicSlices
 from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raising.elements.raise_extremes import RaiseExtremes
@@ -206,6 +207,7 @@ PASSES: tuple[type[Pass], ...] = (
     PartitionRemoteBuffers,
     PlaceTensors,
     PromoteVariables,
+    RaiseChoices,
     RaiseCountedLoops,
     RaiseDynamicSlices,
     RaiseElementOps,

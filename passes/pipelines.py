@@ -123,6 +123,7 @@ PLACE: tuple[str, ...] = (
     "ipu-raise-recurrences",
     "ipu-inline-scalar-ops",
     "canonicalize",
+    "ipu-raise-choices",
     "int-range-optimizations",
     "canonicalize",
     "ipu-raise-loops",

@@ -21,6 +21,9 @@ _PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "a largest": lambda x, at: jax.lax.fori_loop(1, 6, lambda i, s: jnp.maximum(s, jnp.tanh(x[i])), x[0]),
     "rows that meet": lambda x, at: jax.lax.fori_loop(0, 6, lambda i, y: y.at[at[i]].add(x[i]), x),
     "a nest": lambda x, at: jax.lax.map(lambda row: jax.lax.map(lambda e: jnp.exp(e) + at[1], row), x),
+    "a choice at every element": lambda x, at: jax.lax.fori_loop(
+        0, 6, lambda i, y: jnp.where(jnp.arange(6)[:, None] == i, jnp.exp(x[i]) * 2, y), x
+    ),
     "two results": lambda x, at: jax.lax.scan(lambda s, row: (s + row, row * 2), jnp.zeros(5, jnp.float32), x),
 }
 
@@ -32,6 +35,17 @@ def test_iterations_are_done_at_once(name: str) -> None:
         jax.jit(program, keep_unused=True).lower(_X, _AT), target=ipu.Target(tiles_per_ipu=2), kernels="never"
     )
     assert "for i in" not in exe.source()
+    _check(exe, program)
+
+
+def test_a_choice_beside_the_tensor_changes_nothing() -> None:
+    def program(x: Any, at: Any) -> Any:
+        return jax.lax.fori_loop(0, 6, lambda i, y: jnp.where(jnp.arange(6)[:, None] == at[i], x[i] + y, y), x)
+
+    _check(ipu.compile(jax.jit(program).lower(_X, _AT), target=ipu.Target(tiles_per_ipu=2)), program)
+
+
+def _check(exe: Any, program: Callable[[Any, Any], Any]) -> None:
     want = jax.tree.leaves(program(jnp.asarray(_X), jnp.asarray(_AT)))
     for found in (exe.run([_X, _AT]), exe.run_per_tile([_X, _AT])):
         for one, other in zip(found, want, strict=True):

@@ -105,3 +105,31 @@ func.func @no_round() -> i32 {
   }
   return %r : i32
 }
+
+// What grows by as much is the counter and what it began with more, in the loop and after it: 1 + 4.
+// CHECK-LABEL: func.func @another_beginning
+// CHECK-DAG:  %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-DAG:  %[[LAST:.*]] = arith.constant 5 : i64
+// CHECK:      %[[R:.*]] = scf.for %[[I:.*]] = {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (i64)
+// CHECK-NEXT:   %[[NEXT:.*]] = arith.addi %[[I]], %[[ONE]] : index
+// CHECK-NEXT:   %[[J:.*]] = arith.index_cast %[[NEXT]] : index to i64
+// CHECK-NEXT:   %[[B:.*]] = arith.muli %[[A]], %[[J]] : i64
+// CHECK-NEXT:   scf.yield %[[B]]
+// CHECK:      return %[[R]], %[[LAST]]
+func.func @another_beginning(%x: i64) -> (i64, i64) {
+  %c0 = arith.constant 0 : i32
+  %c4 = arith.constant 4 : i32
+  %step = arith.constant 1 : i32
+  %c1 = arith.constant 1 : i64
+  %r:3 = scf.while (%i = %c0, %j = %c1, %a = %x) : (i32, i64, i64) -> (i32, i64, i64) {
+    %c = arith.cmpi slt, %i, %c4 : i32
+    scf.condition(%c) %i, %j, %a : i32, i64, i64
+  } do {
+  ^bb0(%i: i32, %j: i64, %a: i64):
+    %b = arith.muli %a, %j : i64
+    %n = arith.addi %i, %step : i32
+    %m = arith.addi %j, %c1 : i64
+    scf.yield %n, %m, %b : i32, i64, i64
+  }
+  return %r#2, %r#1 : i64, i64
+}
