@@ -2,10 +2,10 @@
 
 from ipu_mlir.passes.autodiff.autodiff import Autodiff
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.host.batch_iterations import BatchIterations
 from ipu_mlir.passes.host.drop_placement import DropPlacement
 from ipu_mlir.passes.host.forward_copies import ForwardCopies
 from ipu_mlir.passes.host.inline_gathered import InlineGathered
+from ipu_mlir.passes.host.iterations.batch_iterations import BatchIterations
 from ipu_mlir.passes.host.merge_reductions import MergeReductions
 from ipu_mlir.passes.host.merge_sorts import MergeSorts
 from ipu_mlir.passes.host.replicas.batch_replicas import BatchReplicas

@@ -58,6 +58,7 @@ ROOMS = (
     "passes/supersteps",
     "passes/host",
     "passes/host/replicas",
+    "passes/host/iterations",
     "passes",
     "runtime/numeric",
     "runtime/translator/array_ir",
@@ -262,6 +263,7 @@ SCF_ITSELF = {
     "ipu_mlir/tracing/batching/control.py",  # what each op is for a batch
     "passes/autodiff/control_rules.py",  # what each op is backwards
     "passes/autodiff/counted_whiles.py",  # writes one as the other
+    "passes/host/iterations/batch_iterations.py",  # does without it
     "passes/importing/carried_sizes.py",  # gives loops and branches other types
     "passes/importing/stablehlo/convert_control_flow.py",  # makes them
     "passes/pipelining/slot_loop.py",  # makes them

@@ -4,7 +4,7 @@ from ipu_mlir.dialects.analysis.buffers import strides_and_offset
 from ipu_mlir.dialects.analysis.loop_nest import indexing_maps, is_structured
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.core.base import Pass
-from ipu_mlir.passes.host.independent_iterations import (
+from ipu_mlir.passes.host.iterations.independent_iterations import (
     Combination,
     Iterations,
     Progression,

@@ -1,0 +1,1 @@
+"""Iterations of loops at once, as replicas are."""
