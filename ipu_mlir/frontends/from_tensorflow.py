@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from ipu_mlir.dialects.support.arguments import as_argument, check_constant
 from ipu_mlir.dialects.support.errors import CompileError, RunError
+from ipu_mlir.frontends.of_tensorflow.absent_ops import absent_ops_replaced
 from ipu_mlir.frontends.table import Imported, OpenProgram
-from ipu_mlir.frontends.tensorflow_absent_ops import absent_ops_replaced
 from ipu_mlir.specs.specs import TensorSpec
 
 _ALIAS = re.compile(r"parameter_number = (\d+) : i64")

@@ -11,7 +11,7 @@ from tensorflow.python.framework.func_graph import FuncGraph, func_graph_from_py
 from tensorflow.python.ops import handle_data_util
 
 from ipu_mlir.dialects.support.errors import CompileError
-from ipu_mlir.frontends.tensorflow_absent_ops import absent_ops_replaced
+from ipu_mlir.frontends.of_tensorflow.absent_ops import absent_ops_replaced
 from ipu_mlir.runtime.engine.state import Cell
 from ipu_mlir.tensorflow.custom_calls import token
 from ipu_mlir.tensorflow.devices import Device

@@ -18,10 +18,11 @@ from ipu_mlir.dialects.analysis.matchers import terminator
 from ipu_mlir.dialects.analysis.variables import variables_in
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
 from ipu_mlir.dialects.support.bindings import ir
+from ipu_mlir.dialects.support.diagnostics import DiagnosedError
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.dialects.support.scalar_attributes import scalar_attribute
+from ipu_mlir.frontends.of_tensorflow.absent_ops import absent_ops_replaced
 from ipu_mlir.frontends.stablehlo import import_stablehlo
-from ipu_mlir.frontends.tensorflow_absent_ops import absent_ops_replaced
 from ipu_mlir.passes.support.value_attributes import set_function_type
 from ipu_mlir.tensorflow.custom_calls import is_token
 from ipu_mlir.tensorflow.devices import SYSTEM
@@ -36,6 +37,8 @@ _ALIAS = re.compile(r"parameter_number = (\d+) : i64\}, output_index = array<i64
 
 _UNSUPPORTED = re.compile(r"unsupported operations.*?: (\w+) \(No registered.*?\{\{node ([^}]+)\}\}", re.DOTALL)
 """The first op that XLA does not have, and its name."""
+_NODE = re.compile(r"\{\{node ([^}]+)\}\}|node `(?:PartitionedCall/)?([^`]+)` with op")
+"""The name of an op in other messages of XLA."""
 _IN_SCOPE = "ipu.scopes.outside_compilation_scope()"
 _WAYS = (
     (
@@ -134,7 +137,7 @@ def trace(
     """
     take_over_random_numbers()
     found = text_of(function, specs, name, written_in)
-    module = read_module(found.text)
+    module = _parsed(found.text, name)
     additions = [ADDITIONS[each] for each in dict.fromkeys(_ADDED.findall(found.text))]
     ipus = 1 + max(map(int, _SHARD.findall(found.text)), default=0)
     with module.context, ir.Location.unknown():
@@ -148,6 +151,18 @@ def trace(
         changed |= {name for each in additions for name in each.complete(module, names)}
         _offload(module, by_name)
     return Traced(module, by_name, tuple(name for name in by_name if name in changed), found.outputs, ipus)
+
+
+def _parsed(text: str, name: str) -> ir.Module:
+    try:
+        return read_module(text)
+    except DiagnosedError as error:
+        if "#stablehlo.bounds" not in str(error):
+            raise
+        raise CompileError(
+            f"TensorFlow cannot compile {name}: a tensor has several sizes that depend on data, as where branches give "
+            "other shapes; give it one shape"
+        ) from error
 
 
 def text_of(
@@ -225,7 +240,10 @@ def _why(error: Exception, graph: Any) -> str:
         )
     found = _UNSUPPORTED.search(text)
     if found is None:
-        return text.split("\n\nStack trace for op definition:")[0].strip()
+        lines = (line_of(one or other, graph) for one, other in _NODE.findall(text))
+        line = next((line for line in lines if line is not None), None)
+        said = re.split(r"\n\n|\n\t", text.removeprefix("Failed getting HLO text: '"))[0].strip().removesuffix("'")
+        return said if line is None else f"{said.removesuffix('.')} ({line})"
     kind, node = found.groups()
     line = line_of(node, graph)
     where = "" if line is None else f" ({line})"

@@ -89,6 +89,7 @@ ROOMS = (
     "ipu_mlir/frontends/support",
     "ipu_mlir/frontends/aten",
     "ipu_mlir/frontends/of_jax",
+    "ipu_mlir/frontends/of_tensorflow",
     "ipu_mlir/frontends/of_torch",
     "ipu_mlir/frontends/of_onnx",
     "ipu_mlir/frontends",

@@ -105,3 +105,69 @@ def test_encoded_categories_are_one_program(caplog):
         expected = keras.layers.CategoryEncoding(5, output_mode=mode)(x)
         np.testing.assert_array_equal(found, expected)
     assert not [line for line in caplog.messages if "is compiled again" in line]
+
+
+def gradient_of(function, x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        total = tf.reduce_sum(function(x) ** 2)
+    return tape.gradient(total, x)
+
+
+def assert_same_on_both(functions, x, without_gradients=(), atol=1e-4):
+    """One program of all ``functions`` of ``x``, and of the gradients of the first ones."""
+
+    def everything(x):
+        gradients = [gradient_of(function, x) for function in functions]
+        return [function(x) for function in (*functions, *without_gradients)], gradients
+
+    found = ipu_mlir.compile(tf.function(everything, autograph=False), args=[x], target=TARGET)(x)
+    for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(everything(tf.constant(x))), strict=True):
+        np.testing.assert_allclose(one, tf.convert_to_tensor(other), rtol=1e-4, atol=atol)
+
+
+@pytest.mark.parametrize("gradients", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_determinants_and_factors(gradients):
+    x = np.random.default_rng(2).standard_normal((2, 3, 3)).astype(np.float32)
+    functions = [lambda x: tf.linalg.det(x), lambda x: tf.linalg.slogdet(x)[1]]
+    others = [lambda x: tf.linalg.slogdet(x)[0], lambda x: tuple(tf.linalg.lu(x))]
+    assert_same_on_both(functions if gradients else [], x, others if gradients else [*functions, *others], 1e-3)
+
+
+def test_segments_of_known_numbers_and_lengths_of_vectors():
+    numbers = [0, 0, 2, 2, 2]
+    kinds = [getattr(tf.math, f"segment_{name}") for name in ("sum", "mean", "prod", "min", "max")]
+    functions = [lambda x, kind=kind: kind(x, numbers) for kind in kinds]
+    functions.append(lambda x: tf.math.reduce_euclidean_norm(x, 1))
+    assert_same_on_both(functions, np.random.default_rng(3).standard_normal((5, 2)).astype(np.float32))
+
+
+BICUBIC = [("bicubic", False, (5, 7))]
+KINDS = [("bicubic", True), ("area", False), ("lanczos3", True), ("lanczos5", False), ("gaussian", False)]
+OTHERS = [(*kind, size) for kind in [*KINDS, ("mitchellcubic", True)] for size in ((4, 9), (11, 3))]
+
+
+@pytest.mark.parametrize(
+    "resizes", [BICUBIC, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["bicubic", "other kernels"]
+)
+def test_images_of_other_sizes(resizes):
+    def resized(images):
+        return [tf.image.resize(images, size, method, antialias=smooth) for method, smooth, size in resizes]
+
+    found = ipu_mlir.compile(tf.function(resized), args=[IMAGES], target=TARGET)(IMAGES)
+    for one, other in zip(found, resized(tf.constant(IMAGES)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_boxes_of_images_and_quarter_turns():
+    boxes, owners = [[0.0, 0, 1, 1], [0.2, 0.3, 0.5, 1.2], [0.9, 0.8, 0.1, -0.2]], [0, 1, 1]
+
+    def cut(images):
+        crops = [
+            tf.image.crop_and_resize(images, boxes, owners, (3, 1), method, 0.7) for method in ("bilinear", "nearest")
+        ]
+        return *crops, *(tf.image.rot90(images, k) for k in (1, 2, 3)), tf.image.rot90(images[0])
+
+    found = ipu_mlir.compile(tf.function(cut), args=[IMAGES], target=TARGET)(IMAGES)
+    for one, other in zip(found, cut(tf.constant(IMAGES)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)

@@ -310,6 +310,14 @@ def test_what_cannot_run_on_the_device_is_refused_with_the_line_of_the_user(stra
         ),
         (lambda x: tf.data.Dataset.range(3).reduce(x, lambda a, _: a), r"'RangeDataset' \(.*\); make iter\(dataset\)"),
         (lambda x: "text", "it gives text"),
+        (
+            lambda x: tf.reshape(x, tf.cast(x, tf.int32)),
+            r"must be a compile-time constant \(\S*test_strategy.py:\d+\)$",
+        ),
+        (
+            lambda x: tf.switch_case(tf.cast(x[0], tf.int32), [lambda: x[:, None], lambda: x[None]]),
+            "several sizes that",
+        ),
     ]:
         with pytest.raises(CompileError, match=message):
             strategy.run(compiled(function), args=(tf.ones(2),))

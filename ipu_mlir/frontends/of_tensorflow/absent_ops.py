@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import tensor_util
+from tensorflow.python.ops import gen_image_ops, gen_math_ops
+
+from ipu_mlir.frontends.of_tensorflow import linear_algebra, resizing
 
 _HERE = threading.local()
 
@@ -122,17 +126,21 @@ def _sampled(
     at_x = _inside((a * x + b * y + c) / safe, images.shape[2], fill_mode)
     at_y = _inside((d * x + e * y + f) / safe, images.shape[1], fill_mode)
     fill = tf.cast(fill_value, tf.float32)
-    if interpolation == "NEAREST":
-        found = _pixels(images, _rounded(at_y), _rounded(at_x), fill)
-    else:
-        left, top = tf.floor(at_x), tf.floor(at_y)
-        right, bottom = (at_x - left)[..., None], (at_y - top)[..., None]
-        rows = [
-            (1.0 - right) * _pixels(images, row, left, fill) + right * _pixels(images, row, left + 1.0, fill)
-            for row in (top, top + 1.0)
-        ]
-        found = (1.0 - bottom) * rows[0] + bottom * rows[1]
+    found = _interpolated(images, at_y, at_x, interpolation == "NEAREST", fill)
     return tf.cast(tf.where(k[..., None] == 0.0, fill, found), images.dtype)
+
+
+def _interpolated(images: Any, row: Any, column: Any, takes_nearest: bool, fill: Any) -> Any:
+    """``images`` at places, the nearest pixel of each or the four around it; ``fill`` outside of the images."""
+    if takes_nearest:
+        return _pixels(images, _rounded(row), _rounded(column), fill)
+    top, left = tf.floor(row), tf.floor(column)
+    down, aside = (row - top)[..., None], (column - left)[..., None]
+    lines = [
+        (1.0 - aside) * _pixels(images, line, left, fill) + aside * _pixels(images, line, left + 1.0, fill)
+        for line in (top, top + 1.0)
+    ]
+    return (1.0 - down) * lines[0] + down * lines[1]
 
 
 def _rounded(at: Any) -> Any:
@@ -170,8 +178,93 @@ def _pixels(images: Any, row: Any, column: Any, fill: Any) -> Any:
     return tf.where(known[..., None], tf.cast(found, tf.float32), fill)
 
 
+def _crop_and_resize(
+    image: Any, boxes: Any, box_ind: Any, crop_size: Any, method: str, extrapolation_value: float
+) -> Any:
+    """The pixels of boxes, whose corners are in parts of the height and the width, in images of one size."""
+    images = tf.gather(tf.cast(image, tf.float32), box_ind)
+    top, left, bottom, right = tf.unstack(tf.cast(boxes, tf.float32), axis=1)
+    height, width = map(int, _known(crop_size))
+    row = _between(top, bottom, height, images.shape[1])[:, :, None]
+    column = _between(left, right, width, images.shape[2])[:, None, :]
+    fill = tf.constant(extrapolation_value, tf.float32)
+    inside = (row >= 0.0) & (row <= images.shape[1] - 1.0) & (column >= 0.0) & (column <= images.shape[2] - 1.0)
+    row, column = tf.where(inside, row, 0.0), tf.where(inside, column, 0.0)
+    found = _interpolated(images, row, column, method == "nearest", fill)
+    return tf.where(inside[..., None], found, fill)
+
+
+def _between(first: Any, last: Any, count: int, size: int) -> Any:
+    """``count`` places from a part of a dimension to another one; a single one is in the middle."""
+    if count == 1:
+        return (0.5 * (first + last) * (size - 1))[:, None]
+    step = (last - first) * (size - 1) / (count - 1)
+    return (first * (size - 1))[:, None] + tf.range(count, dtype=tf.float32) * step[:, None]
+
+
+def _turned(image: Any, k: Any) -> Any:
+    """``k`` quarter turns; TensorFlow's own has a branch for each number of them, of several shapes."""
+    image = tf.convert_to_tensor(image)
+    rows, columns = axes = [len(image.shape) - 3, len(image.shape) - 2]
+    order = [*range(rows), columns, rows, len(image.shape) - 1]
+    match int(_known(k)) % 4:
+        case 1:
+            return tf.transpose(tf.reverse(image, [columns]), order)
+        case 2:
+            return tf.reverse(image, axes)
+        case 3:
+            return tf.reverse(tf.transpose(image, order), [columns])
+    return tf.identity(image)
+
+
+def _euclidean_norm(input: Any, axis: Any, keep_dims: bool) -> Any:
+    return tf.sqrt(tf.reduce_sum(tf.math.conj(input) * input, axis, keep_dims))
+
+
+def _of_segments(whole: Callable[..., Any], is_extreme: bool = False) -> Callable[..., Any]:
+    """A reduction of segments whose numbers are known; extremes of none are 0."""
+
+    def reduced(data: Any, segment_ids: Any) -> Any:
+        numbers = _known(segment_ids)
+        count = int(numbers[-1]) + 1 if len(numbers) else 0
+        found = whole(data, segment_ids, count)
+        filled = np.bincount(numbers, minlength=count) > 0
+        if not is_extreme or filled.all():
+            return found
+        return tf.where(tf.reshape(filled, [-1, *[1] * (len(found.shape) - 1)]), found, tf.zeros((), found.dtype))
+
+    return reduced
+
+
+def _has_known_numbers(given: dict[str, Any]) -> bool:
+    return _known(given["segment_ids"]) is not None
+
+
+def _is_known_crop(given: dict[str, Any]) -> bool:
+    return _known(given["crop_size"]) is not None and tf.convert_to_tensor(given["image"]).shape.is_fully_defined()
+
+
+_SEGMENTS: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], bool]], ...] = tuple(
+    (
+        tf.math,
+        f"segment_{name}",
+        _of_segments(getattr(tf.math, f"unsorted_segment_{name}"), extreme),
+        _has_known_numbers,
+    )
+    for name, extreme in {"sum": False, "mean": False, "prod": False, "min": True, "max": True}.items()
+)
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any], Callable[[dict[str, Any]], bool]], ...] = (
     (tf.raw_ops, "ImageProjectiveTransformV3", _projective_transform, lambda given: True),
     (tf.math, "bincount", _bincount, _has_known_length),
+    (tf.image, "rot90", _turned, lambda given: _known(given["k"]) is not None),
+    (gen_math_ops, "euclidean_norm", _euclidean_norm, lambda given: _known(given["axis"]) is not None),
+    (gen_image_ops, "crop_and_resize", _crop_and_resize, _is_known_crop),
+    (gen_image_ops, "resize_bicubic", resizing.bicubic, resizing.is_of_known_size),
+    (gen_image_ops, "resize_area", resizing.area, resizing.is_of_known_size),
+    (gen_image_ops, "scale_and_translate", resizing.scaled_and_translated, resizing.is_of_known_size),
+    (tf.linalg, "det", linear_algebra.determinant, linear_algebra.is_real),
+    (tf.linalg, "slogdet", linear_algebra.sign_and_logarithm, linear_algebra.is_real),
+    (tf.linalg, "lu", linear_algebra.factors, linear_algebra.is_real),
+    *_SEGMENTS,
 )
 """By the module and the name that callers have: the replacement, and whether it can be one."""

@@ -1,0 +1,1 @@
+"""TensorFlow's ops that XLA does not have."""
