@@ -75,7 +75,7 @@ def _of_noise(model: Any, x: Any, time: Any, noise: Any) -> Any:
 
 
 def _sgd(parameters: Any) -> Any:
-    return torch.optim.SGD(parameters, 1e-3, momentum=0.9)
+    return torch.optim.SGD(parameters, 1e-4, momentum=0.9)
 
 
 def _adam(parameters: Any) -> Any:
@@ -160,5 +160,5 @@ def test_losses_of_ten_steps_are_as_near_to_float64_as_those_of_pytorch(name: st
         found = float(step(*given(batch)))
         near = _in_pytorch(plain, loss, others[0], batch)
         exact = _in_pytorch(wide, loss, others[1], _wide(batch))
-        bound = 1e-8 * abs(exact) if name in WIDE else 4 * abs(near - exact) + 1e-5 * abs(exact)
+        bound = 1e-5 * abs(exact) if name in WIDE else 4 * abs(near - exact) + 1e-5 * abs(exact)
         assert abs(found - exact) <= bound
