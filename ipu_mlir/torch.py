@@ -18,8 +18,8 @@ from ipu_mlir.compilation.lowering import plan_lowering
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.frontends.aten.program import decompositions
+from ipu_mlir.frontends.aten.random_numbers import draw_anew
 from ipu_mlir.frontends.from_torch import import_graph, trace_plainly
-from ipu_mlir.frontends.of_torch.dialect import RANDOM_STATE
 from ipu_mlir.programs.session import Session
 from ipu_mlir.torch_training import TrainingStep, training_step
 
@@ -94,8 +94,8 @@ class _Program:
             except IpuError as error:
                 raise for_the_user(error, self._graph) from error.__cause__
         program = self._compiled[key]
-        if isinstance(program, Session) and RANDOM_STATE in program:
-            program[RANDOM_STATE] = torch.randint(2**62, ()).numpy()  # so torch.manual_seed decides
+        if isinstance(program, Session):
+            draw_anew(program)
         results = program(*args)
         _COUNTS.runs += 1
         return results

@@ -16,10 +16,10 @@ from ipu_mlir.compilation.executable import Executable
 from ipu_mlir.compilation.lowering import plan_lowering
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
+from ipu_mlir.frontends.aten.random_numbers import draw_anew
 from ipu_mlir.frontends.from_torch import import_program
 from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, call_of_the_rest, to_numpy, to_torch
 from ipu_mlir.frontends.of_torch.constants import keep_first_arguments
-from ipu_mlir.frontends.of_torch.dialect import RANDOM_STATE
 from ipu_mlir.programs.session import Session
 
 if TYPE_CHECKING:
@@ -191,8 +191,7 @@ class _Compiled:
         for name, rate in rates.items():
             if name in self.names and self.rates.get(name) != float(rate):
                 self.session[name], self.rates[name] = rate.numpy(), float(rate)
-        if RANDOM_STATE in self.session:
-            self.session[RANDOM_STATE] = torch.randint(2**62, ()).numpy()  # so torch.manual_seed decides
+        draw_anew(self.session)
         return self.session(*args, **kwargs)
 
 

@@ -20,6 +20,7 @@ _MODULES = (
     "orders",
     "polynomials",
     "products",
+    "random_numbers",
     "recurrent",
     "reductions",
     "resampling",

@@ -178,5 +178,4 @@ def _plain_path(path: str) -> str:
 def decompositions() -> Mapping[Any, Callable[..., Any]]:
     """PyTorch's own for all ops that have no rule."""
     every: dict[Any, Any] = {**decomposition_table, **dict(default_decompositions().items())}
-    drawn = (torch.ops.aten.rrelu_with_noise.default, torch.ops.aten.rrelu_with_noise_functional.default)
-    return {op: how for op, how in every.items() if op not in RULES and op not in drawn}
+    return {op: how for op, how in every.items() if op not in RULES}

@@ -119,6 +119,8 @@ def as_operand(value: Any, dtype: np.dtype[Any]) -> Any:
     """A tensor of ``dtype``, or a number as one of Python's that takes on the type of what it meets."""
     if isinstance(value, Symbol):
         return value.astype(dtype)
+    if isinstance(value, int) and dtype.kind in "iu":  # wraps, as in PyTorch
+        return int(np.asarray(value & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").view(dtype))
     return None if value is None else _NUMBERS.get(dtype.kind, float)(value)
 
 

@@ -77,14 +77,11 @@ class WholeSequences(TorchFunctionMode):
 
 
 @contextmanager
-def with_whole_sequences(graph: torch.fx.Graph, are_ours: bool) -> Iterator[None]:
-    """In the block, recurrent layers in ``graph`` are ops of ours, or all are those of PyTorch."""
-    table = _OURS if are_ours else {ours: theirs for theirs, ours in _OURS.items()}
-    before = {
-        node: node.target for node in graph.nodes if node.target in table and (not are_ours or _is_kept(node.args))
-    }
+def with_whole_sequences(graph: torch.fx.Graph) -> Iterator[None]:
+    """In the block, recurrent layers in ``graph`` are ops of ours."""
+    before = {node: node.target for node in graph.nodes if node.target in _OURS and _is_kept(node.args)}
     for node, target in before.items():
-        node.target = table[target]
+        node.target = _OURS[target]
     try:
         yield
     finally:

@@ -91,23 +91,6 @@ def _constant(node: torch.fx.Node) -> torch.Tensor | None:
     return torch.full((), number, dtype=made.dtype).expand(made.shape)
 
 
-def bind_last_arguments(module: ir.Module, arrays: Sequence[np.ndarray]) -> None:
-    """Make constants of the last arguments of the function ``main`` of ``module``."""
-    function = ir.SymbolTable(module.operation)["main"].operation
-    block = function.regions[0].blocks[0]
-    first = len(block.arguments) - len(arrays)
-    with module.context, ir.InsertionPoint.at_block_begin(block), function.location:
-        for argument, array in zip(list(block.arguments)[first:], arrays, strict=True):
-            value = dense_of(array, argument.type)
-            argument.replace_all_uses_with(upstream("arith").ConstantOp(argument.type, value).result)
-        for number in reversed(range(first, len(block.arguments))):
-            block.erase_argument(number)
-        kind = function.attributes["function_type"].value
-        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(kind.inputs[:first], kind.results))
-        if "arg_attrs" in function.attributes:
-            function.attributes["arg_attrs"] = ir.ArrayAttr.get(list(function.attributes["arg_attrs"])[:first])
-
-
 def keep_first_arguments(module: ir.Module, names: Sequence[str]) -> None:
     """Make variables of the first arguments of ``main``, which its first results are assigned to."""
     function = ir.SymbolTable(module.operation)["main"].operation
