@@ -1,7 +1,7 @@
 """PyTorch: modules, functions on tensors, exported programs."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 

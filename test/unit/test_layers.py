@@ -88,6 +88,7 @@ ROOMS = (
     "ipu_mlir/inspect",
     "ipu_mlir/frontends/support",
     "ipu_mlir/frontends/aten",
+    "ipu_mlir/frontends/aten/mathematics",
     "ipu_mlir/frontends/of_jax",
     "ipu_mlir/frontends/of_tensorflow",
     "ipu_mlir/frontends/of_torch",

@@ -1,1 +1,1 @@
-"""PyTorch's ops as functions of NumPy on traced tensors: a rule for each, from a graph to linalg without torch-mlir."""
+"""The ops of PyTorch as functions of NumPy on traced tensors: a rule for each."""

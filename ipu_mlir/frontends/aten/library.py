@@ -9,23 +9,23 @@ from ipu_mlir.frontends.aten.rules import OpRule
 
 _MODULES = (
     "arithmetic",
-    "bessel",
     "control",
     "convolutions",
     "creating",
-    "fourier",
     "indexing",
     "layers",
-    "linear_algebra",
+    "mathematics.bessel",
+    "mathematics.fourier",
+    "mathematics.linear_algebra",
+    "mathematics.polynomials",
+    "mathematics.special",
     "orders",
-    "polynomials",
     "products",
     "random_numbers",
     "recurrent",
     "reductions",
     "resampling",
     "shapes",
-    "special",
     "windows",
 )
 

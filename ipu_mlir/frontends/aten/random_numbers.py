@@ -18,7 +18,7 @@ _MOST_AS_FLOAT = 1 << 24
 
 
 def draw_anew(session: Session) -> None:
-    """Let the next run draw by a seed that PyTorch draws, so that ``torch.manual_seed`` decides; nothing if it draws none."""
+    """Let the next run draw by a seed of PyTorch's generator, so that ``torch.manual_seed`` decides."""
     if STATE in session:
         session[STATE] = random.key(int(torch.randint(2**62, ())))
 

@@ -8,15 +8,13 @@ known, with the bits that a run gives. Weights need not go through torch-mlir ei
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 from torch.fx.passes.shape_prop import _extract_tensor_metadata
 
 from ipu_mlir.dialects.ipu import AssignOp, ReadOp, VariableOp
-from ipu_mlir.dialects.support.bindings import ir, upstream
-from ipu_mlir.passes.normalize.folding.constant_arrays import dense_of
+from ipu_mlir.dialects.support.bindings import ir
 
 aten = torch.ops.aten
 

@@ -6,8 +6,8 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
-from torch._higher_order_ops.scan import scan
-from torch._higher_order_ops.while_loop import while_loop
+from torch._higher_order_ops.scan import scan  # noqa: E402
+from torch._higher_order_ops.while_loop import while_loop  # noqa: E402
 
 nn = torch.nn
 TARGET = ipu.Target(tiles_per_ipu=16)

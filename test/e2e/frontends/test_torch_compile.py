@@ -57,7 +57,7 @@ def test_what_no_graph_can_say_breaks_it_and_is_counted():
 
 def test_what_cannot_be_compiled_is_an_error_of_ours():
     compiled = torch.compile(torch.special.airy_ai, backend=ipu.torch.backend, options=OPTIONS)
-    with pytest.raises(ipu.CompileError, match="1 op that cannot be imported: aten.special_airy_ai.default"):
+    with pytest.raises(ipu.CompileError, match=r"1 op that cannot be imported: aten\.special_airy_ai"):
         compiled(torch.ones(4))
     with pytest.raises(Exception, match="option 'tragte'; those of this backend are: target"):
         torch.compile(torch.relu, backend=ipu.torch.backend, options={"tragte": 1})(torch.ones(3))

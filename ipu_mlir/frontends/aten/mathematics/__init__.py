@@ -1,0 +1,1 @@
+"""Rules of mathematical functions: linear algebra, transforms, polynomials, special functions."""
