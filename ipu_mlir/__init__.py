@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ipu_mlir.passes.supersteps.checks.check_memory import OutOfMemoryError
     from ipu_mlir.programs import within_replica
     from ipu_mlir.programs.fifo import fifo
-    from ipu_mlir.programs.pipeline import keep, micro_batch, pipeline
     from ipu_mlir.programs.remote import HostEmbedding, RemoteBuffer
     from ipu_mlir.programs.replicas import (
         all_gather,
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from ipu_mlir.runtime.profile.profile import Profile
     from ipu_mlir.specs.specs import TensorSpec
     from ipu_mlir.stages.cut import Cut, cut
+    from ipu_mlir.stages.pipeline import keep, micro_batch, pipeline
     from ipu_mlir.tracing.batching.vmap import vmap
     from ipu_mlir.tracing.control.branches import cond, switch
     from ipu_mlir.tracing.control.custom_gradients import custom_vjp
@@ -195,9 +195,9 @@ _HOME = {
     "outlined": "ipu_mlir.tracing.control.outlined",
     "parameters_of": "ipu_mlir.frontends.calls",
     "per_replica": "ipu_mlir.programs.replicas",
-    "pipeline": "ipu_mlir.programs.pipeline",
-    "keep": "ipu_mlir.programs.pipeline",
-    "micro_batch": "ipu_mlir.programs.pipeline",
+    "pipeline": "ipu_mlir.stages.pipeline",
+    "keep": "ipu_mlir.stages.pipeline",
+    "micro_batch": "ipu_mlir.stages.pipeline",
     "place": "ipu_mlir.tracing.hints",
     "reduce_scatter": "ipu_mlir.programs.replicas",
     "register_dataclass": "ipu_mlir.tracing.structure",

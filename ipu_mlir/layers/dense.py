@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.layers.initialisers import Initialiser, generator_of, glorot_uniform, uniform, zeros
 from ipu_mlir.layers.layer import Layer
-from ipu_mlir.random import dropout
+from ipu_mlir.programs.random_numbers import dropout
 from ipu_mlir.tracing.errors import TraceValueError
 
 _SMALL = uniform(0.05)

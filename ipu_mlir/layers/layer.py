@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ipu_mlir.layers.initialisers import generator_of
-from ipu_mlir.random import fold_in
+from ipu_mlir.programs.random_numbers import fold_in
 from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
 
 

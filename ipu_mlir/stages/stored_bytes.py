@@ -16,9 +16,9 @@ from ipu_mlir.passes.core.registry import by_name
 from ipu_mlir.passes.pipelines import PIPELINES
 from ipu_mlir.passes.pipelining.stage_types import gradient_name
 from ipu_mlir.passes.support.rewriting import list_ops
-from ipu_mlir.programs.pipeline import pipeline
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import spec_of_type
+from ipu_mlir.stages.pipeline import pipeline
 from ipu_mlir.tracing.trees import tree_leaves, tree_map
 
 _SPLITTING = ("ipu-differentiate-stages", "ipu-autodiff", "ipu-split-stages")

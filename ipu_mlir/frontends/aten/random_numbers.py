@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ipu_mlir import random
 from ipu_mlir.frontends.aten.rules import Made, rule
+from ipu_mlir.programs import random_numbers as random
 from ipu_mlir.programs.session import Session
 
 STATE = "global_seed"

@@ -6,7 +6,6 @@ import pytest
 import ipu_mlir as ipu
 
 torch = pytest.importorskip("torch")
-from torch._higher_order_ops.scan import scan  # noqa: E402
 from torch._higher_order_ops.while_loop import while_loop  # noqa: E402
 
 nn = torch.nn
@@ -292,42 +291,6 @@ def test_constants_without_elements():
     check(Empty(), torch.ones(3, 2))
 
 
-<<<<<<< HEAD
-=======
-class Grows(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer, self.step = nn.Linear(3, 3), torch.full((3,), 0.25)
-
-    def forward(self, x):
-        return while_loop(
-            lambda x, count: (x.sum() < 9) & (count < 50),
-            lambda x, count: (x + self.layer(x).abs() + self.step, count + 1),
-            (x, torch.tensor(0)),
-        )
-
-
-class Chooses(nn.Module):
-    def forward(self, x):
-        return torch.cond(x.sum() > 0, nn.functional.gelu, lambda x: x.softmax(0), (x,))
-
-
-class Scans(nn.Module):
-    def forward(self, x):
-        return scan(lambda carried, row: (carried * 0.5 + row, carried.sin()), torch.zeros(3), x, dim=0)
-
-
-@pytest.mark.parametrize("model", [Grows, Chooses, Scans])
-def test_loops_and_branches_stay_what_they_are(model):
-    torch.manual_seed(3)
-    shape = (5, 3) if model is Scans else (3,)
-    made = model()
-    program = ipu.compile(made, args=[torch.ones(shape)], target=TARGET)
-    assert "scf." in program.mlir()
-    for x in (torch.ones(shape), -torch.ones(shape)):
-        assert_same(program(x), torch.utils._pytree.tree_map(torch.Tensor.detach, made(x)))
-
-
 def test_ops_without_a_rule_in_a_loop_are_named():
     class Strange(nn.Module):
         def forward(self, x):
@@ -358,7 +321,6 @@ def test_moments_of_random_numbers(draw, mean, deviation):
     assert abs(found.mean() - mean) < 0.03 * deviation and abs(found.std() / deviation - 1) < 0.05
 
 
->>>>>>> 084bc8b1 (Import PyTorch by rules alone, random numbers and loops too)
 def test_dimensions_of_scatters_are_counted_from_the_end():
     x, values, index = torch.randn(2, 4), torch.randn(2, 2), torch.tensor([[0, 2], [1, 0]])
 

@@ -9,7 +9,7 @@ from ipu_mlir.dialects.analysis.pipelines import OFFLOADED, RECOMPUTE, REDUCTION
 from ipu_mlir.dialects.ipu import KeepOp, MicroBatchOp
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.calls import stages_of
-from ipu_mlir.programs.pipeline_run import Options, Run
+from ipu_mlir.stages.pipeline_run import Options, Run
 from ipu_mlir.tracing.control.gradients import on_leaves
 from ipu_mlir.tracing.errors import TraceValueError
 from ipu_mlir.tracing.graph import current_trace
