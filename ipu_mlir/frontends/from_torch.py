@@ -222,9 +222,11 @@ def _by_rules(name: str, graph: torch.fx.Graph, constants: Sequence[torch.Tensor
         CompileError: some ops have no rule, or their rules do not take their arguments.
     """
     if missing := sorted(set(by_rules.without_rule(graph))):
+        has_bodies = any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in graph.nodes)
         raise CompileError(
             f"the PyTorch program has {counted(len(missing), 'op')} that cannot be imported: {', '.join(missing)}; "
-            "write them in other ops, or use torch.compile, and leave them to Python by torch.compiler.disable"
+            + ("let bodies carry tensors, torch.tensor(0) for 0; " if has_bodies else "")
+            + "write them in other ops, or use torch.compile, and leave them to Python by torch.compiler.disable"
         )
     try:
         return by_rules.traced(graph, name, [to_numpy(each, each.dtype) for each in constants])
