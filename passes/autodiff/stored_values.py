@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from ipu_mlir.dialects.analysis.control_flow import control_op
 from ipu_mlir.dialects.analysis.effects import effects_of
 from ipu_mlir.dialects.analysis.loop_nest import loop_nest
-from ipu_mlir.dialects.analysis.matchers import module_around, symbol_of
+from ipu_mlir.dialects.analysis.matchers import defining_op, module_around, symbol_of, terminator
 from ipu_mlir.dialects.analysis.outlined_calls import callee_of
 from ipu_mlir.dialects.support.bindings import ir, upstream
 from ipu_mlir.passes.autodiff.backward import NotDifferentiable
+from ipu_mlir.passes.autodiff.extremes import EXTREMES
 from ipu_mlir.passes.support.clone import Known, clone_into
 
 arith, tensor = upstream("arith"), upstream("tensor")
@@ -158,10 +159,16 @@ def _can_be_stored(value: ir.Value) -> bool:
 
 
 def _costs_more(op: ir.Operation) -> bool:
-    """True if computing ``op`` again costs more than reading its results: a reduction or a library call."""
+    """True if computing ``op`` again costs more than reading its results: a reduction or a library call.
+
+    Extremes are found again. Which elements equal them decides where their cotangents go, and elements that are
+    computed again may differ from those before in the last bit.
+    """
     if op.name != "linalg.generic":
         return False
     nest = loop_nest(op)
+    if any(defining_op(value, *EXTREMES) for value in terminator(op.regions[0].blocks[0]).operands):
+        return False
     return "library_call" in op.attributes or (nest is not None and not all(nest.parallel))
 
 

@@ -74,6 +74,17 @@ def scanned(x: Any, w: Any) -> Any:
     return lax.scan(lambda c, r: (jnp.tanh(c @ w + r), c.sum()), jnp.zeros(4), x)[1].sum()
 
 
+def scanned_extremes(x: Any, w: Any) -> Any:
+    """Elements that are computed again are compared with the extremes of those."""
+
+    def step(carried: Any, row: Any) -> Any:
+        found = jnp.tanh(carried @ w)
+        return jnp.sin(found + found.min(0)) + row, row[0] * found.max()
+
+    last, rows = lax.scan(step, w, x)
+    return last.sum() + rows.sum()
+
+
 def triangular(lower: bool, unit: bool, turned: int, left: bool) -> tuple[Callable[..., Any], tuple[np.ndarray, ...]]:
     def loss(a: Any, b: Any) -> Any:
         x = lax.linalg.triangular_solve(
@@ -134,6 +145,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sort": (lambda x: (jnp.sort(x, 1) * np.arange(4.0)).sum() + lax.top_k(x, 2)[0].sum(), (normal(3, 4),)),
     "slices": (sliced, (normal(4, 4), np.int64(1))),
     "scatters": (scattered, (normal(4, 4), normal(2, 4), np.array([1, 3]))),
+    "extremes in a scan": (scanned_extremes, (normal(3, 3), normal(3, 3))),
     "scan": (scanned, (normal(5, 4), normal(4, 4))),
     "loop": (
         lambda x, w: lax.fori_loop(0, 4, lambda i, c: jnp.tanh(c @ w) + x[i], x).sum(),
