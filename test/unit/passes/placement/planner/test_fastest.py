@@ -12,6 +12,7 @@ from ipu_mlir.dialects.codelets.codelet import CodeletCall
 from ipu_mlir.dialects.codelets.sort import SORT
 from ipu_mlir.dialects.costs.elementwise import ScalarOp, Shape
 from ipu_mlir.dialects.costs.family import cycles_of
+from ipu_mlir.dialects.costs.moves import fill_cycles
 from ipu_mlir.dialects.costs.work import Contraction, Elementwise, Reduction
 from ipu_mlir.dialects.machine.machine import machine_of
 from ipu_mlir.dialects.machine.target import Target
@@ -163,7 +164,7 @@ def test_what_a_sort_needs_besides_its_rows_counts():
     assert found.resident == 3 * 2 * 1000 * 4  # two rows that come, two that go, and a copy of two
 
 
-def test_partial_results_cost_an_exchange_and_a_sum():
+def test_partial_results_cost_their_zeros_an_exchange_and_a_sum():
     operation = matmul(64, 64, 64)
     question = question_of(operation, TILES, 8)
     (found,) = candidates_of(operation, question, {parts_of_grid((64, 64, 16), (64, 64, 64)): "grid"})
@@ -172,7 +173,8 @@ def test_partial_results_cost_an_exchange_and_a_sum():
     add = Reduction("f32", "f32", (0,), (1,), False, (), ADD)
     summed = cycles_of(add, np.array([[here, 4]]), machine)[0]
     moved = 4 * here * 4 // machine.exchange_bytes_per_cycle
-    assert found.combined == moved + summed + machine.start_cycles + machine.sync_cycles
+    zeros = fill_cycles(64 * 64, "f32", machine)
+    assert found.combined == zeros + moved + summed + machine.start_cycles + machine.sync_cycles
 
 
 def test_a_window_reads_its_halo():
