@@ -96,7 +96,8 @@ class Estimate:
     Attributes:
         compute: cycles of the largest part.
         brought: cycles of the exchange that brings operands; neighbours that need the same receive it twice as fast.
-        combined: cycles of combining partial results: their zeros and exchange, and the second compute set with its sync.
+        combined: cycles of combining partial results: their zeros, their exchange, and the second compute set with its
+            sync.
         temporary: bytes that operands that are brought, and partial results, take on the fullest tile.
         resident: bytes of all that the largest part works on: its pieces of the operands and of the results, and what
             its vertex needs besides.
