@@ -22,7 +22,7 @@ TARGET = ipu.Target(tiles_per_ipu=4)
 AGREE, NOT_IMPORTED, REFUSED, WRONG, CRASHED = STATES = ("agree", "not imported", "refused", "wrong", "crashed")
 NO_CASE = "no case"
 _OF_IMPORTERS = (
-    "torch-mlir cannot import",
+    "that cannot be imported: ",
     "torch.export cannot export",
     "PyTorch cannot trace",
     "TensorFlow cannot compile",
@@ -199,6 +199,7 @@ _GROUPS = (
     ("depends on data", "sizes that depend on data"),
     ("not torch.int", "sizes that depend on data"),
     ("get value out of a tracing tensor", "the framework cannot trace what depends on values"),
+    ("that cannot be imported: ", "an op has no rule"),
     ("changes argument", "writes to its arguments"),
     ("The function/graph was not", "the framework cannot export it"),
 )

@@ -20,7 +20,7 @@ import ipu_mlir as ipu
 HEAD = f"""Written by `scripts/sweeps/torch_ops.py` with torch {torch.__version__}: of each op one of the
 samples that the tests of PyTorch have of it (`torch.testing`), of every third its gradient, and models written out,
 forward and after ten steps of Adam, compared with what PyTorch gives. *Not imported* is what PyTorch does not trace or
-export, or what has no rule and torch-mlir does not import. Ops that draw random numbers are left out."""
+export, or what has no rule. Ops that draw random numbers are left out."""
 
 _TYPES = (torch.float32, torch.int32, torch.bool)
 _EVERY = 3
