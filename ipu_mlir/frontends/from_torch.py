@@ -131,11 +131,15 @@ def _of_function(graph: torch.fx.GraphModule, tensors: Sequence[torch.Tensor]) -
 
 
 def trace_plainly(settings: ExitStack) -> None:
-    """Attention and recurrent layers as the ops that they are made of, not as kernels of one machine."""
+    """Attention and recurrent layers as the ops that they are made of, not as kernels of one machine; distributions
+    without checks of their arguments, which would branch on values."""
     settings.enter_context(warnings.catch_warnings())
     warnings.simplefilter("ignore")  # PyTorch warns of what it does itself while these are set
     settings.enter_context(sdpa_kernel(SDPBackend.MATH))
     settings.enter_context(torch.backends.mkldnn.flags(enabled=False))
+    distribution = torch.distributions.Distribution
+    settings.callback(distribution.set_default_validate_args, distribution._validate_args)
+    distribution.set_default_validate_args(False)
 
 
 def _example(leaf: Any) -> Any:

@@ -337,3 +337,16 @@ def test_dimensions_of_scatters_are_counted_from_the_end():
 
     args = x, values
     assert_same(ipu.compile(function, args=args, target=TARGET)(*args), function(*args), atol=1e-6)
+
+
+def test_distributions_do_not_check_their_arguments_in_programs():
+    kinds = torch.distributions
+
+    def densities(p):
+        normal = kinds.Normal(p, 1.0).log_prob(p), kinds.MultivariateNormal(p, torch.eye(3)).log_prob(p)
+        return *normal, kinds.Beta(p, p + 1).entropy(), kinds.Categorical(logits=p).log_prob(torch.tensor(2))
+
+    given = torch.tensor([0.3, 0.7, 1.2])
+    torch.testing.assert_close(ipu.compile(densities, args=[given], target=TARGET)(given), densities(given))
+    with pytest.raises(ValueError, match="to satisfy the constraint"):
+        kinds.Normal(given, -1.0)

@@ -137,8 +137,8 @@ def test_determinants_and_factors(gradients):
 def test_segments_of_known_numbers_and_lengths_of_vectors():
     numbers = [0, 0, 2, 2, 2]
     kinds = [getattr(tf.math, f"segment_{name}") for name in ("sum", "mean", "prod", "min", "max")]
-    functions = [lambda x, kind=kind: kind(x, numbers) for kind in kinds]
-    functions.append(lambda x: tf.math.reduce_euclidean_norm(x, 1))
+    segments = [lambda x, kind=kind: kind(x, numbers) for kind in kinds]
+    functions = [*segments, lambda x: tf.math.reduce_euclidean_norm(x, 1)]
     assert_same_on_both(functions, np.random.default_rng(3).standard_normal((5, 2)).astype(np.float32))
 
 
