@@ -65,8 +65,8 @@ class _Module(nn.Module):
         return self._function(x)
 
 
-QUICK = (_loop_that_writes, _branch)
-LONG = (_loop_with_weights, _loop_as_long_as_values_say, _loop_in_a_loop, _scan_backward, _map)
+QUICK = (_loop_that_writes,)
+LONG = (_branch, _loop_with_weights, _loop_as_long_as_values_say, _loop_in_a_loop, _scan_backward, _map)
 """PyTorch compiles each body to run it."""
 
 
