@@ -80,7 +80,9 @@ def first(nest: Structured, value: ir.Value, output: ir.AffineMap, result: ir.Va
         return arith.cmpf(arith.CmpFPredicate.OEQ, number, mark)
 
     f32 = ir.F32Type.get()
-    none = fill_with(arith.constant(f32, prod(sizes)), tensor.EmptyOp(list(result.type.shape), f32).result).results[0]
+    none = fill_with(
+        arith.constant(f32, float(prod(sizes))), tensor.EmptyOp(list(result.type.shape), f32).result
+    ).results[0]
     marks = nest.over_same_loops([value], [(result, output), (numbers, points)], none, output, earliest)
     return Goal(cotangent, ((marks, output), (numbers, points)), holds)
 
