@@ -134,7 +134,7 @@ def _is_known(op: ir.Operation) -> bool:
     if op.name == "memref.alloc" or op.name in VIEW_OPS:
         return static_layout(op.results[0].type) is not None
     if is_structured(op):
-        return indexing_maps(op) is not None and loop_nest(op) is not None
+        return num_outputs(op) > 0 and indexing_maps(op) is not None and loop_nest(op) is not None
     if any(isinstance(result.type, ir.MemRefType) for result in op.results) or len(op.regions):
         return False
     return op.name.startswith(("arith.", "math.")) or op.name in ("memref.load", "memref.copy")

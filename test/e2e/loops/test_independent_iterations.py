@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import ipu_mlir as ipu
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
 
 _X = np.random.default_rng(3).standard_normal((6, 5)).astype(np.float32)
 _AT = np.array([3, 0, 3, 9, -1, 3], np.int32)

@@ -92,9 +92,9 @@ func.func @sums(%x: memref<6x4xf32>, %a: memref<4xf32>, %b: memref<4xf32>, %c: m
 
 #id = affine_map<(d0) -> (d0)>
 
-// Thousands of numbers in an iteration; effects.
+// Thousands of numbers in an iteration; effects; an op that only checks.
 // CHECK-LABEL: func.func @others
-// CHECK-COUNT-2: scf.for
+// CHECK-COUNT-3: scf.for
 func.func @others(%x: memref<6x5000xf32>, %out: memref<5000xf32>, %small: memref<6xf32>, %sum: memref<f32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -121,6 +121,14 @@ func.func @others(%x: memref<6x5000xf32>, %out: memref<5000xf32>, %small: memref
     ^bb0(%o: f32):
       %s = arith.addf %o, %e : f32
       linalg.yield %s : f32
+    }
+  }
+  scf.for %i = %c0 to %c6 step %c1 {
+    linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} ins(%small : memref<6xf32>) {
+    ^bb0(%e: f32):
+      %is = arith.cmpf oeq, %e, %e : f32
+      cf.assert %is, "a number"
+      linalg.yield
     }
   }
   return
