@@ -50,7 +50,7 @@ def accuracy(training: Training) -> float:
     ("name", "stages", "schedule", "recompute", "replicas"),
     [
         ("digits", 2, "grouped", "none", 2),
-        ("convolutional", 2, "sequential", "inputs", 1),
+        pytest.param("convolutional", 2, "sequential", "inputs", 1, marks=pytest.mark.slow),
     ],
 )
 def test_a_few_steps(name, stages, schedule, recompute, replicas):
