@@ -8,7 +8,8 @@ from support.corpus import programs
 
 import ipu_mlir as ipu
 
-NAMES = list(programs())
+LONG = ("kerasjax_mnist_sgd_step", "tf_keras_mnist_sgd_step")
+NAMES = [pytest.param(each, marks=pytest.mark.slow if each in LONG else ()) for each in programs()]
 TARGETS = {4: ipu.Target(tiles_per_ipu=4, emulated=True), 1472: ipu.Target(), 64 * 1472: ipu.Target(ipus=64)}
 
 

@@ -242,7 +242,7 @@ def build(seed: int) -> tuple[str, list[np.ndarray], list[np.ndarray]]:
     return text, made.inputs, results
 
 
-@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(5, 20))])
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 20))])
 def test_random_program(seed, run_plain, small_blocks):
     for number in range(PROGRAMS_PER_SEED):
         text, inputs, wanted = build(seed * 1000 + number)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ipu_mlir as ipu
 from ipu_mlir.tracing.surface import namespace
 
-EXAMPLES = int(os.environ.get("IPU_ARRAY_API_EXAMPLES", "2"))
+EXAMPLES = int(os.environ.get("IPU_ARRAY_API_EXAMPLES", "1"))
 """How many shapes and types are drawn for each group; the standard is met for hundreds of them as well."""
 
 SMALL = ipu.Target(tiles_per_ipu=4)
