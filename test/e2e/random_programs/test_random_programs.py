@@ -67,7 +67,7 @@ WITHOUT_LLVM |= {"gathers outside", "slices outside", "scatters outside", "any i
 """LLVM's functions round otherwise, its casts of narrow floats call functions that the wheel lacks, what lies outside
 of a tensor is any memory, and upstream's bufferization does not keep what an op leaves of a result that its body does
 not read, nor does it take slices without elements whose rank is reduced."""
-FEW = 12
+FEW = 8
 MANY = int(os.environ.get("IPU_RANDOM_PROGRAMS", "1000"))
 SEED = int(os.environ.get("IPU_RANDOM_SEED", "0"))
 _UNHURRIED = settings(

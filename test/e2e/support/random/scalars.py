@@ -64,7 +64,7 @@ def condition(sketch: Sketch) -> Scalar:
 
 def scalar_step(sketch: Sketch, element: str) -> Scalar:
     """Arithmetic on scalars, or an element of a tensor."""
-    sources = [each for each in sketch.tensors if each.element == element and each.shape]
+    sources = [each for each in sketch.tensors if each.element == element and each.shape and 0 not in each.shape]
     result = Scalar(sketch.fresh(), element)
     if sources and sketch.maybe():
         source = sketch.pick(sources[::-1])
