@@ -58,23 +58,13 @@ def _randn(*_: Any, made: Made, **__: Any) -> Any:
     return _normal(made)
 
 
-@rule("prims.normal.default")
-def _normal_of_shape(shape: Any, *, mean: float, std: float, made: Made, **_: Any) -> Any:
+@rule("normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor", "normal.float_float")
+def _normal_around(mean: Any, std: Any = 1.0, *_: Any, made: Made, **__: Any) -> Any:
     return _normal(made) * std + mean
 
 
-@rule("normal.Tensor_Tensor", "normal.Tensor_float", "normal.float_Tensor")
-def _normal_around(mean: Any, std: Any = 1.0, *, made: Made, **_: Any) -> Any:
-    return _normal(made) * std + mean
-
-
-@rule("normal.float_float")
-def _normal_of_size(mean: float, std: float, size: Any, *, made: Made, **_: Any) -> Any:
-    return _normal(made) * std + mean
-
-
-@rule("normal_functional.default")
-def _normal_like(x: Any, mean: float = 0.0, std: float = 1.0, *, made: Made, **_: Any) -> Any:
+@rule("prims.normal.default", "normal_functional.default")
+def _normal_like(like: Any, mean: float = 0.0, std: float = 1.0, *, made: Made, **_: Any) -> Any:
     return _normal(made) * std + mean
 
 
