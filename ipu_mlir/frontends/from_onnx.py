@@ -22,14 +22,12 @@ from ipu_mlir.frontends.of_onnx.folding import fold_sizes
 from ipu_mlir.frontends.of_onnx.narrow import held, holder
 from ipu_mlir.frontends.of_onnx.rewriting import rewritten
 from ipu_mlir.frontends.of_onnx.sizes import deciding_inputs, named_sizes, with_sizes, with_values
-from ipu_mlir.frontends.of_torch.dialect import TO_LINALG, context, import_safely, lower
+from ipu_mlir.frontends.of_onnx.torch_mlir import context, import_safely, lower
 from ipu_mlir.frontends.support.few_bits import in_bytes, is_of_few_bits
 from ipu_mlir.frontends.table import Imported
 from ipu_mlir.specs.specs import TensorSpec
 
 _LOG = logging.getLogger("ipu_mlir.onnx")
-_TO_TORCH = "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}"
-
 _KNOWN = 13
 """The opset to which older models are converted, where the importer does not know their ops."""
 
@@ -254,7 +252,7 @@ def _opset(model: onnx.ModelProto) -> int:
 
 def _by_torch_mlir(model: onnx.ModelProto, name: str) -> ir.Module:
     _refuse_wrong(model, name)
-    return import_safely("the ONNX model", name, lambda: _linalg(model))
+    return import_safely(name, lambda: _linalg(model))
 
 
 def _load(path: Path) -> onnx.ModelProto:
@@ -302,7 +300,7 @@ def _by_torch(model: onnx.ModelProto, config: Any) -> ir.Module:
         info = importer.ModelInfo(model, config=config)
         module = info.create_module(context=fresh)
         importer.NodeImporter.define_function(info.main_graph, module.operation).import_all()
-        lower(module, _TO_TORCH, TO_LINALG)
+        lower(module)
     return module
 
 

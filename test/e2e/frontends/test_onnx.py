@@ -1,5 +1,7 @@
 """ONNX models: their results are those of the reference implementation of the onnx package."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,9 @@ import ipu_mlir as ipu
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+from ipu_mlir.frontends import from_onnx  # noqa: E402
+from ipu_mlir.frontends.of_onnx import torch_mlir  # noqa: E402
 
 TARGET = ipu.Target(tiles_per_ipu=16)
 
@@ -180,6 +185,23 @@ def test_a_loop_ends_when_its_condition_says_so():
     three = helper.make_node("Constant", [], ["three"], value=numpy_helper.from_array(np.array(3)))
     model = a_loop(three, helper.make_node("Less", ["i", "three"], ["d"]), goes_on="d")
     np.testing.assert_array_equal(ipu.compile(model, target=TARGET)(x), 4 * x)  # the fourth round says so
+
+
+def test_an_import_ends_after_the_seconds_of_the_environment(monkeypatch: pytest.MonkeyPatch):
+    model = a_loop(helper.make_node("Identity", ["c"], ["d"]), goes_on="d")
+    monkeypatch.setenv("IPU_IMPORT_SECONDS", "1")
+    monkeypatch.setattr(torch_mlir, "_outcome", lambda make: next(each for each in itertools.count() if each < 0))
+    with pytest.raises(ipu.CompileError, match=r"longer than (1|10) s in one pass; set IPU_IMPORT_SECONDS to wait"):
+        from_onnx._by_torch_mlir(model, "loop")
+    monkeypatch.setenv("IPU_IMPORT_SECONDS", "soon")
+    with pytest.raises(ipu.CompileError, match="IPU_IMPORT_SECONDS is 'soon' in the environment; expected a number"):
+        from_onnx._by_torch_mlir(model, "loop")
+
+
+def test_a_long_import_is_in_the_log(monkeypatch: pytest.MonkeyPatch, caplog):
+    monkeypatch.setattr(torch_mlir, "_QUIET_SECONDS", 0.01)
+    ipu.compile(a_loop(helper.make_node("Identity", ["c"], ["d"]), goes_on="d"), target=TARGET)
+    assert any("the import of the ONNX model by torch-mlir takes longer" in line for line in caplog.messages)
 
 
 def test_functions_of_a_model_and_old_ops_are_imported():

@@ -1,4 +1,4 @@
-"""From the ``torch`` dialect, which the importers of torch-mlir make, to linalg on tensors."""
+"""ONNX models by torch-mlir: from its ``torch`` dialect to linalg on tensors."""
 
 import io
 import logging
@@ -27,10 +27,10 @@ _QUIET_SECONDS = 30
 LONGEST = "IPU_IMPORT_SECONDS"
 """The environment variable that says how many seconds of processor time a pass of an import may take."""
 _FAILED = b"\0"  # with which no bytecode begins
-TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline"
-
-RANDOM_STATE = "global_seed"
-"""The variable, an i64, in which torch-mlir keeps the state of random numbers."""
+_PIPELINES = (
+    "torch-onnx-to-torch-backend-pipeline{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int}",
+    "torch-backend-to-linalg-on-tensors-backend-pipeline",
+)
 
 
 def context() -> ir.Context:
@@ -43,19 +43,18 @@ def context() -> ir.Context:
     return fresh
 
 
-def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Module:
+def import_safely(name: str, make: Callable[[], ir.Module]) -> ir.Module:
     """The module that ``make`` makes, in a child since importers may end the process, read in a context without torch.
 
     Args:
-        what: is imported, for messages: ``the ONNX model``.
-        name: of its file, or what stands for it.
+        name: of the file, or what stands for it.
 
     Raises:
         DiagnosedError: it cannot be imported, or a pass takes longer than the environment allows.
         CompileError: the environment does not say how long that is.
     """
     seconds = _longest()
-    waiting = threading.Timer(_QUIET_SECONDS, _LOG.warning, [_STILL, what, _QUIET_SECONDS, seconds, LONGEST])
+    waiting = threading.Timer(_QUIET_SECONDS, _LOG.warning, [_STILL, _QUIET_SECONDS, seconds, LONGEST])
     waiting.daemon = True
     waiting.start()
     try:
@@ -66,12 +65,14 @@ def import_safely(what: str, name: str, make: Callable[[], ir.Module]) -> ir.Mod
         ending += f" in one pass; set {LONGEST} to wait for it longer, or import it in parts"
     if ending or said.startswith(_FAILED):
         reason = ending or said.removeprefix(_FAILED).decode(errors="replace")
-        raise DiagnosedError([Diagnostic(f"torch-mlir cannot import {what}: {reason}", name)])
+        raise DiagnosedError([Diagnostic(f"torch-mlir cannot import the ONNX model: {reason}", name)])
     with ipu.context():
         return ir.Module.parse(said)
 
 
-_STILL = "the import of %s by torch-mlir takes longer than %d s; it ends if one pass takes more than %d s (%s)"
+_STILL = (
+    "the import of the ONNX model by torch-mlir takes longer than %d s; it ends if one pass takes more than %d s (%s)"
+)
 
 
 def _longest() -> int:
@@ -93,14 +94,14 @@ def _outcome(make: Callable[[], ir.Module]) -> bytes:
         return _FAILED + (" ".join(str(error).split())[:1000] or type(error).__name__).encode(errors="replace")
 
 
-def lower(module: ir.Module, *pipelines: str) -> None:
-    """Bring ``module`` to linalg on tensors in place, by ``pipelines`` of torch-mlir.
+def lower(module: ir.Module) -> None:
+    """Bring ``module`` to linalg on tensors in place, by pipelines of torch-mlir.
 
     Raises:
         DiagnosedError: one of them fails, with the errors at its ops.
     """
     with module.context, collect(module.context) as errors:
-        for pipeline in pipelines:
+        for pipeline in _PIPELINES:
             whole = passmanager.PassManager.parse(f"builtin.module({pipeline})")
             for element in parse_pipeline(str(whole)):
                 step_is_done()
