@@ -17,8 +17,9 @@ from ipu_mlir.compilation.lowering import plan_lowering
 from ipu_mlir.compilation.sources import load_module
 from ipu_mlir.dialects.support.errors import CompileError, IpuError
 from ipu_mlir.frontends.aten.random_numbers import draw_anew
+from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.from_torch import import_program
-from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, call_of_the_rest, to_numpy, to_torch
+from ipu_mlir.frontends.of_torch.calls import TorchCall, bits_and_parts, call_of_the_rest, to_torch
 from ipu_mlir.frontends.of_torch.constants import keep_first_arguments
 from ipu_mlir.programs.session import Session
 

@@ -19,8 +19,9 @@ from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.dialects.support.counted import counted
 from ipu_mlir.dialects.support.errors import CompileError
 from ipu_mlir.frontends.aten import program as by_rules
+from ipu_mlir.frontends.aten.rules import to_numpy
 from ipu_mlir.frontends.aten.sequences import WholeSequences, with_whole_sequences
-from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form, to_numpy
+from ipu_mlir.frontends.of_torch.calls import TorchCall, in_other_form
 from ipu_mlir.frontends.of_torch.constants import constants_last, without_state
 from ipu_mlir.frontends.table import Imported, OpenProgram
 from ipu_mlir.specs.specs import TensorSpec
@@ -207,16 +208,12 @@ def _for_any_sizes(program: ExportedProgram) -> Imported:
 
 def _module(program: ExportedProgram) -> ir.Module:
     _refuse_sizes_of_values(program.graph)
-    with with_whole_sequences(program.graph):
-        program = _decomposed(program, by_rules.decompositions())
-    _refuse_changes(program)
-    return _by_rules(type(program.graph_module).__name__, *without_state(program))
-
-
-def _decomposed(program: ExportedProgram, known: Mapping[Any, Any]) -> ExportedProgram:
     with ExitStack() as settings:
         trace_plainly(settings)
-        return program.run_decompositions(dict(known))
+        settings.enter_context(with_whole_sequences(program.graph))
+        program = program.run_decompositions(dict(by_rules.decompositions()))
+    _refuse_changes(program)
+    return _by_rules(type(program.graph_module).__name__, *without_state(program))
 
 
 def _by_rules(name: str, graph: torch.fx.Graph, constants: Sequence[torch.Tensor]) -> ir.Module:

@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 
 from ipu_mlir.dialects.support.bindings import ir
 from ipu_mlir.frontends.aten.library import RULES
-from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy_dtype
+from ipu_mlir.frontends.aten.rules import Later, Made, constant, to_numpy, to_numpy_dtype
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.tracing.graph import Symbol, Trace
 from ipu_mlir.tracing.surface.tensor import Tensor
@@ -86,9 +86,8 @@ def _results(graph: torch.fx.Graph, values: dict[torch.fx.Node, Any], trace: Tra
 
 def _held(node: torch.fx.Node) -> Any:
     """The tensor that a body holds."""
-    tensor = getattr(node.graph.owning_module, str(node.target)).detach()
-    dtype = to_numpy_dtype(tensor.dtype)
-    return constant((tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy(), dtype)
+    tensor = getattr(node.graph.owning_module, str(node.target))
+    return constant(to_numpy(tensor, tensor.dtype))
 
 
 def _spec(node: torch.fx.Node) -> TensorSpec:

@@ -164,6 +164,14 @@ def _category(dtype: torch.dtype) -> int:
     return 2 if dtype.is_floating_point else int(dtype != torch.bool)
 
 
+def to_numpy(leaf: torch.Tensor, kind: torch.dtype) -> np.ndarray:
+    """A tensor as NumPy's array, of the memory of the tensor where there is such a type."""
+    tensor = leaf.detach().cpu().resolve_conj().resolve_neg()
+    if kind == torch.bfloat16:
+        return tensor.contiguous().view(torch.int16).numpy().view(host_dtype("bf16"))
+    return tensor.numpy()
+
+
 @cache
 def to_numpy_dtype(dtype: torch.dtype) -> np.dtype[Any]:
     """NumPy's type of the elements of a tensor."""

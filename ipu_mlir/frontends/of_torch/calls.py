@@ -12,6 +12,7 @@ from torch.utils import _pytree as pytree
 from ipu_mlir.dialects.support.arguments import as_argument, check_constant, refuse_type
 from ipu_mlir.dialects.support.errors import RunError
 from ipu_mlir.dialects.support.narrow_floats import host_dtype
+from ipu_mlir.frontends.aten.rules import to_numpy, to_numpy_dtype
 from ipu_mlir.specs.tensor_types import as_for_users, as_in_programs
 
 
@@ -51,7 +52,7 @@ class TorchCall:
         kind = self.types[place]
         assert kind is not None, "known leaves are no arguments"
         if not isinstance(leaf, torch.Tensor):
-            leaf = from_numpy(as_argument(leaf, None, numpy_type(kind), lambda: self._name(place)))
+            leaf = from_numpy(as_argument(leaf, None, to_numpy_dtype(kind), lambda: self._name(place)))
         elif leaf.dtype != kind:
             raise refuse_type(self._name(place), leaf.dtype, kind, f"convert it with .to({kind})")
         try:
@@ -75,7 +76,7 @@ class TorchCall:
             if place in self.constants:
                 leaves.append(self.constants[place])
             elif place in self.made:
-                leaves.append(to_torch(as_for_users(next(rest), numpy_type(self.made[place]))))
+                leaves.append(to_torch(as_for_users(next(rest), to_numpy_dtype(self.made[place]))))
             else:
                 leaves.append(to_torch(next(rest)))
         return pytree.tree_unflatten(leaves, self.out_spec)
@@ -120,20 +121,6 @@ def call_of_the_rest(call: TorchCall, count: int) -> TorchCall:
 
 def _later(by_place: Mapping[int, Any], count: int) -> dict[int, Any]:
     return {place - count: each for place, each in by_place.items() if place >= count}
-
-
-def to_numpy(leaf: torch.Tensor, kind: torch.dtype) -> np.ndarray:
-    """A tensor as NumPy's array, of the memory of the tensor where there is such a type."""
-    tensor = leaf.detach().cpu().resolve_conj().resolve_neg()
-    if kind == torch.bfloat16:
-        return tensor.contiguous().view(torch.int16).numpy().view(host_dtype("bf16"))
-    return tensor.numpy()
-
-
-@functools.cache
-def numpy_type(kind: torch.dtype) -> np.dtype[Any]:
-    """The type of NumPy's arrays of numbers that a tensor of ``kind`` can hold."""
-    return host_dtype("bf16") if kind == torch.bfloat16 else torch.empty(0, dtype=kind).numpy().dtype
 
 
 def from_numpy(array: np.ndarray) -> torch.Tensor:
