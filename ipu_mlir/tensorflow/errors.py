@@ -23,14 +23,22 @@ _BOTH: dict[type, type] = {}
 
 def as_invalid_argument(error: Error) -> Error:
     """``error`` as one that is a ``tf.errors.InvalidArgumentError`` too, as XLA raises where it cannot compile."""
-    kind = type(error)
-    if issubclass(kind, tf.errors.OpError):
+    if isinstance(error, tf.errors.OpError):
         return error
-    if kind not in _BOTH:
-        _BOTH[kind] = type(kind.__name__, (kind, tf.errors.InvalidArgumentError), {"__str__": kind.__str__})
-    made: Any = _BOTH[kind].__new__(_BOTH[kind], *error.args)
     about = {"_node_def": None, "_op": None, "_message": str(error), "_error_code": tf.errors.INVALID_ARGUMENT}
-    made.__dict__.update(error.__dict__, **about)
+    return _made_again(type(error), error.args, error.__dict__ | about)
+
+
+def _made_again(kind: type[Error], args: tuple[Any, ...], attributes: dict[str, Any]) -> Error:
+    """An error of ``kind`` and of TensorFlow, whose class any other process can make, too."""
+    if kind not in _BOTH:
+        members = {
+            "__str__": kind.__str__,
+            "__reduce__": lambda error: (_made_again, (kind, error.args, error.__dict__)),
+        }
+        _BOTH[kind] = type(kind.__name__, (kind, tf.errors.InvalidArgumentError), members)
+    made: Any = _BOTH[kind].__new__(_BOTH[kind], *args)
+    made.__dict__.update(attributes)
     return made
 
 
