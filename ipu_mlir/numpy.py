@@ -26,13 +26,18 @@ __all__ = ["Array", "__array_api_version__", "__array_namespace_info__", "argsor
 
 def asarray(obj: Any, dtype: Any = None, *, device: Any = None, copy: bool | None = None) -> Any:
     """``obj`` as a tensor; Python numbers and lists of floats are float32, arrays keep their type."""
-    if isinstance(obj, Symbol):
-        return obj if dtype is None else obj.astype(dtype)  # type: ignore[attr-defined]
-    array = np.array(obj, dtype) if copy else np.asarray(obj, dtype)
+    if _holds_traced(obj):
+        found = obj if isinstance(obj, Symbol) else np.stack([asarray(each) for each in obj])
+        return found if dtype is None else found.astype(dtype)  # type: ignore[attr-defined]
+    array = np.asarray(obj, dtype) if copy is False or isinstance(obj, Array) else np.array(obj, dtype)
     return _made(array if dtype is not None or isinstance(obj, np.ndarray | np.generic) else default_width(array))
 
 
 array = asarray
+
+
+def _holds_traced(obj: Any) -> bool:
+    return isinstance(obj, Symbol) or (isinstance(obj, list | tuple) and any(map(_holds_traced, obj)))
 
 
 def _made(found: Any) -> Any:
@@ -42,7 +47,7 @@ def _made(found: Any) -> Any:
     return trace.constant(np.asarray(found)) if isinstance(found, np.ndarray | np.generic) else found
 
 
-def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+def _wrapped(function: Any) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         found = function(*args, **kwargs)
@@ -52,6 +57,9 @@ def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
             return found
         return _finished(found, args, kwargs)
 
+    if isinstance(function, np.ufunc):
+        for name in ("reduce", "accumulate", "outer", "reduceat", "at"):
+            setattr(called, name, _wrapped(getattr(function, name)))
     return called
 
 
@@ -62,8 +70,25 @@ def _finished(found: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not asked and not given:
         found = default_width(found)
     if isinstance(found, list | tuple) and not hasattr(found, "_fields"):
-        return type(found)(map(_made, found))
-    return _made(found)
+        return type(found)(_made(_own(each, given)) for each in found)
+    return _made(_own(found, given))
+
+
+def _own(found: Any, given: list[Any]) -> Any:
+    """``found``, or a copy of it where it shares elements with arrays that others may write to."""
+    theirs = [each for each in given if not isinstance(each, Array | np.generic)]
+    shares = isinstance(found, np.ndarray) and any(np.may_share_memory(found, each) for each in theirs)
+    return found.copy() if shares else found
+
+
+class _Indexed:
+    """What makes arrays of an index: ``mgrid[0:2]``."""
+
+    def __init__(self, of_numpy: Any) -> None:
+        self._of_numpy = of_numpy
+
+    def __getitem__(self, key: Any) -> Any:
+        return _finished(self._of_numpy[key], key if isinstance(key, tuple) else (key,), {})
 
 
 class _Namespace:
@@ -86,6 +111,8 @@ def _attribute(module: ModuleType, name: str) -> Any:
     if name.startswith("_") or not hasattr(module, name):
         raise AttributeError(f"ipu.numpy has no {name}; it has the functions of NumPy")
     value = getattr(module, name)
+    if name in ("mgrid", "ogrid", "r_", "c_"):
+        return _Indexed(value)
     if isinstance(value, type) or not callable(value):
         return value
     return _wrapped(value)

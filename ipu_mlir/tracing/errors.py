@@ -83,7 +83,9 @@ def located(name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) 
 
 
 _OF_A_CALL = re.compile(
-    r"\w+\(\) (got|takes|missing)|.*(<traced |__array_function__|Cannot interpret |order must be)", re.DOTALL
+    r"[\w.<>]+\(\) (got|takes|missing)|Iterator operand|"
+    r".*(<traced |__array_function__|Cannot interpret |order must be)",
+    re.DOTALL,
 )
 
 

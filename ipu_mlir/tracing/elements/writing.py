@@ -23,8 +23,9 @@ from ipu_mlir.tracing.views import broadcast_to, reshape
 
 arith, scf, tensor_ops = upstream("arith"), upstream("scf"), upstream("tensor")
 
-_COMBINE = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
-"""By the names of our methods."""
+_NAMES = {each.__name__: each for each in (np.add, np.subtract, np.multiply, np.divide, np.power)}
+COMBINE: dict[str, np.ufunc] = {**_NAMES, "min": np.minimum, "max": np.maximum}
+"""By the names of methods of ``x.at[key]``."""
 
 
 class AtIndexer:
@@ -45,7 +46,7 @@ class At:
     what is written outside goes nowhere.
     """
 
-    def __init__(self, value: Symbol, key: Any) -> None:
+    def __init__(self, value: Any, key: Any) -> None:
         self._value = value
         self._key = key
 
@@ -55,33 +56,52 @@ class At:
 
     def set(self, values: Any) -> Any:
         """With ``values`` there."""
-        return _written(self._value, self._key, values, "set")
+        return self._written(values, "set")
 
     def add(self, values: Any) -> Any:
         """With ``values`` added there."""
-        return _written(self._value, self._key, values, "add")
+        return self._written(values, "add")
+
+    def subtract(self, values: Any) -> Any:
+        """With ``values`` subtracted there."""
+        return self._written(values, "subtract")
 
     def multiply(self, values: Any) -> Any:
         """With what is there multiplied by ``values``."""
-        return _written(self._value, self._key, values, "multiply")
+        return self._written(values, "multiply")
+
+    def divide(self, values: Any) -> Any:
+        """With what is there, floats, divided by ``values``."""
+        if self._value.dtype.kind in "biu":
+            raise TraceTypeError(f"at[].divide of {self._value.dtype}: quotients are floats; use astype(np.float32)")
+        return self._written(values, "divide")
+
+    def power(self, values: Any) -> Any:
+        """With what is there to the power of ``values``."""
+        return self._written(values, "power")
 
     def min(self, values: Any) -> Any:
         """With the smaller one of what is there and ``values``."""
-        return _written(self._value, self._key, values, "min")
+        return self._written(values, "min")
 
     def max(self, values: Any) -> Any:
         """With the larger one of what is there and ``values``."""
-        return _written(self._value, self._key, values, "max")
+        return self._written(values, "max")
+
+    def _written(self, values: Any, how: str) -> Any:
+        return _written(self._value, self._key, values, how)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise TraceAttributeError(f"x.at[...] has no {name}; it has add, get, max, min, multiply and set")
+        raise TraceAttributeError(f"x.at[...] has no {name}; it has {', '.join(['get', 'set', *COMBINE])}")
 
 
 def _written(value: Symbol, key: Any, values: Any, how: str) -> Any:
     name = f"at[].{how}"
     new = _as_type_of(name, value, values)
+    if how == "subtract":
+        how, new = "add", np.negative(new)
     if isinstance(key, Symbol) and key.dtype.kind == "b" and key.shape:
         return _where_masked(name, value, key, new, how)
     chosen = selection(value, key)
@@ -96,7 +116,7 @@ def _written(value: Symbol, key: Any, values: Any, how: str) -> Any:
     if 0 in chosen.shape:
         return value
     if not chosen.arrays:
-        new = broadcast_to(new if how == "set" else _COMBINE[how](getitem(value, key), new), chosen.shape)
+        new = broadcast_to(new if how == "set" else COMBINE[how](getitem(value, key), new), chosen.shape)
     elif is_complex(value) and how not in ("set", "add"):
         raise TraceTypeError(f"{name} of {value}: complex elements at places that arrays say can be set and added to")
     write = partial(_scattered, how=how) if chosen.arrays else _with_windows
@@ -131,7 +151,7 @@ def _where_masked(name: str, value: Symbol, mask: Any, new: Any, how: str) -> An
             f"give one value for all, or one of shape {value.shape[rank:]}"
         )
     over = reshape(mask, (*mask.shape, *(1 for _ in value.shape[rank:])))
-    return where(over, new if how == "set" else _COMBINE[how](value, new), value)
+    return where(over, new if how == "set" else COMBINE[how](value, new), value)
 
 
 def _with_windows(name: str, value: Symbol, chosen: Selection, new: Any) -> Any:
@@ -159,7 +179,7 @@ def _scattered(name: str, value: Symbol, chosen: Selection, new: Any, how: str) 
     arrays = {
         axis: array if isinstance(array, Symbol) else trace.constant(array) for axis, array in chosen.arrays.items()
     }
-    combine = None if how == "set" else BODIES[_COMBINE[how].__name__].for_kind(kind_of(value.dtype))
+    combine = None if how == "set" else BODIES[COMBINE[how].__name__].for_kind(kind_of(value.dtype))
 
     def place(counters: Sequence[ir.Value]) -> list[ir.Value]:
         picked = counters[len(before) : len(before) + len(chosen.picked)]

@@ -14,7 +14,10 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
         *("nonzero", "flatnonzero", "argwhere", "unique", "unique_all", "unique_counts", "unique_inverse"),
         *("unique_values", "extract", "trim_zeros", "union1d", "intersect1d", "setdiff1d", "setxor1d"),
     ),
-    _IN_PLACE: ("copyto", "put", "putmask", "place", "fill_diagonal", "put_along_axis", "fill", "itemset", "setfield"),
+    _IN_PLACE: (
+        *("copyto", "put", "putmask", "place", "fill_diagonal", "put_along_axis", "fill", "itemset", "setfield"),
+        "setflags",
+    ),
     _PRINTED: ("array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"),
     "its size would depend on values; use np.sum(x[:, None] == np.arange(n), axis=0)": ("bincount",),
     "x stays as it is; np.sort(x) gives the sorted tensor": ("sort",),
@@ -29,6 +32,16 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "use astype, or shift and mask the integers": ("view", "byteswap", "getfield"),
 }
 _WAYS = {name: way for way, names in _INSTEAD.items() for name in names}
+
+
+def way_in_place(name: str, is_method: bool = False) -> str | None:
+    """Advice about the function ``name`` of NumPy, or the method, if it writes in place.
+
+    >>> way_in_place("sort"), way_in_place("sort", is_method=True)
+    (None, 'x stays as it is; np.sort(x) gives the sorted tensor')
+    """
+    way = _WAYS.get(name, "")
+    return way if way is _IN_PLACE or (is_method and way.startswith("x stays as it is")) else None
 
 
 def way_out(name: str, supported: Iterable[str]) -> str:

@@ -108,6 +108,9 @@ class Tensor(Symbol):
     def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
         return other // self, other % self
 
+    def __round__(self, digits: int | None = None) -> Any:
+        return np.round(self, digits or 0)
+
     # shape and type
 
     @property

@@ -280,7 +280,7 @@ BAD = [
     (lambda x, i: x.at[x[0] > 1].set(1), ValueError, "is for other sizes than the first of"),
     (lambda x, i: x.at[x > 1].set(x[0, 0, 0]), ValueError, "give one value for all, or one of shape"),
     (lambda x, i: (x * 1j).at[i].max(1), TypeError, "complex elements at places that arrays say can be set and"),
-    (lambda x, i: x.at[i].subtract(1), AttributeError, r"x.at\[...\] has no subtract; it has add, get"),
+    (lambda x, i: x.at[i].apply(np.sin), AttributeError, r"x.at\[...\] has no apply; it has get, set, add"),
     (lambda x, i: ipu.dynamic_slice(x, (0, 0), (1, 1)), ValueError, "2 starts and 2 sizes for 4 dimensions"),
     (lambda x, i: ipu.dynamic_slice(i, (0, 0), (3, 1)), ValueError, r"a slice of shape \(3, 1\) does not fit"),
     (lambda x, i: ipu.dynamic_slice(i, (0.5, 0), (1, 1)), TypeError, "a start is one integer, got 0.5"),
