@@ -105,14 +105,31 @@ _ADVICE = {
     "tensorflow": "compile a tf.function, or give tensors of TensorFlow as arguments",
     "keras": "compile the model itself, or give tensors of TensorFlow as arguments",
 }
-_WITHOUT_FRAMES = {"a valid JAX type": "jax", "must be Tensor, not Tensor": "torch"}
-"""What functions say that are none of Python's, or that take their own frames out of tracebacks."""
+_WITHOUT_FRAMES = {"JAX has removed its internal frames": "jax", "must be Tensor, not Tensor": "torch"}
+"""What functions say, or note, that are none of Python's or take their own frames out of tracebacks."""
+
+_OF_A_TENSOR = re.compile(r"Tensor|traced|\b(bool|u?int\d+|float\d+|complex\d+)\[")
+
+
+def framework_of(value: Any) -> str | None:
+    """The framework, of those with advice, that the class of ``value`` belongs to."""
+    name = type(value).__module__.partition(".")[0]
+    name = "jax" if name == "jaxlib" else name
+    return name if name in _ADVICE else None
+
+
+def refusal_of(framework: str) -> str:
+    """What to say where ``framework`` meets a traced tensor."""
+    return f"{framework} does not take traced tensors of ipu_mlir; {_ADVICE[framework]}"
 
 
 def of_a_framework(error: Exception) -> TraceError | None:
     """``error`` at the user's line, if a traced function called a framework that has tensors of its own."""
+    if not isinstance(error, IpuError) and not _OF_A_TENSOR.search(str(error)):
+        return None
     place: Place | None = None
-    found = next((name for text, name in _WITHOUT_FRAMES.items() if text in str(error)), None)
+    said = "\n".join((str(error), *getattr(error, "__notes__", ())))
+    found = next((name for text, name in _WITHOUT_FRAMES.items() if text in said), None)
     for frame, line in walk_tb(error.__traceback__):
         name = str(frame.f_globals.get("__name__")).partition(".")[0]
         if place is not None and name in _ADVICE:
@@ -122,7 +139,7 @@ def of_a_framework(error: Exception) -> TraceError | None:
             place = Place(frame.f_code.co_filename, line, 1)
     if place is None or found is None:
         return None
-    return TraceTypeError(f"{found} does not take traced tensors of ipu_mlir; {_ADVICE[found]}", place)
+    return TraceTypeError(refusal_of(found), place)
 
 
 def at_the_users_line(error: _Error) -> _Error:

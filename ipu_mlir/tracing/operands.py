@@ -8,7 +8,7 @@ import numpy as np
 
 from ipu_mlir.specs.specs import TensorSpec
 from ipu_mlir.specs.tensor_types import is_of_ml_dtypes, is_supported, kind_of
-from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError
+from ipu_mlir.tracing.errors import TraceTypeError, TraceValueError, framework_of, refusal_of
 from ipu_mlir.tracing.graph import USED_AFTERWARDS, Symbol, Trace, unsupported_dtype
 from ipu_mlir.tracing.widths import WIDE, has_numpy_widths, is_outside, stand_ins, warn_of_width
 
@@ -66,10 +66,24 @@ def operand(trace: Trace, value: Any) -> Operand:
         return value
     if isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic):
         return Scalar(value, weak=not isinstance(value, bool))
-    array = np.asarray(value)
+    array = np.asarray(known_values(value))
     if not is_supported(array.dtype):
         raise TraceTypeError(unsupported_dtype(array.dtype))
     return Scalar(array[()], weak=False) if array.ndim == 0 else trace.constant(array)
+
+
+def known_values(value: Any) -> Any:
+    """``value``; of an array of a framework, an array of NumPy.
+
+    Raises:
+        TraceTypeError: its values come later, as those of a traced one do.
+    """
+    if (framework := framework_of(value)) is None:
+        return value
+    try:
+        return np.asarray(value)
+    except Exception as error:
+        raise TraceTypeError(refusal_of(framework)) from error
 
 
 def tensor(trace: Trace, value: Any, dtype: np.dtype[Any] | None = None) -> Any:

@@ -18,6 +18,7 @@ from ipu_mlir.tracing.functions import arranging, numpy_functions
 from ipu_mlir.tracing.functions.ufuncs import call_ufunc
 from ipu_mlir.tracing.functions.ways_out import way_out
 from ipu_mlir.tracing.graph import Symbol, supported_dtype
+from ipu_mlir.tracing.operands import known_values
 from ipu_mlir.tracing.surface import namespace
 
 
@@ -25,8 +26,11 @@ def _known_operand(value: Any) -> bool:
     return isinstance(value, Symbol | np.ndarray | np.generic | bool | int | float | complex | list | tuple)
 
 
-def _unknown_operand(ufunc: np.ufunc, tensor: Symbol, other: Any) -> Any:
-    """An object of a class that may know what to do with a tensor is asked; Python's own do not."""
+def _given(ufunc: np.ufunc, tensor: Symbol, other: Any) -> Any:
+    """``other`` beside ``tensor``. An object of a class that may know what to do with a tensor is asked first."""
+    found = known_values(other)
+    if _known_operand(found):
+        return found
     if type(other).__module__ != "builtins":
         return NotImplemented
     shown = reprlib.repr(other)
@@ -39,10 +43,12 @@ def _binary(ufunc: np.ufunc) -> tuple[Callable[["Tensor", Any], Any], Callable[[
     """The operator method of a ufunc, and that for a tensor on the right."""
 
     def forward(self: "Tensor", other: Any) -> Any:
-        return ufunc(self, other) if _known_operand(other) else _unknown_operand(ufunc, self, other)
+        found = _given(ufunc, self, other)
+        return found if found is NotImplemented else ufunc(self, found)
 
     def reflected(self: "Tensor", other: Any) -> Any:
-        return ufunc(other, self) if _known_operand(other) else _unknown_operand(ufunc, self, other)
+        found = _given(ufunc, self, other)
+        return found if found is NotImplemented else ufunc(found, self)
 
     return forward, reflected
 
@@ -222,9 +228,8 @@ class Tensor(Symbol):
         return namespace
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if not all(map(_known_operand, inputs)):
-            return NotImplemented
-        return call_ufunc(ufunc, method, inputs, kwargs)
+        found = list(map(known_values, inputs))
+        return call_ufunc(ufunc, method, found, kwargs) if all(map(_known_operand, found)) else NotImplemented
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return numpy_functions.call(func, args, kwargs)

@@ -248,6 +248,14 @@ def test_what_the_users_code_raises_goes_through():
     [
         ("jax", lambda jax, x: jax.numpy.sin(x), "compile jax.jit of the function"),
         ("jax", lambda jax, x: jax.nn.softmax(x), "compile jax.jit of the function"),
+        ("jax", lambda jax, x: jax.nn.relu(x), "compile jax.jit of the function"),
+        ("jax", lambda jax, x: jax.numpy.ones(3)[x.astype(np.int32)], "compile jax.jit of the function"),
+        (
+            "jax",
+            lambda jax, x: jax.vmap(lambda row: row + x)(jax.numpy.ones((2, 3))),
+            "compile jax.jit of the function",
+        ),
+        ("jax", lambda jax, x: jax.grad(lambda w: x @ w)(jax.numpy.ones(3)), "compile jax.jit of the function"),
         ("torch", lambda torch, x: torch.nn.functional.softmax(x, -1), "give tensors of PyTorch"),
         ("torch", lambda torch, x: torch.sin(x), "give tensors of PyTorch"),
         ("tensorflow", lambda tf, x: tf.sin(x), "compile a tf.function"),
@@ -257,3 +265,32 @@ def test_a_framework_that_is_called_with_traced_tensors(package, call, way_out):
     framework = pytest.importorskip(package)
     with pytest.raises(ipu.CompileError, match=f"test_errors.py:.*{package} does not take traced tensors.*{way_out}"):
         ipu.compile(lambda x: call(framework, x), args=[X])
+
+
+@pytest.mark.parametrize(
+    ("package", "constant"),
+    [
+        ("jax", lambda jax: jax.numpy.arange(3.0)),
+        ("torch", lambda torch: torch.arange(3.0)),
+        ("tensorflow", lambda tf: tf.range(3.0)),
+        ("tensorflow", lambda tf: tf.Variable([0.0, 1.0, 2.0])),
+    ],
+)
+def test_an_array_of_a_framework_whose_values_are_known(package, constant):
+    known = constant(pytest.importorskip(package))
+    x = np.array([0, 1, 5], np.float32)
+    program = ipu.compile(
+        lambda x: (x @ known, x + known, np.maximum(x, known), x == known, np.stack([x, known])), args=[x]
+    )
+    plain = np.arange(3, dtype=np.float32)
+    expected = (x @ plain, x + plain, np.maximum(x, plain), x == plain, np.stack([x, plain]))
+    for one, other in zip(program(x), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+
+
+def test_a_mistake_within_a_framework_goes_through():
+    jnp = pytest.importorskip("jax.numpy")
+    with pytest.raises(TypeError, match="dot_general requires") as caught:
+        ipu.compile(lambda x: x + jnp.dot(jnp.ones(2), jnp.ones(3)), args=[X])
+    assert not isinstance(caught.value, ipu.IpuError)
