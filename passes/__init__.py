@@ -102,6 +102,7 @@ from ipu_mlir.passes.raising.elements.raise_element_ops import RaiseElementOps
 from ipu_mlir.passes.raising.elements.raise_extremes import RaiseExtremes
 from ipu_mlir.passes.raising.elements.raise_loads import RaiseLoads
 from ipu_mlir.passes.raising.elements.spread_gathers import SpreadGathers
+from ipu_mlir.passes.raising.loops.forward_rows import ForwardRows
 from ipu_mlir.passes.raising.loops.raise_counted_loops import RaiseCountedLoops
 from ipu_mlir.passes.raising.loops.raise_loops import RaiseLoops
 from ipu_mlir.passes.raising.loops.raise_recurrences import RaiseRecurrences
@@ -174,6 +175,7 @@ PASSES: tuple[type[Pass], ...] = (
     FoldTransposes,
     FormSupersteps,
     ForwardCopies,
+    ForwardRows,
     FuseElementwiseOps,
     GeneralizeOps,
     GuardIntegers,

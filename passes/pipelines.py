@@ -120,6 +120,7 @@ PLACE: tuple[str, ...] = (
     "canonicalize",
     "ipu-raise-loops",
     "ipu-raise-counted-loops",
+    "ipu-forward-rows",
     "ipu-raise-recurrences",
     "ipu-inline-scalar-ops",
     "canonicalize",

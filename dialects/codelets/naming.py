@@ -12,7 +12,8 @@ def codelet_name(op: ir.Operation, nest: LoopNest) -> str:
     """``operation_dtype`` for the vertices of ``op``; the dtype is that of the first result.
 
     Cells of LSTM and GRU layers have one name each, whichever front end wrote them; in a loop over the steps of such a
-    layer, products and other element-wise ops have names of its family too: ``lstm_product``, ``lstm_gates``.
+    layer, products and other element-wise ops have names of its family too: ``lstm_product``, ``lstm_gates``, and
+    ``lstm_gradient_product`` in the loop back over the steps.
     """
     name, dtype = op.name.removeprefix("linalg."), result_dtype(op, nest)
     attributes = op.attributes

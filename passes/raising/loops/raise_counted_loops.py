@@ -18,8 +18,8 @@ class RaiseCountedLoops(Pass):
     """Write ``while i < n: ...; i += 1`` as a loop over numbers, as which planner and profile know how often it runs.
 
     JAX and TensorFlow write every loop with a ``while``. A counter begins at a constant, is compared with constants
-    only, and grows by the same constant in every iteration; others that grow by as much are that number, and what they
-    began with more.
+    only, and grows by the same constant in every iteration; others that grow or fall by a multiple of it, as the places
+    in lists of which a gradient takes one element after the other, are computed from that number.
 
     Needs:  linalg on tensors; scalars may be wrapped in tensors.
     Leaves: ``scf.while`` only where no constants decide how often it runs.
@@ -38,15 +38,20 @@ class RaiseCountedLoops(Pass):
 
 @dataclass(frozen=True)
 class _Rounds:
-    """The numbers that a loop counts, and of the values that it carries those that are such a number and some more."""
+    """The numbers that a loop counts, and which of the values that it carries follow from them: ``times * n + more``."""
 
     numbers: range
-    counters: dict[int, int]
+    counters: dict[int, tuple[int, int]]
 
-    @property
-    def last(self) -> int:
-        """The counter after the loop."""
-        return self.numbers.start + len(self.numbers) * self.numbers.step
+    def last(self, number: int) -> int:
+        """Counter ``number`` after the loop."""
+        times, more = self.counters[number]
+        return times * (self.numbers.start + len(self.numbers) * self.numbers.step) + more
+
+    def fits(self, number: int, kind: ir.Type) -> bool:
+        """True if the type of counter ``number`` has a place for what it is after the loop."""
+        width = _integer_width(kind)
+        return width is None or -1 << (width - 1) <= self.last(number) < 1 << (width - 1)
 
 
 def _rounds(loop: ir.Operation) -> _Rounds | None:
@@ -64,15 +69,15 @@ def _rounds(loop: ir.Operation) -> _Rounds | None:
         return None
     growth = {number: _growth(loop, number, yielded) for number in range(len(arguments))}
     lead = growth[next(iter(limits))]
-    if lead is None or any(growth[number] != lead for number in limits):
+    if lead is None or lead[1] <= 0 or any(growth[number] != lead for number in limits):
         return None
     first, step = lead
     numbers = range(first, min(limits.values()), step)
-    alike = {number: each[0] - first for number, each in growth.items() if each is not None and each[1] == step}
-    rounds = _Rounds(numbers, alike)
-    widths = {number: _integer_width(arguments[number].type) for number in alike}
-    fits = all(width is None or rounds.last + alike[number] < 1 << (width - 1) for number, width in widths.items())
-    return rounds if fits else None
+    multiples = {number: each for number, each in growth.items() if each is not None and each[1] % step == 0}
+    terms = {number: (by // step, begin - by // step * first) for number, (begin, by) in multiples.items()}
+    every = _Rounds(numbers, terms)
+    fitting = {number: each for number, each in terms.items() if every.fits(number, arguments[number].type)}
+    return _Rounds(numbers, fitting) if limits.keys() <= fitting.keys() else None
 
 
 def _limits(condition: ir.Value, arguments: Sequence[ir.Value]) -> dict[int, int] | None:
@@ -101,17 +106,17 @@ def _limits(condition: ir.Value, arguments: Sequence[ir.Value]) -> dict[int, int
 
 
 def _growth(loop: ir.Operation, number: int, yielded: ir.Operation) -> tuple[int, int] | None:
-    """The constants at which value ``number`` begins and by which it grows; None for what is no such counter."""
+    """The constants at which value ``number`` begins and by which it grows or falls; None for what is no such counter."""
     init = loop.operands[number]
     first = splat_integer(init) if splat_integer(init) is not None else integer_of(init)
     made = scalar_op(yielded.operands[number])
-    if first is None or made is None or made[0].name != "arith.addi":
+    if first is None or made is None or made[0].name not in ("arith.addi", "arith.subi"):
         return None
-    argument = loop.regions[1].blocks[0].arguments[number]
-    for value, step in (made[1], made[1][::-1]):
+    argument, falls = loop.regions[1].blocks[0].arguments[number], made[0].name == "arith.subi"
+    for value, step in (made[1],) if falls else (made[1], made[1][::-1]):
         by = integer_of(step) if integer_of(step) is not None else splat_integer(step)
-        if value == argument and by is not None and by > 0:
-            return first, by
+        if value == argument and by:
+            return first, -by if falls else by
     return None
 
 
@@ -130,25 +135,36 @@ def _write(loop: ir.Operation, rounds: _Rounds) -> None:
     old = loop.regions[1].blocks[0]
     known: Known = dict(zip((old.arguments[n] for n in carried), made.inner_iter_args, strict=True))
     with ir.InsertionPoint(made.body):
-        for number, more in rounds.counters.items():
-            known[old.arguments[number]] = _as(made.induction_variable, more, old.arguments[number].type)
+        for number, (times, more) in rounds.counters.items():
+            known[old.arguments[number]] = _as(made.induction_variable, times, more, old.arguments[number].type)
         *body, end = (op.operation for op in old.operations)
         for op in body:
             clone_into(op, known)
         scf.YieldOp([known.get(end.operands[n], end.operands[n]) for n in carried])
-    last = constant_index(max(rounds.last, numbers.start))
     for number, result in enumerate(loop.results):
         if number in rounds.counters:
-            result.replace_all_uses_with(_as(last, rounds.counters[number], result.type))
+            result.replace_all_uses_with(_constant(rounds.last(number), result.type))
         else:
             result.replace_all_uses_with(made.results[carried.index(number)])
     loop.erase()
 
 
-def _as(index: ir.Value, more: int, kind: ir.Type) -> ir.Value:
-    """``index`` and ``more`` as an integer, or as a tensor of one that has no dimensions."""
+def _constant(number: int, kind: ir.Type) -> ir.Value:
+    """``number`` as an integer, or as a tensor of one that has no dimensions."""
+    is_wrapped = isinstance(kind, ir.ShapedType)
+    attribute = ir.IntegerAttr.get(kind.element_type if is_wrapped else kind, number)
+    held = ir.DenseElementsAttr.get_splat(kind, attribute) if is_wrapped else attribute
+    return upstream("arith").ConstantOp(kind, held).result
+
+
+def _as(index: ir.Value, times: int, more: int, kind: ir.Type) -> ir.Value:
+    """``times * index + more`` as an integer, or as a tensor of one that has no dimensions."""
     arith, tensor = upstream("arith"), upstream("tensor")
-    index = index_sum(index, constant_index(more) if more else None)
+    if times == -1:
+        index = arith.SubIOp(constant_index(more), index).result
+    else:
+        index = index if times == 1 else arith.MulIOp(index, constant_index(times)).result
+        index = index_sum(index, constant_index(more) if more else None)
     element = kind.element_type if isinstance(kind, ir.ShapedType) else kind
     number = index if element == index.type else arith.IndexCastOp(element, index).result
     return tensor.FromElementsOp(kind, [number]).result if isinstance(kind, ir.ShapedType) else number

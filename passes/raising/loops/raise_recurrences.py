@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from ipu_mlir.dialects.analysis.buffers import element_bytes
 from ipu_mlir.dialects.analysis.control_flow import control_op
@@ -16,7 +17,7 @@ from ipu_mlir.passes.support.affine_expressions import as_it_is
 from ipu_mlir.passes.support.clone import Known, clone_into, operands_from_outside
 from ipu_mlir.passes.support.linalg_builders import fill_with, generic
 from ipu_mlir.passes.support.rewriting import list_ops, replace_op
-from ipu_mlir.passes.support.tensor_views import DYNAMIC, slice_offsets
+from ipu_mlir.passes.support.tensor_views import DYNAMIC, VIEW_OPS, slice_offsets
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class RaiseRecurrences(Pass):
 
     The loop and the products and element-wise ops that its cells are made of get ``ipu.recurrence``, ``"lstm"`` or
     ``"gru"``: their codelets have names of that family, ``lstm_product``, ``lstm_gates``, ``lstm_state`` and
-    ``lstm_output``, whichever front end wrote the layer. A product of the input of a step and weights is a row of the
+    ``lstm_output``, whichever front end wrote the layer. A loop that takes what such a loop has stored, and multiplies
+    by its weights, computes its gradient: it gets ``"lstm_gradient"`` or ``"gru_gradient"``. A product of the input of a step and weights is a row of the
     product of the whole sequence, which is computed before the loop: the accumulating units are fuller, and a step has
     one superstep less. PopLibs calls that ``preCalcWeights``. It needs memory as long as the loop runs: where that
     would be more than ``memory-proportion`` of an IPU, a sixteenth by default, each step multiplies its own.
@@ -43,15 +45,64 @@ class RaiseRecurrences(Pass):
         with module.context:
             target = module_target(module)
             most_bytes = self.memory_proportion * target.tiles_per_ipu * target.bytes_per_tile
+            layers, others = [], []
             for loop in list_ops(module, "scf.for"):
-                ops = _ops_of_cells(loop)
-                family = next((cell.partition("_")[0] for op in ops if (cell := _cell(op))), None)
-                if family is None:
-                    continue
-                for op in (loop, *ops):
-                    op.attributes[RECURRENCE] = ir.StringAttr.get(family)
-                for op in ops:
-                    _multiply_before(op, loop, most_bytes)
+                layer = _layer(loop)
+                if layer is None:
+                    others.append(loop)
+                else:
+                    layers.append(layer)
+            gradients = [found for loop in others if (found := _gradient(loop, layers)) is not None]
+            for each in (*layers, *gradients):
+                for op in (each.loop, *each.ops):
+                    op.attributes[RECURRENCE] = ir.StringAttr.get(each.family)
+            for layer in layers:
+                for op in layer.ops:
+                    _multiply_before(op, layer.loop, most_bytes)
+
+
+class _Layer(NamedTuple):
+    """A loop over the steps of a layer, or back over them for its gradient."""
+
+    loop: ir.Operation
+    family: str
+    ops: list[ir.Operation]
+
+    def weights(self) -> set[ir.Value]:
+        """What comes from outside of the loop into its products."""
+        products = [op for op in self.ops if (nest := loop_nest(op)) is not None and contraction(op, nest) is not None]
+        factors = (value for op in products for value in list(op.operands)[:2])
+        return {_whole(value) for value in factors if not is_made_inside(value, self.loop)}
+
+
+def _layer(loop: ir.Operation) -> _Layer | None:
+    ops = _ops_of_cells(loop)
+    family = next((cell.partition("_")[0] for op in ops if (cell := _cell(op))), None)
+    return None if family is None else _Layer(loop, family, ops)
+
+
+def _gradient(loop: ir.Operation, layers: list[_Layer]) -> _Layer | None:
+    """``loop`` as one of the gradient of a layer, if it takes what that layer has stored, and multiplies by its weights."""
+    ops = [op.operation for op in loop.regions[0].blocks[0].operations]
+    rows = (op.operands[0] for op in ops if op.name == "tensor.extract_slice")
+    stored = {_whole(row) for row in rows if not is_made_inside(row, loop)}
+    found = _Layer(loop, "", [op for op in ops if is_structured(op) and _computes(op)])
+    for layer in layers:
+        if stored.intersection(layer.loop.results) and not found.weights().isdisjoint(layer.weights()):
+            return found._replace(family=f"{layer.family}_gradient")
+    return None
+
+
+def _whole(value: ir.Value) -> ir.Value:
+    """The tensor of which ``value`` is a part, or each of whose elements it has, in another order or type."""
+    while (op := defining_op(value)) is not None and (op.name in VIEW_OPS or _maps_one(op)):
+        value = op.operands[0]
+    return value
+
+
+def _maps_one(op: ir.Operation) -> bool:
+    nest = loop_nest(op) if is_structured(op) else None
+    return nest is not None and nest.num_inputs == 1 and all(nest.parallel)
 
 
 def _cell(op: ir.Operation) -> str | None:

@@ -111,6 +111,40 @@ def test_layers_are_one_family(kind, layer):
     check(kind, *layer(kind))
 
 
+def jax_gradient(kind):
+    jax = pytest.importorskip("jax")
+    layer, (x,), _ = jax_layer(kind)
+    function = jax.grad(lambda x: (layer(x) ** 2).sum())
+    return function, x, lambda: function(x)
+
+
+def keras_gradient(kind):
+    tf = pytest.importorskip("tensorflow")
+    model = keras_layer(kind)[0]
+
+    @tf.function
+    def function(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(model(x) ** 2)
+        return tape.gradient(loss, model.trainable_variables)[1]
+
+    return function, X, lambda: function(X)
+
+
+@pytest.mark.parametrize("gradient", [jax_gradient, pytest.param(keras_gradient, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["lstm", pytest.param("gru", marks=pytest.mark.slow)])
+def test_gradients_are_a_family_too(kind, gradient):
+    """Two loops that count; weights, which TensorFlow keeps for each step, are there once."""
+    source, x, expected = gradient(kind)
+    executable = ipu.compile(source, args=[x], target=TARGET)
+    text = executable.mlir()
+    assert text.count("scf.for") == 2 and "scf.while" not in text
+    assert f"memref<{T}x{SIZE}x{(4 if kind == 'lstm' else 3) * SIZE}xf32" not in text
+    found = set(re.findall(r'codelet = "((?:lstm|gru)_\w+)_f32"', text))
+    assert {f"{kind}_product", f"{kind}_gates", f"{kind}_gradient_product", f"{kind}_gradient_gates"} <= found
+    np.testing.assert_allclose(np.asarray(executable(x)), np.asarray(expected()), rtol=1e-4, atol=2e-5)
+
+
 def test_sequences_that_end_before_others():
     check("lstm", *jax_layer("lstm", lengths=(3, 1)))
 

@@ -62,30 +62,41 @@ func.func @steps_of_two(%x: i64) -> (i64, i64) {
   return %r#0, %r#1 : i64, i64
 }
 
-// Two counters that run alike, each with a limit: the lower one decides. A third one steps differently and stays.
+// Two counters that run alike, each with a limit: the lower one decides. One that steps otherwise, one that falls and
+// one that would leave 8 bits: the last one stays.
 // CHECK-LABEL: func.func @lowest_limit
 // CHECK-DAG:  %[[FOUR:.*]] = arith.constant 4 : index
-// CHECK:      scf.for %{{.*}} = %{{.*}} to %[[FOUR]] step %{{.*}} iter_args(%[[J:.*]] = %{{.*}}) -> (i32)
-// CHECK-NEXT:   arith.addi %[[J]]
-// CHECK-NOT:  scf.while
-func.func @lowest_limit() -> i32 {
+// CHECK-DAG:  %[[FIVE:.*]] = arith.constant 5 : index
+// CHECK-DAG:  %[[TWENTY:.*]] = arith.constant 20 : i32
+// CHECK-DAG:  %[[ZERO:.*]] = arith.constant 0 : i32
+// CHECK:      %[[SUMS:.*]]:2 = scf.for %[[I:.*]] = %{{.*}} to %[[FOUR]] step %{{.*}} iter_args(%{{.*}}, %[[H:.*]] = %{{.*}}) -> (i32, i8)
+// CHECK:        arith.muli %[[I]], %[[FIVE]]
+// CHECK:        arith.subi %[[FOUR]], %[[I]]
+// CHECK:        arith.addi %[[H]]
+// CHECK:      return %[[SUMS]]#0, %[[TWENTY]], %[[ZERO]], %[[SUMS]]#1
+func.func @lowest_limit() -> (i32, i32, i32, i8) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c4 = arith.constant 4 : i32
   %c5 = arith.constant 5 : i32
-  %r:3 = scf.while (%i = %c0, %k = %c0, %j = %c0) : (i32, i32, i32) -> (i32, i32, i32) {
+  %c100 = arith.constant 100 : i8
+  %r:6 = scf.while (%i = %c0, %k = %c0, %s = %c0, %j = %c0, %f = %c4, %h = %c100) : (i32, i32, i32, i32, i32, i8) -> (i32, i32, i32, i32, i32, i8) {
     %a = arith.cmpi slt, %i, %c5 : i32
     %b = arith.cmpi slt, %k, %c4 : i32
     %c = arith.andi %a, %b : i1
-    scf.condition(%c) %i, %k, %j : i32, i32, i32
+    scf.condition(%c) %i, %k, %s, %j, %f, %h : i32, i32, i32, i32, i32, i8
   } do {
-  ^bb0(%i: i32, %k: i32, %j: i32):
+  ^bb0(%i: i32, %k: i32, %s: i32, %j: i32, %f: i32, %h: i8):
     %n = arith.addi %i, %c1 : i32
     %m = arith.addi %k, %c1 : i32
     %o = arith.addi %j, %c5 : i32
-    scf.yield %n, %m, %o : i32, i32, i32
+    %g = arith.subi %f, %c1 : i32
+    %p = arith.muli %j, %f : i32
+    %t = arith.addi %s, %p : i32
+    %q = arith.addi %h, %c100 : i8
+    scf.yield %n, %m, %t, %o, %g, %q : i32, i32, i32, i32, i32, i8
   }
-  return %r#2 : i32
+  return %r#2, %r#3, %r#4, %r#5 : i32, i32, i32, i8
 }
 
 // A loop that does not run leaves everything as it was, the counter too.
