@@ -38,7 +38,7 @@ class RaiseCountedLoops(Pass):
 
 @dataclass(frozen=True)
 class _Rounds:
-    """The numbers that a loop counts, and which of the values that it carries follow from them: ``times * n + more``."""
+    """The numbers that a loop counts, and the values that it carries which are ``times * n + more`` of them."""
 
     numbers: range
     counters: dict[int, tuple[int, int]]
@@ -106,7 +106,7 @@ def _limits(condition: ir.Value, arguments: Sequence[ir.Value]) -> dict[int, int
 
 
 def _growth(loop: ir.Operation, number: int, yielded: ir.Operation) -> tuple[int, int] | None:
-    """The constants at which value ``number`` begins and by which it grows or falls; None for what is no such counter."""
+    """The constants at which value ``number`` begins and by which it grows or falls; None if it is no counter."""
     init = loop.operands[number]
     first = splat_integer(init) if splat_integer(init) is not None else integer_of(init)
     made = scalar_op(yielded.operands[number])

@@ -27,10 +27,12 @@ class RaiseRecurrences(Pass):
     The loop and the products and element-wise ops that its cells are made of get ``ipu.recurrence``, ``"lstm"`` or
     ``"gru"``: their codelets have names of that family, ``lstm_product``, ``lstm_gates``, ``lstm_state`` and
     ``lstm_output``, whichever front end wrote the layer. A loop that takes what such a loop has stored, and multiplies
-    by its weights, computes its gradient: it gets ``"lstm_gradient"`` or ``"gru_gradient"``. A product of the input of a step and weights is a row of the
-    product of the whole sequence, which is computed before the loop: the accumulating units are fuller, and a step has
-    one superstep less. PopLibs calls that ``preCalcWeights``. It needs memory as long as the loop runs: where that
-    would be more than ``memory-proportion`` of an IPU, a sixteenth by default, each step multiplies its own.
+    by its weights, computes its gradient: it gets ``"lstm_gradient"`` or ``"gru_gradient"``.
+
+    A product of the input of a step and weights is a row of the product of the whole sequence, which is computed before
+    the loop: the accumulating units are fuller, and a step has one superstep less. PopLibs calls that
+    ``preCalcWeights``. It needs memory as long as the loop runs: where that would be more than ``memory-proportion`` of
+    an IPU, a sixteenth by default, each step multiplies its own.
 
     Needs:  linalg on tensors, loops that count (``ipu-raise-counted-loops``), rows as slices.
     Leaves: ``ipu.recurrence`` on loops with such cells, and in them no product of a row of a sequence and weights that
@@ -82,7 +84,7 @@ def _layer(loop: ir.Operation) -> _Layer | None:
 
 
 def _gradient(loop: ir.Operation, layers: list[_Layer]) -> _Layer | None:
-    """``loop`` as one of the gradient of a layer, if it takes what that layer has stored, and multiplies by its weights."""
+    """``loop`` as one of a layer's gradient, if it takes what that layer has stored, and multiplies by its weights."""
     ops = [op.operation for op in loop.regions[0].blocks[0].operations]
     rows = (op.operands[0] for op in ops if op.name == "tensor.extract_slice")
     stored = {_whole(row) for row in rows if not is_made_inside(row, loop)}
